@@ -1,0 +1,108 @@
+"""Shared ground of the formulations that keep the pose of every body.
+
+q = positions (3N), quaternions (4N), and the angles of all single-axis joints,
+which only remember the turn. Joints are constraint rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.formulations.base import Formulation, State
+from swelltree.model.constraints import Rows, evaluate_rows
+from swelltree.model.kinematics import (
+    Motion,
+    Pose,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+)
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.rotations import (
+    matrix_to_quat,
+    normalise,
+    quat_rate,
+    quat_to_matrix,
+    turn_quat,
+)
+
+
+def split(layout: Layout, q: Float[Array, " nq"]) -> tuple[Array, Array, Array]:
+    """Positions (N, 3), quaternions (N, 4) and remembered angles."""
+    N = layout.n_bodies
+    return q[: 3 * N].reshape(N, 3), q[3 * N : 7 * N].reshape(N, 4), q[7 * N :]
+
+
+def join(p: Array, quat: Array, angles: Array) -> Array:
+    """Inverse of `split`."""
+    return jnp.concatenate([p.ravel(), quat.ravel(), angles])
+
+
+def tree_velocity(model: Model, pose_of: Array, s: Array) -> Array:
+    """Body velocities (N, 6) of the tree coordinates' velocities, by differentiation."""
+    from swelltree.formulations.joint_coordinates import _scatter_positions
+    from swelltree.spatial.vectors import matmul, transpose, unskew
+
+    layout = model.layout
+    rate = _scatter_positions(layout, State(pose_of, s, ()), s)
+    here, there = jax.jvp(lambda x: forward(model, x), (pose_of,), (rate,))
+    spin = unskew(matmul(there.R, transpose(here.R)))
+    return jnp.concatenate([there.p, spin], -1)
+
+
+@dataclass(frozen=True)
+class AbsoluteCoordinates(Formulation):
+    """Poses of all bodies with the joints as constraint rows."""
+
+    def start_poses(self, model: Model) -> tuple[Array, Array]:
+        """Initial q and body velocities (6N,)."""
+        tree_q = jnp.asarray(model.start.q)
+        pose = forward(model, tree_q)
+        q = join(pose.p, matrix_to_quat(pose.R), jnp.asarray(model.start.angles))
+        return q, tree_velocity(model, tree_q, jnp.asarray(model.start.s)).reshape(-1)
+
+    def motion_and_rows(
+        self, model: Model, t: Array, q: Array, v: Array
+    ) -> tuple[Motion, Rows | None]:
+        """Motion of everything, and the joint equations."""
+        layout = model.layout
+        p, quat, angles = split(layout, q)
+        pose = Pose(p, quat_to_matrix(quat))
+        frames = joint_frames(model, pose)
+        coordinate = dof_coordinates(model, frames, angles)
+        motion = Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
+        if not model.all_rows:
+            return motion, None
+        drives = drives_at(model.drives, t)
+        return motion, evaluate_rows(model, model.all_rows, pose, frames, v, angles, drives)
+
+    def pose_rate(self, model: Model, q: Array, v: Float[Array, "b 6"]) -> Array:
+        """Rate of q for body velocities v."""
+        p, quat, angles = split(model.layout, q)
+        return join(v[:, :3], quat_rate(quat, v[:, 3:]), 0.0 * angles)
+
+    def moved(self, model: Model, q: Array, twist: Float[Array, "b 6"]) -> Array:
+        """Poses displaced by a small twist of every body."""
+        p, quat, angles = split(model.layout, q)
+        return join(p + twist[:, :3], turn_quat(quat, twist[:, 3:]), angles)
+
+    def remember_turns(self, model: Model, q: Array) -> Array:
+        """Unit quaternions and up-to-date angles."""
+        layout = model.layout
+        p, quat, angles = split(layout, q)
+        quat = normalise(quat)
+        if layout.angle_dofs:
+            frames = joint_frames(model, Pose(p, quat_to_matrix(quat)))
+            found = dof_coordinates(model, frames, angles)
+            angles = found[np.array(layout.angle_dofs)]
+        return join(p, quat, angles)
+
+

@@ -1,0 +1,118 @@
+r"""The interface of a formulation.
+
+A formulation says how bodies move and how wrenches project:
+
+.. math:: v = P s + v_t, \qquad
+          M_s \dot s + b = P^\top w + J^\top \lambda, \qquad J \dot s = \gamma
+
+Forces are always wrenches per body; a formulation knows nothing of them.
+Solvers know a formulation only through the methods below.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from jaxtyping import Float
+
+from swelltree.model.constraints import Rows
+from swelltree.model.inertia import Inertia
+from swelltree.model.kinematics import Motion
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.linalg import apply, constrained_solve
+
+
+@pytree()
+class State:
+    """Positions and velocities in a formulation's own coordinates."""
+
+    q: Array  # positions
+    s: Array  # independent velocities
+    chart: Any  # choice of coordinates, where a formulation has one
+
+
+@pytree()
+class Kinematics:
+    """What a formulation computes once per state and uses several times."""
+
+    motion: Motion
+    inertia: Inertia
+    P: Array  # (6N, n) velocity transformation
+    bias_acceleration: Array  # (N, 6): vdot = P sdot + bias_acceleration
+    rows: Rows | None  # constraints left over, in body velocities
+    extra: Any  # a formulation's own
+
+
+@pytree()
+class Acceleration:
+    """Answer of the equations of motion."""
+
+    s_dot: Array
+    v_dot: Array  # (N, 6)
+    multipliers: Array  # (m,) of the formulation's rows
+
+
+class Formulation(ABC):
+    """One way of writing the equations of motion; frozen and hashable."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def start(self, model: Model) -> State:
+        """Assembled initial state."""
+
+    @abstractmethod
+    def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
+        """Motion of all bodies and everything the equations need."""
+
+    @abstractmethod
+    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Float[Array, " nq"]:
+        """Rate of the positions q."""
+
+    @abstractmethod
+    def mass(self, model: Model, kin: Kinematics) -> Float[Array, "n n"]:
+        """Mass matrix in the velocities s, added mass of all bodies included."""
+
+    @abstractmethod
+    def bias(self, model: Model, kin: Kinematics) -> Float[Array, " n"]:
+        """Velocity-dependent inertia force in the velocities s."""
+
+    @abstractmethod
+    def project(self, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Float[Array, " n"]:
+        """Generalised force of body wrenches: P^T w."""
+
+    @abstractmethod
+    def retract(self, model: Model, state: State, step: Float[Array, " n"]) -> State:
+        """State moved by a small step in the directions of the velocities s."""
+
+    @abstractmethod
+    def settle(self, model: Model, t: Array, state: State) -> State:
+        """State brought back onto its constraints after a step."""
+
+    @abstractmethod
+    def settling_matters(self, model: Model) -> bool:
+        """Does settling change the accelerations (constraints), or only norms and turns?"""
+
+    def constraint(self, kin: Kinematics) -> tuple[Array, Array, Array, Array]:
+        """Residual, Jacobian in s, velocity asked for, acceleration asked for."""
+        assert kin.rows is not None
+        rows = kin.rows
+        J = rows.jacobian @ kin.P
+        gamma = rows.gamma - rows.jacobian @ kin.bias_acceleration.reshape(-1)
+        return rows.residual, J, rows.drift, gamma
+
+    def acceleration(
+        self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
+    ) -> Acceleration:
+        """Solve the equations of motion under the given body wrenches."""
+        M = self.mass(model, kin)
+        f = self.project(kin, wrench) - self.bias(model, kin)
+        if kin.rows is None:
+            s_dot, lam = constrained_solve(M, f, kin.P[:0], kin.P[:0, 0])
+        else:
+            _, J, _, gamma = self.constraint(kin)
+            s_dot, lam = constrained_solve(M, f, J, gamma)
+        v_dot = apply(kin.P, s_dot).reshape(-1, 6) + kin.bias_acceleration
+        return Acceleration(s_dot, v_dot, lam)

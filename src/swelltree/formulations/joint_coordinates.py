@@ -1,0 +1,171 @@
+"""Shared ground of the formulations that move bodies by joint coordinates.
+
+q holds the coordinates of the tree joints (quaternions for ball and free
+joints) and, behind them, the angles of cut joints, which only remember the
+turn. s holds the tree velocities. Cut joints and prescribed motions remain as
+constraint rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.formulations.base import Formulation, Kinematics, State
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.inertia import apply_inertia, gyroscopic, world_inertia
+from swelltree.model.kinematics import (
+    Frames,
+    Motion,
+    Pose,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+)
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.linalg import constrained_solve, gram, transpose_apply
+from swelltree.spatial.rotations import normalise, quat_rate, turn_quat
+
+
+def cut_angles(layout: Layout) -> np.ndarray:
+    """Positions in layout.angle_dofs of the angles of cut joints."""
+    return np.array([i for i, k in enumerate(layout.angle_dofs) if k >= layout.n_tree], dtype=int)
+
+
+def all_angles(layout: Layout, q: Float[Array, " nq"]) -> Float[Array, " a"]:
+    """Values near the angles of all single-axis rotations, for choosing the turn."""
+    nq = layout.n_positions
+    tree = [layout.dof_position[k] for k in layout.angle_dofs if k < layout.n_tree]
+    index = np.array(tree + list(range(nq, nq + len(cut_angles(layout)))), dtype=int)
+    return q[index]
+
+
+@dataclass(frozen=True)
+class JointCoordinates(Formulation):
+    """Tree coordinates with remaining constraint rows."""
+
+    @abstractmethod
+    def velocity_map(
+        self, model: Model, state: State, pose: Pose, frames: Frames
+    ) -> tuple[Array, Array, Array]:
+        """P (6N, n), body velocities (N, 6) and bias accelerations (N, 6)."""
+
+    def start(self, model: Model) -> State:
+        layout = model.layout
+        q = jnp.concatenate([model.start.q, model.start.angles[cut_angles(layout)]])
+        return State(q, jnp.asarray(model.start.s), ())
+
+    def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
+        layout = model.layout
+        tree_q = state.q[: layout.n_positions]
+        pose = forward(model, tree_q)
+        frames = joint_frames(model, pose)
+        P, v, bias = self.velocity_map(model, state, pose, frames)
+        # coordinates of tree joints are at hand; those of ball rotations are for results only
+        padded = jnp.concatenate([tree_q, jnp.zeros(1)])
+        coordinate, rate = padded[layout.dof_position], state.s
+        if len(layout.dofs) > layout.n_tree:
+            angles = all_angles(layout, state.q)
+            found = dof_coordinates(model, frames, angles)[layout.n_tree :]
+            coordinate = jnp.concatenate([coordinate, found])
+            rate = jnp.concatenate([rate, dof_rates(model, pose, frames, v)[layout.n_tree :]])
+        motion = Motion(pose, v, frames, coordinate, rate)
+        rows = None
+        if model.cut_rows:
+            drives = drives_at(model.drives, t)
+            angles = all_angles(layout, state.q)
+            rows = evaluate_rows(model, model.cut_rows, pose, frames, v, angles, drives)
+        return Kinematics(motion, world_inertia(model, pose), P, bias, rows, ())
+
+    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
+        return _scatter_positions(model.layout, state, state.s)
+
+    def mass(self, model: Model, kin: Kinematics) -> Array:
+        N, n = model.layout.n_bodies, kin.P.shape[1]
+        MP = apply_inertia(kin.inertia, kin.P.reshape(N, 6, n)).reshape(6 * N, n)
+        if model.added_mass is not None:
+            MP = MP + model.added_mass @ kin.P
+        return gram(kin.P, MP)
+
+    def bias(self, model: Model, kin: Kinematics) -> Array:
+        a = kin.bias_acceleration
+        force = apply_inertia(kin.inertia, a[:, :, None])[:, :, 0]
+        force = force + gyroscopic(kin.inertia, kin.motion.v)
+        if model.added_mass is not None:
+            force = force + (model.added_mass @ a.reshape(-1)).reshape(a.shape)
+        return transpose_apply(kin.P, force.reshape(-1))
+
+    def project(self, kin: Kinematics, wrench: Array) -> Array:
+        return transpose_apply(kin.P, wrench.reshape(-1))
+
+    def retract(self, model: Model, state: State, step: Array) -> State:
+        layout = model.layout
+        q = state.q + _scatter_positions(layout, state, step)
+        for _, first in layout.quaternions:
+            turn = step[_turn_dofs(layout, first)]
+            q = q.at[first : first + 4].set(turn_quat(state.q[first : first + 4], turn))
+        return State(q, state.s, state.chart)
+
+    def settling_matters(self, model: Model) -> bool:
+        return bool(model.cut_rows)
+
+    def settle(self, model: Model, t: Array, state: State) -> State:
+        layout = model.layout
+        if model.cut_rows:
+
+            def correct(state: State, _: None) -> tuple[State, None]:
+                kin = self.kinematics(model, t, state)
+                g, J, drift, _ = self.constraint(kin)
+                M = self.mass(model, kin)
+                zero = jnp.zeros(layout.n_tree)
+                step, _ = constrained_solve(M, zero, J, -g)
+                kick, _ = constrained_solve(M, zero, J, drift - J @ state.s)
+                moved = self.retract(model, state, step)
+                return State(moved.q, state.s + kick, state.chart), None
+
+            # least-energy correction, twice: the second sees the corrected positions
+            state, _ = jax.lax.scan(correct, state, None, length=2)
+        q = state.q
+        for _, first in layout.quaternions:
+            q = q.at[first : first + 4].set(normalise(q[first : first + 4]))
+        memory = cut_angles(layout)
+        if memory.size:
+            frames = joint_frames(model, forward(model, q[: layout.n_positions]))
+            found = dof_coordinates(model, frames, all_angles(layout, q))
+            dofs = np.array(layout.angle_dofs)[memory]
+            q = q.at[layout.n_positions :].set(found[dofs])
+        return State(q, state.s, state.chart)
+
+
+def _turn_dofs(layout: Layout, first: int) -> np.ndarray:
+    """Tree dofs of the three rotations of the quaternion that starts at q[first]."""
+    joint = next(j for j, i in layout.quaternions if i == first)
+    dofs = [k for k, d in enumerate(layout.dofs[: layout.n_tree]) if d.joint == joint and d.turns]
+    return np.array(dofs, dtype=int)
+
+
+def _scatter_positions(layout: Layout, state: State, s: Array) -> Array:
+    """Rate of q for velocities s: identity for plain coordinates, quaternion rates else."""
+    index = np.full(len(state.q), layout.n_tree, dtype=int)
+    for k, position in enumerate(layout.dof_position):
+        if position >= 0:
+            index[position] = k
+    rate = jnp.concatenate([s, jnp.zeros(1)])[index]
+    if layout.quaternions:
+        first = np.array([i for _, i in layout.quaternions])
+        place = first[:, None] + np.arange(4)
+        turns = np.stack([_turn_dofs(layout, i) for i in first])
+        rates = quat_rate(state.q[place], s[turns])
+        # overwrite the quaternion entries by gathering from the appended rates
+        where = np.arange(len(state.q))
+        where[place.ravel()] = len(state.q) + np.arange(place.size)
+        rate = jnp.concatenate([rate, rates.ravel()])[where]
+    return rate

@@ -1,0 +1,132 @@
+r"""Dependent and independent velocities (Paparella 001-ODE).
+
+The joint equations J v = drift split the body velocities into dependent and
+independent ones (eqs. 26-27):
+
+.. math:: v_d = -J_d^{-1} J_i\, s + J_d^{-1}\, drift, \qquad
+          P = \begin{pmatrix} -J_d^{-1} J_i \\ 1 \end{pmatrix}
+
+The split is chosen by QR with column pivoting and chosen again when the
+condition number of J_d exceeds a limit: no partition is good for all poses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
+from swelltree.formulations.base import Kinematics, State
+from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+
+
+@dataclass(frozen=True)
+class Partition(AbsoluteCoordinates):
+    """Poses of all bodies moved by an independent subset of their velocities.
+
+    Args:
+        limit: condition number of the dependent block above which the
+            partition is chosen again.
+    """
+
+    limit: float = 1e4
+    name: ClassVar[str] = "partition"
+
+    def start(self, model: Model) -> State:
+        q, v = self.start_poses(model)
+        if not model.all_rows:
+            return State(q, v, jnp.arange(v.shape[0]))
+        motion, rows = self.motion_and_rows(model, jnp.zeros(()), q, v.reshape(-1, 6))
+        assert rows is not None
+        chart = choose(rows.jacobian)
+        return State(q, v[chart[rows.jacobian.shape[0] :]], chart)
+
+    def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
+        N, m = model.layout.n_bodies, len(model.all_rows)
+        chart = state.chart
+        # the Jacobian depends on the pose only: first P, then the rows with the true velocities
+        _, still = self.motion_and_rows(model, t, state.q, jnp.zeros((N, 6)))
+        if still is None:
+            P, dependent_inverse = jnp.eye(6 * N)[:, chart], jnp.zeros((0, 0))
+            v = P @ state.s
+        else:
+            J = still.jacobian
+            dependent, independent = chart[:m], chart[m:]
+            dependent_inverse = jnp.linalg.inv(J[:, dependent])
+            P = jnp.zeros((6 * N, 6 * N - m))
+            P = P.at[independent].set(jnp.eye(6 * N - m))
+            P = P.at[dependent].set(-dependent_inverse @ J[:, independent])
+            v = (P @ state.s).at[dependent].add(dependent_inverse @ still.drift)
+        v = v.reshape(N, 6)
+        motion, rows = self.motion_and_rows(model, t, state.q, v)
+        bias = jnp.zeros(6 * N)
+        if rows is not None:
+            bias = bias.at[chart[:m]].set(dependent_inverse @ rows.gamma)
+        inertia = world_inertia(model, motion.pose)
+        extra = (rows, dependent_inverse)
+        return Kinematics(motion, inertia, P, bias.reshape(N, 6), None, extra)
+
+    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
+        return self.pose_rate(model, state.q, kin.motion.v)
+
+    def mass(self, model: Model, kin: Kinematics) -> Array:
+        return kin.P.T @ dense_inertia(model, kin.inertia) @ kin.P
+
+    def bias(self, model: Model, kin: Kinematics) -> Array:
+        force = dense_inertia(model, kin.inertia) @ kin.bias_acceleration.reshape(-1)
+        return kin.P.T @ (force + gyroscopic(kin.inertia, kin.motion.v).reshape(-1))
+
+    def project(self, kin: Kinematics, wrench: Array) -> Array:
+        return kin.P.T @ wrench.reshape(-1)
+
+    def retract(self, model: Model, state: State, step: Array) -> State:
+        m = len(model.all_rows)
+        twist = jnp.zeros(6 * model.layout.n_bodies).at[state.chart[m:]].set(step)
+        q = self.moved(model, state.q, twist.reshape(-1, 6))
+        return State(self._close(model, jnp.zeros(()), q, state.chart), state.s, state.chart)
+
+    def settling_matters(self, model: Model) -> bool:
+        return bool(model.all_rows)
+
+    def condition(self, model: Model, kin: Kinematics, chart: Array) -> Array:
+        """Condition number (Frobenius) of the dependent block."""
+        rows, inverse = kin.extra
+        block = rows.jacobian[:, chart[: inverse.shape[0]]]
+        return jnp.linalg.norm(block) * jnp.linalg.norm(inverse) / inverse.shape[0]
+
+    def _close(self, model: Model, t: Array, q: Array, chart: Array) -> Array:
+        """Dependent positions solved from the joint equations, independent ones kept."""
+        N, m = model.layout.n_bodies, len(model.all_rows)
+        if m == 0:
+            return q
+
+        def correct(q: Array, _: None) -> tuple[Array, None]:
+            _, rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))
+            assert rows is not None
+            step = jnp.linalg.solve(rows.jacobian[:, chart[:m]], -rows.residual)
+            twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
+            return self.moved(model, q, twist.reshape(N, 6)), None
+
+        return jax.lax.scan(correct, q, None, length=2)[0]
+
+    def settle(self, model: Model, t: Array, state: State) -> State:
+        m = len(model.all_rows)
+        q = self.remember_turns(model, self._close(model, t, state.q, state.chart))
+        if m == 0:
+            return State(q, state.s, state.chart)
+        here = State(q, state.s, state.chart)
+        kin = self.kinematics(model, t, here)
+        rows, _ = kin.extra
+        worn = self.condition(model, kin, state.chart) > self.limit
+        chart = jax.lax.cond(worn, choose, lambda J: state.chart, rows.jacobian)
+        s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:]], state.s)
+        return State(q, s, chart)
+
+
+def choose(J: Array) -> Array:
+    """Order of the velocities, dependent ones first, by QR with column pivoting."""
+    _, _, order = jax.scipy.linalg.qr(jax.lax.stop_gradient(J), mode="economic", pivoting=True)
+    return order

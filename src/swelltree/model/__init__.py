@@ -1,0 +1,1 @@
+"""The compiled system: arrays as leaves, topology static."""

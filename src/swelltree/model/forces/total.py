@@ -1,0 +1,59 @@
+"""All forces together: the wrench of every body, energies and powers by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.model.forces.applied import Applied, applied
+from swelltree.model.forces.controllers import CompiledController, actuation
+from swelltree.model.forces.gravity import gravity
+from swelltree.model.forces.joint_forces import JointForces, joint_forces
+from swelltree.model.forces.loads import Loads
+from swelltree.model.forces.springs import Springs, springs
+from swelltree.model.kinematics import Motion
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, namespace, pytree
+
+
+@pytree()
+class Forces:
+    """Every force element of a system, grouped by kind."""
+
+    springs: Springs
+    joint_forces: JointForces
+    applied: tuple[Applied, ...]
+    controllers: tuple[CompiledController, ...]
+    spring_signals: tuple[Any, ...]
+    joint_signals: tuple[Any, ...]
+
+
+def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
+    """Sum of all forces.
+
+    Elements are ordered gravity, buoyancy, springs, joint forces, applied
+    forces (`element_names`); channels are prefixed by their kind.
+    """
+    forces: Forces = model.forces
+    spring_control, joint_control = actuation(model, t, motion)
+    parts = {"gravity": gravity(model, motion)}
+    if forces.springs.body_a:
+        parts["spring"] = springs(model, motion, spring_control)
+    if forces.joint_forces.dof:
+        parts["joint_force"] = joint_forces(model, motion, joint_control)
+    if forces.applied:
+        parts["applied"] = applied(model, t, motion)
+    xp = namespace(motion.pose.p)
+    wrench = sum(p.wrench for p in parts.values())
+    channels = {f"{kind}_{name}": x for kind, p in parts.items() for name, x in p.channels.items()}
+    if forces.springs.body_a:
+        channels["spring_control"] = spring_control
+    if forces.joint_forces.dof:
+        channels["joint_force_control"] = joint_control
+    return Loads(
+        wrench,
+        xp.concatenate([p.potential for p in parts.values()]),
+        xp.concatenate([p.power for p in parts.values()]),
+        channels,
+    )
+
+

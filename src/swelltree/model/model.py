@@ -1,0 +1,71 @@
+"""The compiled model: a pytree of arrays with a static layout.
+
+Lengths are metres, masses kilograms. Points and rotations are in the axes of
+their body, points measured from the body's reference point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from swelltree.model.layout import Layout, Row
+from swelltree.spatial.arrays import Array, pytree
+
+
+@pytree()
+class Bodies:
+    """Rigid bodies, depth-first order (N of them)."""
+
+    mass: Array  # (N,) kg
+    com: Array  # (N, 3) centre of mass from the reference point, body axes
+    inertia: Array  # (N, 3, 3) about the centre of mass, body axes
+    volume: Array  # (N,) displaced volume of submerged bodies, m^3
+    buoyancy: Array  # (N, 3) centre of buoyancy from the reference point
+
+
+@pytree()
+class Joints:
+    """Frames of every joint (J of them), tree joints first."""
+
+    base_point: Array  # (J, 3)
+    base_rotation: Array  # (J, 3, 3) joint frame to base axes
+    follower_point: Array  # (J, 3)
+    follower_rotation: Array  # (J, 3, 3)
+    lead: Array  # (J,) metres per radian of a screw
+    length: Array  # (J,) of distance and revolute-spherical links
+    offset: Array  # (J,) axial offset of revolute-spherical links
+
+
+@pytree()
+class Start:
+    """Assembled initial state in joint coordinates."""
+
+    q: Array  # (n_positions,)
+    s: Array  # (n_tree,)
+    angles: Array  # angle of every single-axis rotation, with its turns
+
+
+@pytree("layout", "names", "cut_rows", "all_rows", "redundant", "report")
+class Model:
+    """A compiled system: leaves may be changed, differentiated and batched."""
+
+    bodies: Bodies
+    joints: Joints
+    gravity: Array  # (3,) m/s^2
+    rho: Array  # kg/m^3
+    added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
+    forces: Any  # forces.Forces
+    drives: tuple[Any, ...]  # signals of the prescribed dofs
+    start: Start
+    reference: Array  # (N, 3) reference point in the described body frame
+    layout: Layout
+    names: Any  # names of force elements, controllers, sensors (static)
+    cut_rows: tuple[Row, ...]  # independent rows for joint-coordinate formulations
+    all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
+    redundant: bool  # the full set of rows has dependent ones
+    report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
+
+    def replace(self, **changes: Any) -> Model:
+        """Copy with other fields."""
+        return replace(self, **changes)

@@ -1,0 +1,111 @@
+"""Signals of time, compiled: constants, tables, harmonics, polynomials, user functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.constraints import Drives
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.system import signals as described
+
+
+@pytree()
+class Constant:
+    """The same value at all times."""
+
+    value: Array
+
+    def __call__(self, t: Array) -> Array:
+        return self.value + 0.0 * t
+
+
+@pytree()
+class Spline:
+    """Cubic spline through a table, held at its ends."""
+
+    knots: Array  # (k,) s
+    coefficients: Array  # (4, k - 1), highest power first
+
+    def __call__(self, t: Array) -> Array:
+        xp = namespace(t)
+        held = xp.clip(t, self.knots[0], self.knots[-1])
+        i = xp.clip(xp.searchsorted(self.knots, held, side="right") - 1, 0, len(self.knots) - 2)
+        x = held - xp.asarray(self.knots)[i]
+        c = xp.asarray(self.coefficients)[:, i]
+        return ((c[0] * x + c[1]) * x + c[2]) * x + c[3]
+
+
+@pytree()
+class Harmonic:
+    """offset + amplitude cos(omega t + phase)."""
+
+    amplitude: Array
+    omega: Array
+    phase: Array
+    offset: Array
+
+    def __call__(self, t: Array) -> Array:
+        xp = namespace(t)
+        return self.offset + self.amplitude * xp.cos(self.omega * t + self.phase)
+
+
+@pytree()
+class Polynomial:
+    """Powers of t, constant first."""
+
+    coefficients: Array
+
+    def __call__(self, t: Array) -> Array:
+        value = 0.0 * t
+        for c in reversed(range(len(self.coefficients))):
+            value = value * t + self.coefficients[c]
+        return value
+
+
+@pytree("function")
+class UserFunction:
+    """A user's JAX-traceable function of time."""
+
+    function: Callable[[Array], Array]
+
+    def __call__(self, t: Array) -> Array:
+        return self.function(t)
+
+
+def compile_signal(signal: Any) -> Any:
+    """Compiled form of a described signal."""
+    signal = described.resolve(signal)
+    if isinstance(signal, described.Table):
+        from scipy.interpolate import CubicSpline
+
+        spline = CubicSpline(signal.time, signal.value)
+        return Spline(np.array(signal.time), spline.c)
+    if isinstance(signal, described.Harmonic):
+        numbers = (signal.amplitude, signal.omega, signal.phase, signal.offset)
+        return Harmonic(*(np.array(x, dtype=float) for x in numbers))
+    if isinstance(signal, described.Polynomial):
+        return Polynomial(np.array(signal.coefficients, dtype=float))
+    if callable(signal):
+        return UserFunction(signal)
+    return Constant(np.array(signal, dtype=float))
+
+
+def drives_at(drives: tuple[Any, ...], t: Array) -> Drives:
+    """Value, rate and acceleration of every prescribed coordinate at time t."""
+    if not drives:
+        none = namespace(t).zeros(0)
+        return Drives(none, none, none)
+    from swelltree.spatial.engine import jax, jnp
+
+    def value(time: Array) -> Array:
+        return jnp.stack([jnp.asarray(f(time), dtype=float) for f in drives])
+
+    def rate(time: Array) -> Array:
+        return jax.jvp(value, (time,), (jnp.ones_like(time),))[1]
+
+    t = jnp.asarray(t, dtype=float)
+    speed, acceleration = jax.jvp(rate, (t,), (jnp.ones_like(t),))
+    return Drives(value(t), speed, acceleration)

@@ -1,0 +1,55 @@
+"""One code for numpy and JAX: arrays carry their own namespace.
+
+Descriptions are compiled and assembled with plain numpy (no tracing, no
+compilation, milliseconds); time stepping runs the same functions under JAX.
+A function asks its arguments which library they belong to.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+
+Array = Any
+T = TypeVar("T")
+
+_pending: list[tuple[type, tuple[str, ...]]] = []
+
+
+def namespace(*arrays: Array) -> Any:
+    """The array library of the arguments: jax.numpy if any is a JAX value, else numpy."""
+    for x in arrays:
+        if not isinstance(x, np.ndarray | float | int):
+            return x.__array_namespace__()
+    return np
+
+
+@dataclass_transform(frozen_default=True)
+def pytree(*static: str):
+    """Frozen dataclass that JAX sees as a tree; the named fields are static.
+
+    Registration waits until JAX is imported, so describing and checking a
+    system needs no JAX.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        cls = dataclass(frozen=True, eq=False)(cls)
+        _pending.append((cls, static))
+        if "jax" in sys.modules:
+            register_pytrees()
+        return cls
+
+    return decorate
+
+
+def register_pytrees() -> None:
+    """Tell JAX about every class made by `pytree` so far."""
+    from jax.tree_util import register_dataclass
+
+    while _pending:
+        cls, static = _pending.pop()
+        data = [f.name for f in fields(cls) if f.name not in static]
+        register_dataclass(cls, data_fields=data, meta_fields=list(static))

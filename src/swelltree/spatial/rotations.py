@@ -1,0 +1,113 @@
+"""Rotations as matrices and unit quaternions (w, x, y, z); no Euler singularity inside."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.spatial.arrays import Array, namespace
+from swelltree.spatial.vectors import cross, dot, matmul, skew, unskew
+
+
+def about_axis(axis: Float[Array, "*n 3"], angle: Float[Array, "*n"]) -> Float[Array, "*n 3 3"]:
+    r"""Rotation by an angle about a unit axis.
+
+    .. math:: R = 1 + \sin\theta\, S(a) + (1 - \cos\theta)\, S(a)^2
+    """
+    xp = namespace(axis, angle)
+    K = skew(axis)
+    sin, cos = xp.sin(angle)[..., None, None], xp.cos(angle)[..., None, None]
+    return np.eye(3) + sin * K + (1.0 - cos) * matmul(K, K)
+
+
+def normalise(quat: Float[Array, "*n 4"]) -> Float[Array, "*n 4"]:
+    """Quaternion of unit length."""
+    return quat / namespace(quat).sqrt(dot(quat, quat))[..., None]
+
+
+def quat_to_matrix(quat: Float[Array, "*n 4"]) -> Float[Array, "*n 3 3"]:
+    """Rotation matrix of a quaternion of any non-zero length."""
+    unit = normalise(quat)
+    w, u = unit[..., :1, None], unit[..., 1:]
+    K = skew(u)
+    return np.eye(3) + 2.0 * w * K + 2.0 * matmul(K, K)
+
+
+def matrix_to_quat(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 4"]:
+    """Unit quaternion of a rotation matrix, the branch chosen by the largest component."""
+    xp = namespace(R)
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    squares = xp.stack([xx + yy + zz, xx - yy - zz, yy - xx - zz, zz - xx - yy], axis=-1)
+    a, b, c = 2.0 * xp.moveaxis(unskew(R), -1, 0)
+    d, e, f = (R[..., 1, 0] + R[..., 0, 1], R[..., 0, 2] + R[..., 2, 0], R[..., 2, 1] + R[..., 1, 2])
+    one = 1.0 + squares
+    # four proportional quaternions; the one with the largest leading entry is well conditioned
+    rows = [
+        xp.stack([one[..., 0], a, b, c], axis=-1),
+        xp.stack([a, one[..., 1], d, e], axis=-1),
+        xp.stack([b, d, one[..., 2], f], axis=-1),
+        xp.stack([c, e, f, one[..., 3]], axis=-1),
+    ]
+    best = xp.argmax(squares, axis=-1)[..., None]
+    quat = xp.where(
+        best == 0, rows[0], xp.where(best == 1, rows[1], xp.where(best == 2, rows[2], rows[3]))
+    )
+    return normalise(xp.where(quat[..., :1] < 0, -quat, quat))
+
+
+def quat_rate(quat: Float[Array, "*n 4"], omega: Float[Array, "*n 3"]) -> Float[Array, "*n 4"]:
+    r"""Rate of a quaternion turning with angular velocity `omega` in base axes.
+
+    .. math:: \dot e = \tfrac12\, (0, \omega) \otimes e
+    """
+    xp = namespace(quat, omega)
+    w, u = quat[..., :1], quat[..., 1:]
+    rate = xp.concatenate([-dot(omega, u)[..., None], w * omega + cross(omega, u)], axis=-1)
+    return 0.5 * rate
+
+
+def quat_multiply(a: Float[Array, "*n 4"], b: Float[Array, "*n 4"]) -> Float[Array, "*n 4"]:
+    """Quaternion of the rotation `b` followed by `a`."""
+    xp = namespace(a, b)
+    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    w = aw * bw - dot(av, bv)[..., None]
+    return xp.concatenate([w, aw * bv + bw * av + cross(av, bv)], axis=-1)
+
+
+def turn_quat(quat: Float[Array, "*n 4"], turn: Float[Array, "*n 3"]) -> Float[Array, "*n 4"]:
+    """Quaternion turned by a small rotation vector in base axes (exact to second order)."""
+    xp = namespace(quat, turn)
+    step = xp.concatenate([xp.ones_like(turn[..., :1]), 0.5 * turn], axis=-1)
+    return normalise(quat_multiply(step, quat))
+
+
+def rotation_vector(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
+    """Axis times angle of a rotation, angle in [0, pi]; smooth at the identity."""
+    xp = namespace(R)
+    quat = matrix_to_quat(R)
+    w, u = quat[..., 0], quat[..., 1:]
+    square = dot(u, u)
+    small = square < 1e-16
+    length = xp.sqrt(xp.where(small, 1.0, square))
+    factor = xp.where(small, 2.0, 2.0 * xp.arctan2(length, w) / length)
+    return factor[..., None] * u
+
+
+def matrix_to_euler(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
+    """Roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll); for results only."""
+    xp = namespace(R)
+    roll = xp.arctan2(R[..., 2, 1], R[..., 2, 2])
+    across = xp.sqrt(R[..., 0, 0] ** 2 + R[..., 1, 0] ** 2)
+    pitch = xp.arctan2(-R[..., 2, 0], across)
+    yaw = xp.arctan2(R[..., 1, 0], R[..., 0, 0])
+    return xp.stack([roll, pitch, yaw], axis=-1)
+
+
+def euler_to_matrix(euler: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:
+    """Rotation of roll, pitch, yaw (intrinsic z-y-x)."""
+    xp = namespace(euler)
+    x, y, z = np.eye(3)
+    ones = xp.ones_like(euler[..., :1])
+    Rx = about_axis(x * ones, euler[..., 0])
+    Ry = about_axis(y * ones, euler[..., 1])
+    return matmul(about_axis(z * ones, euler[..., 2]), matmul(Ry, Rx))
