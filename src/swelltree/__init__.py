@@ -1,0 +1,40 @@
+"""swelltree: multibody systems at sea, described, compiled, solved, shown.
+
+Public names are loaded when first used, so that describing a system costs no JAX.
+"""
+
+from typing import Any
+
+# module of each public name
+_NAMES = {
+    "swelltree.system": """
+        WORLD Body Point Box Cylinder Sphere Water System Topology
+        Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint Distance RevoluteSpherical
+        Table Harmonic Polynomial resolve
+        SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
+        Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
+        SwelltreeError SwelltreeWarning
+    """,
+    "swelltree.model.compile": "compile",
+    "swelltree.studies.simulate": "simulate",
+    "swelltree.studies.equilibrium": "equilibrium",
+    "swelltree.studies.modes": "modes",
+    "swelltree.validation": "validate",
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'swelltree' has no attribute '{name}'")
+    import importlib
+
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

@@ -1,0 +1,95 @@
+"""What the user describes: bodies, joints, forces, controllers, sensors, water, and case files. No JAX."""
+
+from swelltree.system.bodies import WORLD, Body, Point
+from swelltree.system.casefile import Case, case_schema, load, loads
+from swelltree.system.controllers import Controller, Measure, parse_measure
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
+from swelltree.system.hulls import Box, Cylinder, Hull, Sphere
+from swelltree.system.joints import (
+    Ball,
+    Cylindrical,
+    Distance,
+    Free,
+    Hinge,
+    Joint,
+    JointLayout,
+    Planar,
+    RevoluteSpherical,
+    Screw,
+    Slider,
+    SubsetJoint,
+    Universal,
+    Weld,
+)
+from swelltree.system.sensors import DistanceSensor, PointSensor, Sensor
+from swelltree.system.signals import Harmonic, Polynomial, Signal, Table, resolve
+from swelltree.system.studies import (
+    FORMULATIONS,
+    SOLVERS,
+    EquilibriumStudy,
+    ModesStudy,
+    SimulateStudy,
+    Study,
+)
+from swelltree.system.system import System
+from swelltree.system.topology import Topology, find_topology
+from swelltree.system.values import DOFS
+from swelltree.system.water import Water
+
+__all__ = [
+    "DOFS",
+    "FORMULATIONS",
+    "SOLVERS",
+    "WORLD",
+    "AppliedForce",
+    "Ball",
+    "Body",
+    "Box",
+    "Case",
+    "Controller",
+    "Cylinder",
+    "Cylindrical",
+    "Distance",
+    "DistanceSensor",
+    "EquilibriumStudy",
+    "Force",
+    "Free",
+    "Harmonic",
+    "Hinge",
+    "Hull",
+    "Joint",
+    "JointForce",
+    "JointLayout",
+    "Measure",
+    "ModesStudy",
+    "Planar",
+    "Point",
+    "PointSensor",
+    "Polynomial",
+    "RevoluteSpherical",
+    "Screw",
+    "Sensor",
+    "Signal",
+    "SimulateStudy",
+    "Slider",
+    "Sphere",
+    "SpringDamper",
+    "Study",
+    "SubsetJoint",
+    "SwelltreeError",
+    "SwelltreeWarning",
+    "System",
+    "Table",
+    "Topology",
+    "Universal",
+    "Water",
+    "Weld",
+    "case_schema",
+    "find_topology",
+    "load",
+    "loads",
+    "parse_measure",
+    "resolve",
+    "suggest",
+]

@@ -1,0 +1,193 @@
+"""Case files: a system and its studies as TOML.
+
+The tables have the keys of the Python classes; `type` chooses the class. Items are made by the
+same constructors, so Python and TOML users read the same messages.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from swelltree.system.bodies import Body
+from swelltree.system.controllers import Controller
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.forces import FORCE_TYPES
+from swelltree.system.joints import JOINT_TYPES
+from swelltree.system.sensors import SENSOR_TYPES
+from swelltree.system.studies import STUDY_TYPES
+from swelltree.system.system import System
+from swelltree.system.water import Water
+
+# the lists of [system]: word of one item, its class or its classes by `type`
+LISTS: dict[str, tuple[str, Any]] = {
+    "bodies": ("body", Body),
+    "joints": ("joint", JOINT_TYPES),
+    "forces": ("force", FORCE_TYPES),
+    "controllers": ("controller", Controller),
+    "sensors": ("sensor", SENSOR_TYPES),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What a case file says.
+
+    Args:
+        system: the system.
+        studies: the studies in their order.
+        path: of the file, None for a text.
+        text: the file as it was, for provenance.
+    """
+
+    system: System
+    studies: tuple[Any, ...] = ()
+    path: Path | None = None
+    text: str = ""
+
+    def study(self, name: str) -> Any:
+        """The study of a name."""
+        for study in self.studies:
+            if study.name == name:
+                return study
+        names = [study.name for study in self.studies]
+        raise SwelltreeError(
+            f"study '{name}' is not in the case." + (suggest(name, names) or f" It has {listed(names) or 'none'}.")
+        )
+
+    def to_toml(self, path: str | Path | None = None) -> str:
+        """The case as TOML text; with a path the file is also written, whole or not at all."""
+        from swelltree.system.toml import to_text, write_text
+
+        text = to_text({"system": self.system.table(), "studies": [study.table() for study in self.studies]})
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+
+def load(path: str | Path) -> Case:
+    """Read a case file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = suggest(path.name, [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else [])
+        raise SwelltreeError(f"case file '{path}' does not exist.{near or ' Check the path.'}") from None
+    except UnicodeDecodeError:
+        raise SwelltreeError(f"case file '{path}' is not UTF-8 text. Save it as UTF-8.") from None
+    except OSError as error:
+        raise SwelltreeError(f"case file '{path}' cannot be read: {error.strerror}. Check the path.") from None
+    return dataclasses.replace(loads(text, str(path)), path=path)
+
+
+def loads(text: str, source: str = "case") -> Case:
+    """Read the text of a case file.
+
+    Args:
+        text: TOML.
+        source: what messages about the form of the text call it, usually the path.
+    """
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
+    for key in document:
+        if key not in ("system", "studies"):
+            hint = suggest(key, ("system", "studies")) or " Write [system] and [[studies]]."
+            raise SwelltreeError(f"{source}: there is no section '{key}'.{hint}")
+    if not isinstance(document.get("system"), dict):
+        raise SwelltreeError(f"{source}: there is no [system] section. Begin with [system] and its name.")
+    studies = tuple(_item("study", STUDY_TYPES, row) for row in _rows(document, "studies", source))
+    names = [study.name for study in studies]
+    for study in studies:
+        if names.count(study.name) > 1:
+            raise study.fail("the name is used twice. Give every study its own name.")
+    return Case(_system(document["system"], source), studies, text=text)
+
+
+def _system(table: dict[str, Any], source: str) -> System:
+    lists = {
+        key: tuple(_item(word, classes, row) for row in _rows(table, key, source))
+        for key, (word, classes) in LISTS.items()
+    }
+    return System(**{**table, **{key: items for key, items in lists.items() if items or key in ("bodies", "joints")}})
+
+
+def _rows(table: dict[str, Any], key: str, source: str) -> list[dict[str, Any]]:
+    rows = table.get(key, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise SwelltreeError(f"{source}: '{key}' is not a list of tables. Write [[{key}]] or {key} = [ {{ ... }} ].")
+    return rows
+
+
+def _item(word: str, classes: Any, row: dict[str, Any]) -> Any:
+    """One item: its class by `type`, then its constructor."""
+    if not isinstance(classes, dict):
+        return classes(**row)
+    label = f"{word} '{row['name']}'" if isinstance(row.get("name"), str) else word
+    if "type" not in row:
+        raise SwelltreeError(f"{label}: 'type' is missing. Give one of {listed(classes)}.")
+    kind = row["type"]
+    if not isinstance(kind, str) or kind not in classes:
+        raise SwelltreeError(
+            f"{label}: there is no {word} type {kind!r}.{suggest(kind, classes)} The types are {listed(classes)}."
+        )
+    return classes[kind](**{key: value for key, value in row.items() if key != "type"})
+
+
+def case_schema() -> dict[str, Any]:
+    """JSON schema of a case file, for editors that check and complete while one types."""
+
+    def rows(classes: Any) -> dict[str, Any]:
+        choices = [_class_schema(cls) for cls in (classes.values() if isinstance(classes, dict) else [classes])]
+        return {"type": "array", "items": choices[0] if len(choices) == 1 else {"oneOf": choices}}
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "swelltree case file",
+        "type": "object",
+        "properties": {
+            "system": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    **{key: rows(classes) for key, (_, classes) in LISTS.items()},
+                    "water": _class_schema(Water),
+                },
+                "required": ["name", "bodies", "joints"],
+                "additionalProperties": False,
+            },
+            "studies": rows(STUDY_TYPES),
+        },
+        "required": ["system"],
+        "additionalProperties": False,
+    }
+
+
+def _class_schema(cls: Any) -> dict[str, Any]:
+    """Schema of one class, with its `type` as a constant."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(cls).json_schema()
+    # TOML has no null: a field is left out instead
+    properties = {key: _without_null(value) for key, value in schema["properties"].items()}
+    required = schema.get("required", [])
+    if cls.type:
+        properties = {"type": {"const": cls.type}, **properties}
+        required = ["type", *required]
+    return {
+        "title": schema["title"],
+        "description": (cls.__doc__ or "").split("\n")[0],
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default", "title")}
+    default = {"default": schema["default"]} if schema.get("default") not in (None, [], float("inf")) else {}
+    return {**rest, **default, **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {})}

@@ -1,0 +1,59 @@
+"""Controllers: u(t, y) from measured channels to the actuators of force elements."""
+
+from typing import ClassVar, NamedTuple
+
+from swelltree.system.describe import Description, description
+from swelltree.system.signals import Function
+from swelltree.system.values import Name, Names
+
+
+class Measure(NamedTuple):
+    """A measured channel: "item.quantity" or "item.quantity.rate"."""
+
+    item: str
+    quantity: str
+    rate: bool
+
+
+def parse_measure(text: str) -> Measure:
+    """Take "hinge.Pitch.rate" apart.
+
+    Raises:
+        ValueError: when the text has another form.
+    """
+    parts = text.split(".")
+    rate = len(parts) == 3 and parts[2] == "rate"
+    if not all(parts) or not (len(parts) == 2 or rate):
+        raise ValueError(f"'{text}' has not the form 'item.quantity' or 'item.quantity.rate'. Write e.g. 'hinge.Pitch'.")
+    return Measure(parts[0], parts[1], rate)
+
+
+@description
+class Controller(Description):
+    """A control law.
+
+    Args:
+        name: unique in the system.
+        measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
+            "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
+            its rotations only as rates).
+        drives: names of the SpringDamper and JointForce elements whose u the law gives.
+        law: function u(t, y) -> one value for each driven element, or "module:name".
+    """
+
+    kind: ClassVar[str] = "controller"
+    name: Name
+    measures: Names
+    drives: Names
+    law: Function
+
+    def __post_init__(self) -> None:
+        if not self.drives:
+            raise self.fail("drives is empty. Name at least one SpringDamper or JointForce.")
+        if len(set(self.drives)) != len(self.drives):
+            raise self.fail("drives names an element twice. Name each once.")
+        for text in self.measures:
+            try:
+                parse_measure(text)
+            except ValueError as error:
+                raise self.fail(f"measure {error}") from None

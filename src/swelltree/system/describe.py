@@ -1,0 +1,125 @@
+"""What all descriptions share: frozen, checked when made, equal by value, changed by `replace`.
+
+`@description` makes a pydantic dataclass whose mistakes are told as one sentence
+(`SwelltreeError`); a class derived from `Description` writes itself as a TOML table.
+"""
+
+import dataclasses
+import functools
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from swelltree.system.errors import SwelltreeError, suggest
+
+T = TypeVar("T")
+CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+# words of other programs, and the word used here
+SYNONYMS = {"parent": "base", "child": "follower", "from_": "a", "to": "b", "cog": "com", "length": "rest_length"}
+
+
+class Description:
+    """Base of everything a user describes."""
+
+    kind: ClassVar[str] = "item"  # the word in messages: body, joint, force ...
+    type: ClassVar[str] = ""  # the value of `type` in a case file, if there is a choice
+
+    @property
+    def label(self) -> str:
+        """How messages call this item: body 'float'."""
+        return _label(type(self), getattr(self, "name", None))
+
+    def fail(self, text: str) -> SwelltreeError:
+        """The error to raise about this item."""
+        return SwelltreeError(f"{self.label}: {text}")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, checked anew."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore
+        return type(self)(**{**values, **changes})
+
+    def table(self) -> dict[str, Any]:
+        """This item as a TOML table: plain values, defaults left out."""
+        fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
+        given = {name: getattr(self, name) for name in fields}
+        table = {name: plain(value) for name, value in given.items() if differs(value, fields[name])}
+        if self.type:
+            table = {**{k: table.pop(k) for k in ("name",) if k in table}, "type": self.type, **table}
+        return table
+
+
+def differs(value: object, default: object) -> bool:
+    """Whether a value has to be written because it is not the default."""
+    return type(value) is not type(default) or value != default
+
+
+def plain(value: Any) -> Any:
+    """A described value as TOML knows it."""
+    from swelltree.system.signals import written_name
+
+    if isinstance(value, Description):
+        return value.table()
+    if isinstance(value, tuple):
+        return [plain(entry) for entry in value]
+    return written_name(value) if callable(value) else value
+
+
+def within(cls: Any, table: dict[str, Any]) -> Any:
+    """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
+    try:
+        return cls(**table)
+    except SwelltreeError as error:
+        raise ValueError(str(error).partition(": ")[2]) from None
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def description(cls: type[T]) -> type[T]:
+    """Make a class a frozen, checked description."""
+    made = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
+    checked = made.__init__
+
+    @functools.wraps(checked)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            checked(self, *args, **kwargs)
+        except ValidationError as error:
+            name = kwargs.get("name", args[0] if args else None)
+            raise SwelltreeError(_sentence(made, name, error)) from None
+
+    made.__init__ = init  # pyright: ignore
+    return made
+
+
+def _label(cls: Any, name: object) -> str:
+    has_name = any(field.name == "name" for field in dataclasses.fields(cls))
+    word = getattr(cls, "kind", cls.__name__)
+    return f"{word} '{name}'" if has_name and isinstance(name, str) else word
+
+
+def _sentence(cls: Any, name: object, error: ValidationError) -> str:
+    """The first mistake pydantic found, as a sentence of ours."""
+    mistake = error.errors()[0]
+    # positional arguments come as numbers: turn them into field names
+    fields = [field.name for field in dataclasses.fields(cls) if field.init]
+    positional = [field.name for field in dataclasses.fields(cls) if field.init and not field.kw_only]
+    where = mistake["loc"][0] if mistake["loc"] else ""
+    if isinstance(where, int) and where < len(positional):
+        where = positional[where]
+    label, what = _label(cls, name), getattr(cls, "type", "") or getattr(cls, "kind", cls.__name__)
+    match mistake["type"]:
+        case "missing" | "missing_argument":
+            return f"{label}: '{where}' is missing. Give it; a {what} needs it."
+        case "unexpected_keyword_argument":
+            synonym = SYNONYMS.get(str(where), "")
+            hint = f" Did you mean '{synonym}'?" if synonym in fields else suggest(where, fields)
+            return f"{label}: a {what} has no '{where}'." + (hint or f" It has {', '.join(fields)}.")
+        case "unexpected_positional_argument":
+            return f"{label}: {len(positional)} values at most can be given without a name. Name the others."
+        case "multiple_argument_values":
+            return f"{label}: '{where}' is given twice. Give it once."
+        case "value_error":
+            return f"{label}: {where} {mistake['ctx']['error']}"  # pyright: ignore
+        case _:
+            return f"{label}: {where} {mistake['input']!r} cannot be used ({mistake['msg']})."

@@ -1,0 +1,218 @@
+"""The system: bodies, joints, forces, controllers, sensors and water, checked as a whole."""
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator
+
+from swelltree.system.bodies import Body, Point
+from swelltree.system.controllers import Controller, parse_measure
+from swelltree.system.describe import Description, description
+from swelltree.system.errors import listed, suggest
+from swelltree.system.forces import Force, JointForce, SpringDamper
+from swelltree.system.joints import Joint
+from swelltree.system.sensors import Sensor
+from swelltree.system.topology import WORLD_NAME, Topology, find_topology
+from swelltree.system.values import DOFS
+from swelltree.system.water import Water, as_water
+
+
+def _rows(cls: type) -> BeforeValidator:
+    """Reader of a row of items of one kind."""
+    word = cls.__name__.lower()
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str | dict | cls) or not isinstance(value, Iterable):
+            raise ValueError(f"{value!r} is not a list. Give the items in brackets.")
+        items = tuple(value)
+        for item in items:
+            if not isinstance(item, cls):
+                raise ValueError(f"holds {item!r}, which is not a {word}. Put only descriptions of that kind there.")
+        return items
+
+    return BeforeValidator(read)
+
+
+@description
+class System(Description):
+    """A multibody system, checked when made.
+
+    Args:
+        name: of the system.
+        bodies: the bodies.
+        joints: the joints; every body must be joined to the world, if only by `Free`.
+        forces: force elements (gravity is always there, see `Water`).
+        controllers: control laws.
+        sensors: points and distances to report.
+        water: density, gravity and depth.
+    """
+
+    kind: ClassVar[str] = "system"
+    name: str
+    bodies: Annotated[tuple[Any, ...], _rows(Body)]
+    joints: Annotated[tuple[Any, ...], _rows(Joint)]
+    forces: Annotated[tuple[Any, ...], _rows(Force)] = ()
+    controllers: Annotated[tuple[Any, ...], _rows(Controller)] = ()
+    sensors: Annotated[tuple[Any, ...], _rows(Sensor)] = ()
+    water: Annotated[Any, BeforeValidator(as_water)] = Water()
+
+    def __post_init__(self) -> None:
+        if not self.bodies:
+            raise self.fail("has no bodies. Describe at least one.")
+        self._check_names()
+        for item in (*self.joints, *self.forces, *self.sensors):
+            self._check_points(item)
+        self._check_lengths()
+        for force in self.forces:
+            if isinstance(force, JointForce):
+                force.warn_of_degrees(self.dof_of(force))
+        self._check_controllers()
+        self._check_free_names()
+
+    @functools.cached_property
+    def topology(self) -> Topology:
+        """The tree of the system and its cut joints."""
+        return find_topology([body.name for body in self.bodies], self.joints)
+
+    def body(self, name: str) -> Body:
+        """The body of a name."""
+        return self._find(name, self.bodies, "body")
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name."""
+        return self._find(name, self.joints, "joint")
+
+    def force(self, name: str) -> Any:
+        """The force element of a name."""
+        return self._find(name, self.forces, "force")
+
+    def controller(self, name: str) -> Controller:
+        """The controller of a name."""
+        return self._find(name, self.controllers, "controller")
+
+    def sensor(self, name: str) -> Any:
+        """The sensor of a name."""
+        return self._find(name, self.sensors, "sensor")
+
+    def world_point(self, point: Point) -> np.ndarray:
+        """Where a body point is in the world when the bodies are as described [m], (3,)."""
+        if point.body == WORLD_NAME:
+            return np.array(point.position)
+        body = self.body(point.body)
+        return np.array(body.position) + body.rotation_matrix @ np.array(point.position)
+
+    def dof_of(self, force: JointForce) -> str:
+        """The DoF a joint force acts on, also when the user left it out."""
+        if force.joint not in [joint.name for joint in self.joints]:
+            raise force.fail(_unknown("joint", force.joint, [joint.name for joint in self.joints]))
+        dofs = self.joint(force.joint).layout().dofs
+        if not dofs:
+            raise force.fail(f"joint '{force.joint}' has no coordinates to act on. Use SpringDamper or another joint.")
+        if force.dof is None and len(dofs) > 1:
+            raise force.fail(f"joint '{force.joint}' has {len(dofs)} coordinates. Give dof: one of {listed(dofs)}.")
+        if force.dof is not None and force.dof not in dofs:
+            raise force.fail(f"joint '{force.joint}' has no '{force.dof}'. It has {listed(dofs)}.")
+        return force.dof or dofs[0]
+
+    def to_toml(self, path: str | Path | None = None) -> str:
+        """The system as the text of a case file; with a path the file is also written, whole or not at all."""
+        from swelltree.system.toml import to_text, write_text
+
+        text = to_text({"system": self.table()})
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+    def _find(self, name: str, items: Iterable[Any], kind: str) -> Any:
+        for item in items:
+            if item.name == name:
+                return item
+        raise self.fail(_unknown(kind, name, [item.name for item in items]))
+
+    def _check_names(self) -> None:
+        seen: dict[str, Any] = {}
+        for item in (*self.bodies, *self.joints, *self.forces, *self.controllers, *self.sensors):
+            if item.name == WORLD_NAME:
+                raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
+            if item.name in seen:
+                raise item.fail(f"the name is used already by {seen[item.name].label}. Give every item its own name.")
+            seen[item.name] = item
+
+    def _check_points(self, item: Any) -> None:
+        known = [WORLD_NAME, *(body.name for body in self.bodies)]
+        for field, point in item.points.items():
+            if point.body not in known:
+                raise item.fail(
+                    f"{field} body '{point.body}' is not in the system."
+                    + (suggest(point.body, known) or f" The bodies are {listed(known)}.")
+                )
+
+    def _check_lengths(self) -> None:
+        """A length to be taken from the description must not be zero there."""
+        for joint in self.joints:
+            if joint.type == "distance" and joint.length is None and self._gap(joint.base, joint.follower) < 1e-9:
+                raise joint.fail("the ends coincide as described. Move one, give length, or use a ball joint.")
+        for force in self.forces:
+            if isinstance(force, SpringDamper) and force.rest_length is None and self._gap(force.a, force.b) < 1e-9:
+                raise force.fail("the ends coincide as described and rest_length is not given. Give rest_length.")
+
+    def _gap(self, a: Point, b: Point) -> float:
+        return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
+
+    def _check_controllers(self) -> None:
+        driver: dict[str, str] = {}
+        for controller in self.controllers:
+            for text in controller.measures:
+                self._check_measure(controller, text)
+            for name in controller.drives:
+                self._check_driven(controller, name)
+                if name in driver:
+                    raise controller.fail(f"force '{name}' is driven by '{driver[name]}' already. Use one controller.")
+                driver[name] = controller.name
+
+    def _check_driven(self, controller: Controller, name: str) -> None:
+        able = [force.name for force in self.forces if isinstance(force, SpringDamper | JointForce)]
+        if name not in able:
+            other = name in [force.name for force in self.forces]
+            raise controller.fail(
+                f"'{name}' is an applied force and has no actuator. Drive a SpringDamper or JointForce."
+                if other
+                else f"drives '{name}', which is not in the system."
+                + (suggest(name, able) or f" It can drive {listed(able) or 'nothing yet: add a SpringDamper'}.")
+            )
+        if self.force(name).force is not None:
+            raise controller.fail(f"drives '{name}', which has its own force. Put that signal into the law.")
+
+    def _check_measure(self, controller: Controller, text: str) -> None:
+        item, quantity, rate = parse_measure(text)
+        joints = {joint.name: joint.layout().dofs for joint in self.joints}
+        springs = {force.name: ("length",) for force in self.forces if isinstance(force, SpringDamper)}
+        bodies = {body.name: DOFS for body in self.bodies}
+        known = joints | springs | bodies
+        if item not in known:
+            raise controller.fail(
+                f"measures '{text}', but '{item}' is not a body, joint or SpringDamper."
+                + (suggest(item, known) or " Use the name of one.")
+            )
+        if quantity not in known[item]:
+            raise controller.fail(
+                f"measures '{text}', but '{item}' has no '{quantity}'.{suggest(quantity, known[item])}"
+                f" It has {listed(known[item]) or 'no coordinates'}."
+            )
+        if item in bodies and quantity in DOFS[3:] and not rate:
+            raise controller.fail(f"measures '{text}', but a body's rotation is measured as a rate. Use '{text}.rate'.")
+
+    def _check_free_names(self) -> None:
+        names = {item.name: item for item in (*self.bodies, *self.joints, *self.forces, *self.sensors)}
+        for body in self.topology.implicit_free:
+            if f"{body}_free" in names:
+                item = names[f"{body}_free"]
+                raise item.fail(f"the name is needed for the free joint that carries body '{body}'. Choose another.")
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> str:
+    rest = suggest(name, known) or (f" There are {listed(known)}." if known else f" There is no {kind} at all.")
+    return f"{kind} '{name}' is not in the system.{rest}"

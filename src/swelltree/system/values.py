@@ -1,0 +1,195 @@
+"""Reading the values a user gives: numbers, vectors, rotations, names.
+
+Each reader returns the value in its one stored form (floats, nested tuples) or raises
+`ValueError` with the end of a sentence whose beginning names the item and the field.
+"""
+
+import math
+import reprlib
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.system.errors import suggest
+from swelltree.system.frames import quaternion_matrix
+
+DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+AXES = ("x", "y", "z")
+
+
+def as_extended(value: object) -> float:
+    """A number, infinity included."""
+    if isinstance(value, str):
+        raise ValueError(f"{value!r} is text. Give a number.")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise ValueError(f"{reprlib.repr(value)} is not a number. Give one real number.")
+    if isinstance(value, np.complexfloating):
+        raise ValueError(f"{value} is complex. Give one real number.")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError("nan is not a number. Give a finite number.")
+    return number
+
+
+def as_number(value: object) -> float:
+    """A finite number."""
+    number = as_extended(value)
+    if math.isinf(number):
+        raise ValueError(f"{number} is not finite. Give a finite number.")
+    return number
+
+
+def as_numbers(value: object) -> tuple[float, ...]:
+    """A row of finite numbers."""
+    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, dict):
+        raise ValueError(f"{reprlib.repr(value)} is not a row of numbers. Give numbers in brackets.")
+    return tuple(as_number(entry) for entry in value)
+
+
+def as_vector(value: object) -> tuple[float, ...]:
+    """Three finite numbers."""
+    numbers = as_numbers(value)
+    if len(numbers) != 3:
+        raise ValueError(f"{list(numbers)} has {len(numbers)} numbers. Give three: x, y, z.")
+    return numbers
+
+
+def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
+    """Three rows of three finite numbers."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"{reprlib.repr(value)} is not a matrix. Give three rows of three numbers.")
+    rows = tuple(as_numbers(row) for row in value)
+    if len(rows) != 3 or any(len(row) != 3 for row in rows):
+        raise ValueError(f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three.")
+    return rows
+
+
+def is_nested(value: object) -> bool:
+    """Whether a value is a row of rows."""
+    return np.ndim(value) == 2 if isinstance(value, np.ndarray) else isinstance(value, list | tuple) and any(
+        isinstance(row, list | tuple | np.ndarray) for row in value
+    )
+
+
+def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
+    """A rotation matrix, or a quaternion (w, x, y, z) turned into its matrix."""
+    if not is_nested(value):
+        quaternion = as_numbers(value)
+        if len(quaternion) != 4:
+            raise ValueError(
+                f"{list(quaternion)} is neither a 3x3 matrix nor a quaternion (w, x, y, z). "
+                "Angles in degrees go into the key that ends in '_deg'."
+            )
+        if not np.linalg.norm(quaternion) > 1e-12:
+            raise ValueError("is a quaternion of length zero. Give (1, 0, 0, 0) for no rotation.")
+        return tuple(tuple(row) for row in quaternion_matrix(quaternion).tolist())
+    rows = as_matrix(value)
+    R = np.array(rows)
+    error = np.abs(R.T @ R - np.eye(3)).max()
+    if error > 1e-6:
+        raise ValueError(
+            f"is not a rotation matrix: its columns miss being orthogonal unit vectors by {error:.2g}. "
+            "Give a matrix with R^T R = 1."
+        )
+    if np.linalg.det(R) < 0:
+        raise ValueError("is a reflection (its determinant is -1). Turn one axis around.")
+    return rows
+
+
+def as_inertia(value: object) -> tuple[Any, ...]:
+    """Inertia as 3 principal values, 6 matrix entries (xx, yy, zz, xy, xz, yz) or a 3x3 matrix."""
+    if is_nested(value):
+        return as_matrix(value)
+    numbers = as_numbers(value)
+    if len(numbers) not in (3, 6):
+        raise ValueError(
+            f"{list(numbers)} has {len(numbers)} numbers. Give 3 (principal), "
+            "6 (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a 3x3 matrix."
+        )
+    return numbers
+
+
+def as_name(value: object) -> str:
+    """A name that can stand in "item.quantity" and in "body__Heave"."""
+    if not isinstance(value, str):
+        raise ValueError(f"{reprlib.repr(value)} is not text. Give a name such as 'float'.")
+    if not value or value != value.strip():
+        raise ValueError(f"{value!r} is empty or has blanks around it. Give a name such as 'float'.")
+    if "." in value or "__" in value or ":" in value:
+        raise ValueError(f"{value!r} holds '.', ':' or '__', which have a meaning in labels. Use '_' or '-'.")
+    return value
+
+
+def as_axis(value: object) -> Any:
+    """An axis: 'x', 'y', 'z' or a direction that is not zero."""
+    if isinstance(value, str):
+        if value not in AXES:
+            raise ValueError(f"{value!r} is not an axis. Give 'x', 'y', 'z' or a vector.")
+        return value
+    vector = as_vector(value)
+    if not np.linalg.norm(vector) > 1e-12:
+        raise ValueError("(0, 0, 0) has no direction. Give 'x', 'y', 'z' or a vector that is not zero.")
+    return vector
+
+
+def as_dof(value: object) -> str:
+    """One of the six DoF names."""
+    if value not in DOFS:
+        raise ValueError(f"{value!r} is not a degree of freedom.{suggest(value, DOFS)} They are {', '.join(DOFS)}.")
+    return str(value)
+
+
+def as_dofs(value: object) -> tuple[str, ...]:
+    """Different DoF names in the order Surge ... Yaw."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Iterable):
+        raise ValueError(f"{reprlib.repr(value)} is not a row of names. Give for example ('Surge', 'Pitch').")
+    dofs = [as_dof(name) for name in names]
+    if len(set(dofs)) != len(dofs):
+        raise ValueError(f"{dofs} names a degree of freedom twice. Name each once.")
+    return tuple(dof for dof in DOFS if dof in dofs)
+
+
+def as_bool(value: object) -> bool:
+    """True or false, nothing that merely looks like it."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{reprlib.repr(value)} is not true or false. Give one of these.")
+    return bool(value)
+
+
+def as_names(value: object) -> tuple[str, ...]:
+    """A row of texts; one text alone is a row of one."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Iterable) or isinstance(names, dict):
+        raise ValueError(f"{reprlib.repr(value)} is not a row of names. Give names in brackets.")
+    names = tuple(getattr(name, "name", name) for name in names)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"holds {reprlib.repr(name)}, which is not text. Give names in brackets.")
+    return names
+
+
+_three = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+_rows = {"type": "array", "items": _three, "minItems": 3, "maxItems": 3}
+_four = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+_six = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems": 6}
+
+Number = Annotated[float, BeforeValidator(as_number)]
+Extended = Annotated[float, BeforeValidator(as_extended)]
+Flag = Annotated[bool, BeforeValidator(as_bool)]
+Name = Annotated[str, BeforeValidator(as_name)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(as_numbers)]
+Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
+Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
+Inertia = Annotated[Any, BeforeValidator(as_inertia), WithJsonSchema({"anyOf": [_three, _six, _rows]})]
+Axis = Annotated[Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})]
+Dofs = Annotated[
+    tuple[str, ...],
+    BeforeValidator(as_dofs),
+    WithJsonSchema({"type": "array", "items": {"enum": list(DOFS)}, "minItems": 1}),
+]
