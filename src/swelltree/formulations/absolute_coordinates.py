@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.formulations.base import Formulation, State
+from swelltree.formulations.base import Formulation
 from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import (
     Motion,
@@ -24,8 +24,9 @@ from swelltree.model.kinematics import (
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.engine import jnp
 from swelltree.spatial.rotations import (
     matrix_to_quat,
     normalise,
@@ -46,18 +47,6 @@ def join(p: Array, quat: Array, angles: Array) -> Array:
     return jnp.concatenate([p.ravel(), quat.ravel(), angles])
 
 
-def tree_velocity(model: Model, pose_of: Array, s: Array) -> Array:
-    """Body velocities (N, 6) of the tree coordinates' velocities, by differentiation."""
-    from swelltree.formulations.joint_coordinates import _scatter_positions
-    from swelltree.spatial.vectors import matmul, transpose, unskew
-
-    layout = model.layout
-    rate = _scatter_positions(layout, State(pose_of, s, ()), s)
-    here, there = jax.jvp(lambda x: forward(model, x), (pose_of,), (rate,))
-    spin = unskew(matmul(there.R, transpose(here.R)))
-    return jnp.concatenate([there.p, spin], -1)
-
-
 @dataclass(frozen=True)
 class AbsoluteCoordinates(Formulation):
     """Poses of all bodies with the joints as constraint rows."""
@@ -67,7 +56,8 @@ class AbsoluteCoordinates(Formulation):
         tree_q = jnp.asarray(model.start.q)
         pose = forward(model, tree_q)
         q = join(pose.p, matrix_to_quat(pose.R), jnp.asarray(model.start.angles))
-        return q, tree_velocity(model, tree_q, jnp.asarray(model.start.s)).reshape(-1)
+        lin, rot = tree_blocks(model, pose, joint_frames(model, pose))
+        return q, velocity_matrix(lin, rot) @ model.start.s
 
     def motion_and_rows(
         self, model: Model, t: Array, q: Array, v: Array

@@ -29,10 +29,11 @@ from swelltree.model.kinematics import (
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.model.tree import moved_positions, position_rates
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, gram, transpose_apply
-from swelltree.spatial.rotations import normalise, quat_rate, turn_quat
+from swelltree.spatial.rotations import normalise
 
 
 def cut_angles(layout: Layout) -> np.ndarray:
@@ -86,7 +87,7 @@ class JointCoordinates(Formulation):
         return Kinematics(motion, world_inertia(model, pose), P, bias, rows, ())
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
-        return _scatter_positions(model.layout, state, state.s)
+        return position_rates(model.layout, state.q, state.s)
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         N, n = model.layout.n_bodies, kin.P.shape[1]
@@ -107,11 +108,7 @@ class JointCoordinates(Formulation):
         return transpose_apply(kin.P, wrench.reshape(-1))
 
     def retract(self, model: Model, state: State, step: Array) -> State:
-        layout = model.layout
-        q = state.q + _scatter_positions(layout, state, step)
-        for _, first in layout.quaternions:
-            turn = step[_turn_dofs(layout, first)]
-            q = q.at[first : first + 4].set(turn_quat(state.q[first : first + 4], turn))
+        q = moved_positions(model.layout, state.q, step)
         return State(q, state.s, state.chart)
 
     def settling_matters(self, model: Model) -> bool:
@@ -143,29 +140,3 @@ class JointCoordinates(Formulation):
             dofs = np.array(layout.angle_dofs)[memory]
             q = q.at[layout.n_positions :].set(found[dofs])
         return State(q, state.s, state.chart)
-
-
-def _turn_dofs(layout: Layout, first: int) -> np.ndarray:
-    """Tree dofs of the three rotations of the quaternion that starts at q[first]."""
-    joint = next(j for j, i in layout.quaternions if i == first)
-    dofs = [k for k, d in enumerate(layout.dofs[: layout.n_tree]) if d.joint == joint and d.turns]
-    return np.array(dofs, dtype=int)
-
-
-def _scatter_positions(layout: Layout, state: State, s: Array) -> Array:
-    """Rate of q for velocities s: identity for plain coordinates, quaternion rates else."""
-    index = np.full(len(state.q), layout.n_tree, dtype=int)
-    for k, position in enumerate(layout.dof_position):
-        if position >= 0:
-            index[position] = k
-    rate = jnp.concatenate([s, jnp.zeros(1)])[index]
-    if layout.quaternions:
-        first = np.array([i for _, i in layout.quaternions])
-        place = first[:, None] + np.arange(4)
-        turns = np.stack([_turn_dofs(layout, i) for i in first])
-        rates = quat_rate(state.q[place], s[turns])
-        # overwrite the quaternion entries by gathering from the appended rates
-        where = np.arange(len(state.q))
-        where[place.ravel()] = len(state.q) + np.arange(place.size)
-        rate = jnp.concatenate([rate, rates.ravel()])[where]
-    return rate

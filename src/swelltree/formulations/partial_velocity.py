@@ -20,6 +20,7 @@ from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
 from swelltree.model.kinematics import Frames, Pose, forward
 from swelltree.model.model import Model
+from swelltree.model.tree import position_rates
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.vectors import cross, matmul, matvec, skew, transpose, unskew
@@ -38,17 +39,16 @@ class PartialVelocity(JointCoordinates):
 
         def body_velocity(q: Array, s: Array) -> Array:
             """nu of every body in body axes (N, 6)."""
-            moving = State(q, s, ())
-            rate = self.position_rate(model, None, moving)[: model.layout.n_positions]  # type: ignore[arg-type]
-            tree_q = q[: model.layout.n_positions]
-            here, there = jax.jvp(lambda x: forward(model, x), (tree_q,), (rate,))
+            rate = position_rates(model.layout, q, s)
+            here, there = jax.jvp(lambda x: forward(model, x), (q,), (rate,))
             spin = unskew(matmul(transpose(here.R), there.R))
             return jnp.concatenate([matvec(transpose(here.R), there.p), spin], -1)
 
-        columns = jax.vmap(lambda e: body_velocity(state.q, e), out_axes=-1)(jnp.eye(n))
+        tree_q = state.q[: model.layout.n_positions]
+        columns = jax.vmap(lambda e: body_velocity(tree_q, e), out_axes=-1)(jnp.eye(n))
         nu = (columns * state.s).sum(-1)
-        q_rate = self.position_rate(model, None, state)  # type: ignore[arg-type]
-        _, nu_rate = jax.jvp(lambda q: body_velocity(q, state.s), (state.q,), (q_rate,))
+        q_rate = position_rates(model.layout, tree_q, state.s)
+        _, nu_rate = jax.jvp(lambda q: body_velocity(q, state.s), (tree_q,), (q_rate,))
         # world axes: v = R nu, vdot = R (nudot + w x nu)
         lin, rot = nu[:, :3], nu[:, 3:]
         v = jnp.concatenate([matvec(pose.R, lin), matvec(pose.R, rot)], -1)

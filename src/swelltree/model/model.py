@@ -57,6 +57,7 @@ class Model:
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
     forces: Any  # forces.Forces
     drives: tuple[Any, ...]  # signals of the prescribed dofs
+    sensors: Any  # sensors.Sensors
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout

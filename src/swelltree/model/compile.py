@@ -1,0 +1,135 @@
+"""`compile`: from the described system to the model that solvers run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.model.assembly import (
+    Closure,
+    assemble,
+    check_mass,
+    described_start,
+    independent_rows,
+)
+from swelltree.model.constraints import Drives
+from swelltree.model.describe_forces import build_forces
+from swelltree.model.describe_layout import (
+    all_joints,
+    build_bodies,
+    build_joints,
+    build_layout,
+    pose_of,
+)
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model, Start
+from swelltree.model.signals import compile_signal, drives_at
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
+
+
+def compile(system: System, added_mass: np.ndarray | None = None) -> Model:  # noqa: A001
+    """Compile a described system.
+
+    Args:
+        system: the description.
+        added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
+            (Surge ... Yaw), constant in world axes at the reference points
+            [kg, kg m, kg m^2].
+
+    The model's `report` says which loops were cut, what assembly moved and
+    which constraints are redundant.
+    """
+    joints = all_joints(system)
+    layout = build_layout(system, joints)
+    bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
+    forces, sensors, names = build_forces(system, layout)
+    signals = [
+        compile_signal(signal) for joint in joints for signal in joint.motions().values()
+    ]
+    model = Model(
+        bodies=bodies,
+        joints=build_joints(system, joints),
+        gravity=np.array([0.0, 0.0, -system.water.g]),
+        rho=np.array(system.water.rho),
+        added_mass=None if added_mass is None else _added_mass(added_mass, layout),
+        forces=forces,
+        drives=tuple(signals),
+        sensors=sensors,
+        start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
+        reference=reference,
+        layout=layout,
+        names=names,
+        cut_rows=layout.cut_rows,
+        all_rows=layout.rows,
+        redundant=False,
+        report=(),
+    )
+    return _started(model, system, joints)
+
+
+def _started(model: Model, system: System, joints: list) -> Model:
+    """The model with its assembled start and independent rows."""
+    layout = model.layout
+    poses = [
+        (
+            _reference_pose(system, joint.base.body),
+            _reference_pose(system, joint.follower.body),
+        )
+        for joint in joints
+    ]
+    q, angles = described_start(model, joints, poses)
+    now = drives_at(model.drives, np.zeros(()))
+    drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
+    q, s, angles, moved = assemble(model, joints, q, angles, drives)
+    loops = dict(system.topology.loops)
+    kept, redundancy = layout.cut_rows, []
+    if layout.cut_rows:
+        kept, redundancy = independent_rows(model, q, angles, drives, loops)
+    dropped = set(layout.cut_rows) - set(kept)
+    check_mass(model, q, kept, Closure(model, drives, angles))
+    return model.replace(
+        start=Start(q, s, angles),
+        cut_rows=kept,
+        all_rows=tuple(row for row in layout.rows if row not in dropped),
+        redundant=bool(dropped),
+        report=(*_cuts(system), *moved, *redundancy),
+    )
+
+
+def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Described position of a body's reference point and its rotation."""
+    p, R = pose_of(system, name)
+    if name == "world":
+        return p, R
+    return p + R @ np.array(system.body(name).reference), R
+
+
+def _cuts(system: System) -> list[str]:
+    """Sentences about loops and implicit joints."""
+    out = []
+    for name, loop in system.topology.loops:
+        if loop and not system.joint(name).layout().rows_only:
+            through = ", ".join(f"'{n}'" for n in loop)
+            out.append(f"joint '{name}' closes a loop through {through} and was cut.")
+    for body in system.topology.implicit_free:
+        out.append(f"body '{body}' got the free joint '{body}_free': only constraints hold it.")
+    return out
+
+
+def _added_mass(added_mass: np.ndarray, layout: Layout) -> np.ndarray:
+    """Check the added mass and bring it into depth-first order."""
+    A = np.asarray(added_mass, dtype=float)
+    n = 6 * layout.n_bodies
+    if A.shape != (n, n):
+        raise SwelltreeError(
+            f"added_mass has shape {A.shape}. Give {n} x {n}: six rows for each of the "
+            f"{layout.n_bodies} bodies, in the order of system.bodies."
+        )
+    if not np.isfinite(A).all():
+        raise SwelltreeError("added_mass holds values that are not finite. Give numbers only.")
+    if np.abs(A - A.T).max() > 1e-6 * np.abs(A).max():
+        raise SwelltreeError(
+            "added_mass is not symmetric. Give a matrix equal to its transpose, e.g. (A + A.T)/2."
+        )
+    order = [6 * layout.described.index(name) + k for name in layout.bodies for k in range(6)]
+    return 0.5 * (A + A.T)[np.ix_(order, order)]

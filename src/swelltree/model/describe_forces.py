@@ -1,0 +1,168 @@
+"""From described force elements, controllers and sensors to arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.model.describe_layout import local_point
+from swelltree.model.forces.applied import Applied
+from swelltree.model.forces.controllers import CompiledController
+from swelltree.model.forces.joint_forces import JointForces
+from swelltree.model.forces.springs import Springs
+from swelltree.model.forces.total import Forces
+from swelltree.model.layout import DOFS, Layout
+from swelltree.model.sensors import Sensors
+from swelltree.model.signals import compile_signal
+from swelltree.system import AppliedForce, JointForce, SpringDamper, System
+from swelltree.system.bodies import Point
+from swelltree.system.controllers import parse_measure
+from swelltree.system.sensors import DistanceSensor, PointSensor
+from swelltree.system.signals import resolve
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the elements, in the order of the arrays."""
+
+    springs: tuple[str, ...]
+    joint_forces: tuple[str, ...]
+    applied: tuple[str, ...]
+    controllers: tuple[str, ...]
+    points: tuple[str, ...]
+    distances: tuple[str, ...]
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """Names of the terms of the energy budget."""
+        return ("gravity", "buoyancy", *self.springs, *self.joint_forces, *self.applied)
+
+
+def _body(layout: Layout, point: Point) -> int:
+    """Body number of a point, N for the world."""
+    return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
+
+
+def _points(system: System, points: list[Point]) -> np.ndarray:
+    return np.array([local_point(system, p) for p in points], dtype=float).reshape(-1, 3)
+
+
+def _signal(value):
+    return None if value is None else compile_signal(value)
+
+
+def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names]:
+    """Arrays of every force element and sensor."""
+    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
+    on_joints = [f for f in system.forces if isinstance(f, JointForce)]
+    applied = [f for f in system.forces if isinstance(f, AppliedForce)]
+    points = [s for s in system.sensors if isinstance(s, PointSensor)]
+    distances = [s for s in system.sensors if isinstance(s, DistanceSensor)]
+    names = Names(
+        tuple(f.name for f in springs),
+        tuple(f.name for f in on_joints),
+        tuple(f.name for f in applied),
+        tuple(c.name for c in system.controllers),
+        tuple(s.name for s in points),
+        tuple(s.name for s in distances),
+    )
+    forces = Forces(
+        springs=_springs(system, layout, springs),
+        joint_forces=_joint_forces(system, layout, on_joints),
+        applied=tuple(_applied(system, layout, f) for f in applied),
+        controllers=tuple(_controller(layout, names, c) for c in system.controllers),
+        spring_signals=tuple(_signal(f.force) for f in springs),
+        joint_signals=tuple(_signal(f.force) for f in on_joints),
+    )
+    sensors = Sensors(
+        _points(system, [s.point for s in points]),
+        _points(system, [s.a for s in distances]),
+        _points(system, [s.b for s in distances]),
+        tuple(_body(layout, s.point) for s in points),
+        tuple(_body(layout, s.a) for s in distances),
+        tuple(_body(layout, s.b) for s in distances),
+    )
+    return forces, sensors, names
+
+
+def _springs(system: System, layout: Layout, springs: list[SpringDamper]) -> Springs:
+    rest = [
+        np.linalg.norm(system.world_point(f.b) - system.world_point(f.a))
+        if f.rest_length is None
+        else f.rest_length
+        for f in springs
+    ]
+    return Springs(
+        _points(system, [f.a for f in springs]),
+        _points(system, [f.b for f in springs]),
+        np.array([f.stiffness for f in springs], dtype=float),
+        np.array([f.damping for f in springs], dtype=float),
+        np.array(rest, dtype=float),
+        tuple(_body(layout, f.a) for f in springs),
+        tuple(_body(layout, f.b) for f in springs),
+        tuple(f.tension_only for f in springs),
+    )
+
+
+def _joint_forces(system: System, layout: Layout, forces: list[JointForce]) -> JointForces:
+    def column(name: str, missing: float = 0.0) -> np.ndarray:
+        values = [getattr(f, name) for f in forces]
+        return np.array([missing if x is None else x for x in values], dtype=float)
+
+    dofs = tuple(layout.dof_number(f.joint, system.dof_of(f)) for f in forces)
+    for force, k in zip(forces, dofs, strict=True):
+        if layout.dofs[k].free_turn and (force.stiffness or force.stop_stiffness):
+            raise force.fail(
+                f"joint '{force.joint}' turns freely, so {layout.dofs[k].label} has no angle for a "
+                "spring or stop. Use a hinge or universal joint, or springs between points."
+            )
+    return JointForces(
+        column("stiffness"),
+        column("rest_position"),
+        column("damping"),
+        column("friction"),
+        column("friction_velocity"),
+        column("lower", -np.inf),
+        column("upper", np.inf),
+        column("stop_stiffness"),
+        column("stop_damping"),
+        dofs,
+    )
+
+
+def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
+    signals = [*(force.force or (0.0,) * 3), *(force.torque or (0.0,) * 3)]
+    return Applied(
+        local_point(system, force.point),
+        tuple(compile_signal(s) for s in signals),
+        _body(layout, force.point),
+        force.axes == "body",
+        resolve(force.function) if force.function is not None else None,
+    )
+
+
+def _controller(layout: Layout, names: Names, controller) -> CompiledController:
+    measures = []
+    for text in controller.measures:
+        item, quantity, is_rate = parse_measure(text)
+        if item in layout.bodies:
+            index = 6 * layout.bodies.index(item) + DOFS.index(quantity)
+            measures.append(("body", index, is_rate))
+        elif item in names.springs:
+            measures.append(("length", names.springs.index(item), is_rate))
+        else:
+            k = layout.dof_number(item, quantity)
+            if layout.dofs[k].free_turn and not is_rate:
+                raise controller.fail(
+                    f"measure '{text}': joint '{item}' turns freely and has no angle {quantity}. "
+                    f"Measure '{text}.rate'."
+                )
+            measures.append(("coordinate", k, is_rate))
+    drives = [
+        ("spring", names.springs.index(name))
+        if name in names.springs
+        else ("joint", names.joint_forces.index(name))
+        for name in controller.drives
+    ]
+    return CompiledController((), resolve(controller.law), tuple(measures), tuple(drives))

@@ -1,0 +1,99 @@
+"""Tree velocities: how joint velocities move bodies, and how coordinates follow velocities."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.model.kinematics import Frames, Pose, body_index, dof_joint, with_world
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, namespace
+from swelltree.spatial.rotations import quat_rate, turn_quat
+from swelltree.spatial.vectors import cross
+
+
+def tree_blocks(model: Model, pose: Pose, frames: Frames) -> tuple[Array, Array]:
+    """Linear and angular velocity of every body per unit tree velocity, (N, n, 3) each."""
+    n = model.layout.n_tree
+    joint = dof_joint(model.layout)[:n]
+    moves = model.layout.moves[:, :, None]
+    arm = pose.p[:, None, :] - frames.follower_o[joint][None]
+    turn, slide = frames.turn[:n], frames.slide[:n]
+    return moves * (slide + cross(turn[None], arm)), moves * turn
+
+
+def tree_block_rates(
+    model: Model, pose: Pose, frames: Frames, v: Float[Array, "b 6"]
+) -> tuple[Array, Array]:
+    """Time derivative of the blocks when the bodies move with v."""
+    layout = model.layout
+    xp = namespace(v, pose.p)
+    n = layout.n_tree
+    joint = dof_joint(layout)[:n]
+    base = body_index(layout, layout.base)[joint]
+    follower = body_index(layout, layout.follower)[joint]
+    p, vw = with_world(pose.p, np.zeros(3)), with_world(v, np.zeros(6))
+    w_base, w_follower = vw[base, 3:], vw[follower, 3:]
+    o = frames.follower_o[joint]
+    turn, slide = frames.turn[:n], frames.slide[:n]
+    # axes turn with the body they are fixed in
+    on_follower = np.array([d.on_follower for d in layout.dofs[:n]], dtype=bool)[:, None]
+    carried = xp.where(on_follower, w_follower, w_base) if on_follower.any() else w_base
+    turn_rate, slide_rate = cross(carried, turn), cross(w_base, slide)
+    o_rate = vw[follower, :3] + cross(w_follower, o - p[follower])
+    arm = pose.p[:, None, :] - o[None]
+    arm_rate = v[:, None, :3] - o_rate[None]
+    lin = slide_rate + cross(turn_rate[None], arm) + cross(turn[None], arm_rate)
+    moves = layout.moves[:, :, None]
+    return moves * lin, moves * turn_rate
+
+
+def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> Array:
+    """P (6N, n) from its blocks."""
+    xp = namespace(lin)
+    return xp.swapaxes(xp.concatenate([lin, rot], axis=-1), 1, 2).reshape(-1, lin.shape[1])
+
+
+def turn_dofs(layout: Layout) -> np.ndarray:
+    """(k, 3) tree dofs of the rotations of each quaternion joint."""
+    found = [
+        [k for k, d in enumerate(layout.dofs[: layout.n_tree]) if d.joint == j and d.turns]
+        for j, _ in layout.quaternions
+    ]
+    return np.array(found, dtype=int).reshape(-1, 3)
+
+
+def _quat_place(layout: Layout) -> np.ndarray:
+    """(k, 4) indices in q of the quaternions."""
+    first = np.array([i for _, i in layout.quaternions], dtype=int)
+    return first[:, None] + np.arange(4)
+
+
+def _overwrite(layout: Layout, q: Array, quats: Array) -> Array:
+    """q with the quaternion entries replaced."""
+    place = _quat_place(layout)
+    where = np.arange(q.shape[0])
+    where[place.ravel()] = q.shape[0] + np.arange(place.size)
+    return namespace(q).concatenate([q, quats.reshape(-1)])[where]
+
+
+def position_rates(layout: Layout, q: Float[Array, " nq"], s: Float[Array, " n"]) -> Array:
+    """Rate of q for tree velocities s; entries of q beyond the tree coordinates rest."""
+    xp = namespace(q, s)
+    index = np.full(q.shape[0], layout.n_tree, dtype=int)
+    for k, position in enumerate(layout.dof_position):
+        if position >= 0:
+            index[position] = k
+    rate = xp.concatenate([s, xp.zeros(1)])[index]
+    if not layout.quaternions:
+        return rate
+    return _overwrite(layout, rate, quat_rate(q[_quat_place(layout)], s[turn_dofs(layout)]))
+
+
+def moved_positions(layout: Layout, q: Float[Array, " nq"], step: Float[Array, " n"]) -> Array:
+    """q after a small step in the directions of the tree velocities; quaternions stay unit."""
+    moved = q + position_rates(layout, q, step)
+    if not layout.quaternions:
+        return moved
+    return _overwrite(layout, moved, turn_quat(q[_quat_place(layout)], step[turn_dofs(layout)]))
