@@ -21,6 +21,7 @@ from swelltree.solvers import control
 from swelltree.solvers.solution import Code
 from swelltree.solvers.tableaus import TABLEAUS, Tableau
 from swelltree.spatial.engine import jax, jnp
+from swelltree.system.errors import SwelltreeError, listed, suggest
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
 
@@ -79,6 +80,7 @@ class Carry(NamedTuple):
     rate_known: Any  # whether `rate` holds it
     n_accepted: Any
     n_rejected: Any
+    n_outputs: Any  # output times reached
     n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
     code: Any  # solution.Code
     t_fail: Any  # time of failure [s], NaN while all is well
@@ -108,6 +110,7 @@ def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
         rate_known=np.zeros((), bool),
         n_accepted=zero,
         n_rejected=zero,
+        n_outputs=zero,
         n_rate=zero,
         code=zero,
         t_fail=np.asarray(np.nan),
@@ -267,6 +270,7 @@ def _attempt(
         rate_known=rate_known,
         n_accepted=carry.n_accepted + accepted,
         n_rejected=carry.n_rejected + rejected,
+        n_outputs=carry.n_outputs,
         n_rate=carry.n_rate + tried.n_rate,
         code=code,
         t_fail=jnp.where((code != 0) & (carry.code == 0), t, carry.t_fail),
@@ -302,6 +306,12 @@ def integrate(
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
             a reverse derivative grows with it).
     """
+    if method not in METHODS:
+        raise SwelltreeError(
+            f"solver: there is no method '{method}'.{suggest(method, METHODS)} "
+            f"Choose one of {listed(METHODS)}."
+        )
+    options = Options(*(jnp.asarray(number) for number in options))
     attempt = functools.partial(_attempt, problem, method, args, options, differentiable)
 
     def unfinished(carry: Carry, target: Any) -> Any:
@@ -333,6 +343,7 @@ def integrate(
         )
         seen = carry.y if observe is None else observe(args, target, carry.y)
         fine = carry.code == Code.SUCCESS
+        carry = carry._replace(n_outputs=carry.n_outputs + fine)
         return carry, jax.tree.map(lambda x: jnp.where(fine, x, jnp.nan), seen)
 
     if differentiable:

@@ -1,0 +1,32 @@
+"""Messages for the user: which item, which value, what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class SwelltreeError(Exception):
+    """A mistake in the input, told in one sentence that says how to mend it."""
+
+
+class SwelltreeWarning(UserWarning):
+    """Input that is allowed but is probably not what was meant."""
+
+
+def suggest(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: " Did you mean 'x'?", or nothing.
+
+    Args:
+        name: what the user wrote.
+        known: the names that exist.
+    """
+    if not isinstance(name, str):
+        return ""
+    # compare without regard to capitals, answer with the true spelling
+    spelling = {word.lower(): word for word in known}
+    near = difflib.get_close_matches(name.lower(), list(spelling), n=1, cutoff=0.6)
+    return f" Did you mean '{spelling[near[0]]}'?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as they stand in a sentence: 'a', 'b', 'c'."""
+    return ", ".join(f"'{name}'" for name in names)
