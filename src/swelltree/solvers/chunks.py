@@ -1,0 +1,176 @@
+"""Long runs in chunks: bounded memory, progress, checkpoints, stop and resume.
+
+The output times are cut into chunks of equal length (the last one padded with the last time,
+so that one compiled program serves all). Between chunks everything passes through the host as
+numpy arrays. A run resumed from files therefore takes exactly the steps of one that was never
+stopped, and equals it bit for bit on the same machine and versions.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.solvers import checkpoint as files
+from swelltree.solvers.progress import progress_bar
+from swelltree.solvers.solution import Code, describe
+from swelltree.spatial.engine import jax
+
+Advance = Callable[[Any, np.ndarray], tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class ChunkedRun:
+    """What a chunked run computed.
+
+    Args:
+        times: output times reached [s].
+        carry: state of the stepper at the end or at the failure, numpy leaves.
+        code: how the run ended.
+        message: the same as a sentence.
+        parts: outputs of each chunk (first axis time), or the files that hold them.
+        read: reads one of the files.
+    """
+
+    times: np.ndarray
+    carry: Any
+    code: Code
+    message: str
+    parts: tuple[Any, ...]
+    read: Callable[[Path], Any]
+
+    def outputs_by_chunk(self) -> Iterator[Any]:
+        """Outputs chunk by chunk, without padding, never more than one from disk at a time."""
+        left = len(self.times)
+        for part in self.parts:
+            part = self.read(part) if isinstance(part, Path) else part
+            here = min(left, len(jax.tree.leaves(part)[0]))
+            if here == 0:
+                return
+            yield jax.tree.map(lambda x, n=here: x[:n], part)
+            left -= here
+
+    @property
+    def outputs(self) -> Any:
+        """Outputs at all times reached, as one tree; None when there are none."""
+        parts = list(self.outputs_by_chunk())
+        if not parts:
+            return None
+        return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
+
+
+def run_key(*parts: Any) -> str:
+    """Fingerprint of a run: a hash of texts or arrays of the case and of the versions used."""
+    digest = sha256()
+    for name in ("jax", "jaxlib", "numpy", "diffrax", "swelltree"):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            version = "none"
+        digest.update(f"{name}={version};".encode())
+    for part in parts:
+        if isinstance(part, np.ndarray | jax.Array):
+            array = np.asarray(part)
+            digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+        else:
+            digest.update(repr(part).encode())
+        digest.update(b"|")
+    return digest.hexdigest()
+
+
+def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:
+    """Cut the times into pieces of equal length, the last padded with the last time."""
+    pieces = [times[i : i + chunk] for i in range(0, len(times), chunk)]
+    if pieces:
+        pieces[-1] = np.pad(pieces[-1], (0, chunk - len(pieces[-1])), mode="edge")
+    return pieces
+
+
+def run_chunks(
+    advance: Advance,
+    carry: Any,
+    times: np.ndarray,
+    *,
+    chunk: int = 200,
+    progress: bool | None = None,
+    checkpoint: Path | str | None = None,
+    resume: bool = False,
+    key: str = "",
+    keep: bool = True,
+    title: str = "simulate",
+) -> ChunkedRun:
+    """Step through all output times chunk by chunk.
+
+    Stops at the first chunk that fails and when the user presses Ctrl-C; what was computed
+    until then is returned with the code.
+
+    Args:
+        advance: compiled ``advance(carry, times) -> (carry, outputs)``; the carry has
+            ``t``, ``code``, ``t_fail`` and ``n_outputs`` (`smooth.Carry`).
+        carry: state at the start.
+        times: output times [s].
+        chunk: number of output times per chunk. Steps pass over the ends of chunks unchanged;
+            a resumed run must use the chunk length it began with.
+        progress: show a progress bar; None shows it when stderr is a terminal.
+        checkpoint: folder for one file per chunk, or None.
+        resume: continue from the files in the folder (an empty folder starts at the beginning).
+        key: fingerprint of the run, see `run_key`; files of another key are refused.
+        keep: hold the outputs in memory; False leaves them in the checkpoint files.
+        title: name shown by the progress bar.
+    """
+    times = np.asarray(times, float)
+    chunk = max(1, min(chunk, len(times)))
+    pieces = chunk_times(times, chunk)
+    folder = None if checkpoint is None else Path(checkpoint)
+    if folder is None:
+        keep = True
+    else:
+        files.prepare(folder, resume)
+
+    carry = jax.tree.map(np.asarray, carry)
+    outputs_like = None
+    if folder is not None and resume and files.path(folder, 0).exists():
+        outputs_like = jax.eval_shape(advance, carry, pieces[0])[1]
+    n_before = int(carry.n_outputs)  # the carry may come from an earlier run
+    parts: list[Any] = []
+    stopped = False
+
+    def read(path: Path) -> Any:
+        return files.read(path, key, pieces[files.index(path)], carry, outputs_like)[1]
+
+    with progress_bar(title, times, progress) as show:
+        for number, piece in enumerate(pieces):
+            name = None if folder is None else files.path(folder, number)
+            try:
+                if name is not None and resume and name.exists():
+                    new, outputs = files.read(name, key, piece, carry, outputs_like)
+                else:
+                    resume = False  # a gap: everything after it is computed again
+                    new, outputs = jax.tree.map(np.asarray, advance(carry, piece))
+                    outputs_like = outputs
+                    if name is not None:
+                        files.write(name, key, number, piece, new, outputs)
+            except KeyboardInterrupt:
+                stopped = True
+                break
+            parts.append(outputs if keep else name)
+            carry = new
+            show(float(carry.t))
+            if int(carry.code) != Code.SUCCESS:
+                break
+
+    code = Code.STOPPED_BY_USER if stopped else Code(int(carry.code))
+    n = min(len(parts) * chunk, len(times))
+    if code not in (Code.SUCCESS, Code.STOPPED_BY_USER):
+        n = min(n, int(carry.n_outputs) - n_before)
+    when = float(carry.t) if stopped else float(carry.t_fail)
+    message = describe(code, None if code is Code.SUCCESS else when)
+    if outputs_like is not None:  # keep shapes only
+        outputs_like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), outputs_like)
+    return ChunkedRun(times[:n], carry, code, message, tuple(parts), read)

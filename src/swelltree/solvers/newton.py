@@ -1,0 +1,180 @@
+"""Damped Newton iteration with least-norm steps, line search and continuation.
+
+The loop runs on the host around one compiled function that gives residual and Jacobian
+together, which is quick to compile and easy to stop. Singular Jacobians (a body free to drift
+in equilibrium) are met by the smallest step that solves the linear equations best.
+`attach_gradient` makes the solution differentiable afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from swelltree.solvers.solution import Code, describe
+from swelltree.spatial.engine import jax, jnp
+
+Residual = Callable[[Any, Float[Array, " n"]], Float[Array, " m"]]
+
+RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest count as zero
+SHORTEST = 2.0**-12  # least fraction of a step that the line search tries
+SMALLEST_CONTINUATION = 1e-4
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """Where the iteration ended.
+
+    Args:
+        x: solution, or the best point found.
+        code: how it ended.
+        message: the same as a sentence.
+        residual: residual at x, as returned by the function (not scaled).
+        history: largest scaled residual at every accepted point.
+        fraction: part of the continuation path reached; 1 is all of it.
+    """
+
+    x: np.ndarray
+    code: Code
+    message: str
+    residual: np.ndarray
+    history: tuple[float, ...]
+    fraction: float
+
+
+@functools.lru_cache(maxsize=64)
+def residual_and_jacobian(residual: Residual) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """Compiled ``(args, x) -> (r, dr/dx)``; the residual is traced once."""
+
+    def both(args: Any, x: Any) -> tuple[Any, Any]:
+        r, push = jax.linearize(functools.partial(residual, args), x)
+        return r, jax.vmap(push, out_axes=1)(jnp.eye(x.size))
+
+    return jax.jit(both)
+
+
+def _largest(x: np.ndarray) -> float:
+    return float(np.max(np.abs(x), initial=0.0)) if np.all(np.isfinite(x)) else np.inf
+
+
+def _iterate(
+    evaluate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    x: np.ndarray,
+    tol: float,
+    max_iterations: int,
+    max_step: float,
+    history: list[float],
+) -> tuple[np.ndarray, Code]:
+    """Newton with backtracking from one starting point; residuals come scaled."""
+    r, J = evaluate(x)
+    history.append(_largest(r))
+    for _ in range(max_iterations):
+        if not np.isfinite(history[-1]) or not np.all(np.isfinite(J)):
+            return x, Code.NOT_FINITE
+        if history[-1] <= tol:
+            return x, Code.SUCCESS
+        # the smallest step among those that solve J dx = -r best
+        step = np.linalg.lstsq(J, -r, rcond=RANK_TOLERANCE)[0]
+        step *= min(1.0, max_step / max(_largest(step), 1e-300))
+        # backtrack until the sum of squares falls
+        size, fraction = float(r @ r), 1.0
+        while True:
+            x_new = x + fraction * step
+            r_new, J_new = evaluate(x_new)
+            if np.all(np.isfinite(r_new)) and r_new @ r_new <= (1.0 - 1e-4 * fraction) * size:
+                break
+            fraction *= 0.5
+            if fraction < SHORTEST:
+                return x, Code.NO_PROGRESS
+        x, r, J = x_new, r_new, J_new
+        history.append(_largest(r))
+    return x, Code.SUCCESS if history[-1] <= tol else Code.TOO_MANY_STEPS
+
+
+def newton(
+    residual: Residual,
+    args: Any,
+    x0: Any,
+    *,
+    tol: float = 1e-10,
+    scale: Any = 1.0,
+    max_iterations: int = 50,
+    max_step: float = np.inf,
+    path: Callable[[float], Any] | None = None,
+) -> NewtonResult:
+    """Solve ``residual(args, x) = 0``.
+
+    Args:
+        residual: pure function, traceable by JAX.
+        args: its first argument, any tree.
+        x0: first guess, shape (n,).
+        tol: largest scaled residual allowed.
+        scale: typical size of each residual; the residual is divided by it.
+        max_iterations: most iterations for each point of the path.
+        max_step: largest change of any unknown in one iteration.
+        path: continuation, ``path(fraction) -> args`` from an easy problem at 0 to the wanted
+            one at 1. The whole way is tried at once first and halved when it fails.
+    """
+    both = residual_and_jacobian(residual)
+    scale = np.asarray(scale, float)
+    history: list[float] = []
+
+    def solve(fraction: float, x: np.ndarray) -> tuple[np.ndarray, Code]:
+        here = args if path is None or fraction == 1.0 else path(fraction)
+
+        def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            r, J = (np.asarray(value) for value in both(here, x))
+            rows = np.broadcast_to(scale, r.shape)
+            return r / rows, J / rows[:, None]
+
+        return _iterate(evaluate, x, tol, max_iterations, max_step, history)
+
+    x = np.asarray(x0, float)
+    reached, stride = 0.0, 1.0
+    x_new, code = solve(1.0, x)
+    if path is None or code is Code.SUCCESS:
+        x, reached = x_new, 1.0
+    else:
+        # walk the path in strides that double after success and halve after failure
+        x, code = solve(0.0, x)
+        while code is Code.SUCCESS and reached < 1.0:
+            goal = min(1.0, reached + stride / 2)
+            x_new, outcome = solve(goal, x)
+            if outcome is Code.SUCCESS:
+                x, reached, stride = x_new, goal, 2 * stride
+            else:
+                stride /= 2
+                if stride < SMALLEST_CONTINUATION:
+                    code = outcome
+    r = np.asarray(both(args, x)[0])
+    message = describe(code, what="Newton iteration")
+    return NewtonResult(x, code, message, r, tuple(history), reached)
+
+
+def attach_gradient(
+    residual: Residual, args: Any, x_star: Float[Array, " n"]
+) -> Float[Array, " n"]:
+    r"""The solution x*, with its exact first derivative with respect to args.
+
+    One more Newton step from x* taken as a constant,
+
+    .. math:: x = x^* - J^{+} r(\mathrm{args}, x^*),
+
+    where the Jacobian J is a constant too: its value is x* and its derivative is that of the
+    implicit function theorem, :math:`-J^{+} \partial r/\partial \mathrm{args}`, in forward and
+    reverse mode (least-norm where J is singular).
+
+    Args:
+        residual: the function that x_star makes zero.
+        args: its first argument, which carries the derivatives.
+        x_star: solution, for example from `newton`.
+    """
+    fixed_args, fixed = jax.lax.stop_gradient((args, jnp.asarray(x_star, float)))
+    J = jax.jacfwd(residual, argnums=1)(fixed_args, fixed)
+    inverse = jax.lax.stop_gradient(jnp.linalg.pinv(J, rtol=RANK_TOLERANCE))
+    return fixed - inverse @ residual(args, fixed)

@@ -1,0 +1,366 @@
+"""Time stepping of smooth problems with output exactly at the user's times.
+
+A problem is pure functions of ``args`` (the model), ``t`` and ``y``, where ``y`` is any tree
+of float64 arrays. One attempt at a step is written once and used by every method and by both
+loops: an open-ended one (fast, forward derivatives) and a bounded one (forward and reverse
+derivatives). The right-hand side is traced once: the stages of a Runge-Kutta step are a loop
+that begins at stage 0 when the rate at the start is unknown and at stage 1 when the last
+stage of the step before gave it already.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.solvers import control
+from swelltree.solvers.solution import Code
+from swelltree.solvers.tableaus import TABLEAUS, Tableau
+from swelltree.spatial.engine import jax, jnp
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+METHODS = ("tsit5", "dopri5", "rk4", "stiff")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Functions that define an initial-value problem.
+
+    Args:
+        rate: ``rate(args, t, y) -> dy/dt``, same tree as y.
+        settle: ``settle(args, t, y) -> y``, applied after each accepted step (projection on
+            constraints, unit quaternions), or None.
+        limit: ``limit(args, t, y) -> bool``, True when the motion has left its limits, or None.
+        weights: prefix tree of y saying which leaves count in the error norm: True, False or
+            a positive number. Integrals that nothing depends on are left out by False.
+        settle_changes_rate: False promises that ``rate`` is the same (to the tolerance)
+            before and after ``settle``, which saves one evaluation per step.
+    """
+
+    rate: Callable[[Any, Any, Any], Any]
+    settle: Callable[[Any, Any, Any], Any] | None = None
+    limit: Callable[[Any, Any, Any], Any] | None = None
+    weights: Any = True
+    settle_changes_rate: bool = True
+
+
+class Options(NamedTuple):
+    """Numbers of a run; changing them does not recompile.
+
+    Args:
+        rtol: relative tolerance.
+        atol: absolute tolerance, in the units of y.
+        step: step of a fixed-step method [s].
+        min_step: smallest step of an adaptive method [s].
+        max_step: largest step of an adaptive method [s].
+        max_steps: most attempts between two output times.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 1e-8
+    step: float = 0.01
+    min_step: float = 1e-10
+    max_step: float = float("inf")
+    max_steps: int = 100_000
+
+
+class Carry(NamedTuple):
+    """Everything the stepper remembers, and all a checkpoint needs to hold."""
+
+    t: Any  # time [s]
+    y: Any  # value, any tree
+    step: Any  # step the controller asks for [s]; 0: not chosen yet
+    error: Any  # error of the last accepted step, in tolerances
+    after_rejection: Any  # the last attempt was rejected
+    rate: Any  # rate at (t, y), same tree as y
+    rate_known: Any  # whether `rate` holds it
+    n_accepted: Any
+    n_rejected: Any
+    n_outputs: Any  # output times reached
+    n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
+    code: Any  # solution.Code
+    t_fail: Any  # time of failure [s], NaN while all is well
+
+
+def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
+    """State of the stepper before the first step (numpy, or traced when y0 is).
+
+    Args:
+        t0: time of y0 [s].
+        y0: initial value, already settled.
+        first_step: first step of an adaptive method [s]; 0 chooses one.
+    """
+
+    def as_float(x: Any) -> Any:
+        return x.astype(float) if isinstance(x, jax.Array) else np.asarray(x, float)
+
+    y0 = jax.tree.map(as_float, y0)
+    zero = np.zeros((), np.int32)
+    return Carry(
+        t=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
+        y=y0,
+        step=np.asarray(first_step, float),
+        error=np.asarray(control.FIRST_ERROR),
+        after_rejection=np.zeros((), bool),
+        rate=jax.tree.map(lambda x: np.zeros(x.shape), y0),
+        rate_known=np.zeros((), bool),
+        n_accepted=zero,
+        n_rejected=zero,
+        n_outputs=zero,
+        n_rate=zero,
+        code=zero,
+        t_fail=np.asarray(np.nan),
+    )
+
+
+class Attempt(NamedTuple):
+    """What one attempt at a step gives."""
+
+    y: Any  # value at the end of the step
+    error: Any  # estimate of its error, or None for a fixed-step method
+    rate_start: Any  # rate at the start
+    start_known: Any  # whether `rate_start` holds it
+    rate_end: Any  # rate at the end, or None
+    n_rate: Any
+    converged: Any  # False when an implicit stage was not solved
+
+
+def _stage_loop(bounded: bool, n: int, first: Any, last: Any, body: Any, init: Any) -> Any:
+    """Run body(i, state) for first <= i < last, with i in 0..n-1."""
+    if not bounded:
+        return jax.lax.fori_loop(first, last, body, init)
+
+    def step(state: Any, i: Any) -> Any:
+        wanted = (i >= first) & (i < last)
+        return jax.lax.cond(wanted, lambda s: body(i, s), lambda s: s, state), None
+
+    return jax.lax.scan(step, init, jnp.arange(n, dtype=jnp.int32))[0]
+
+
+def _explicit(
+    tableau: Tableau, problem: Problem, args: Any, carry: Carry, h: Any, starting: Any, bounded: bool
+) -> Attempt:
+    """Explicit Runge-Kutta step; only the rate at the start when `starting`."""
+    A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
+    n = tableau.n_stages
+
+    def combine(weights: Any, y: Any, k: Any) -> Any:
+        # written without a dot, so that the loop can become one kernel
+        column = weights.reshape((-1,) + (1,) * y.ndim)
+        return y + h * jnp.sum(column * k, axis=0)
+
+    def stage(i: Any, state: Any) -> Any:
+        k, _ = state
+        y = jax.tree.map(functools.partial(combine, A[i]), carry.y, k)
+        rate = problem.rate(args, carry.t + c[i] * h, y)
+        return jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate), y
+
+    k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)
+    first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
+    last = jnp.where(starting, 1, n).astype(jnp.int32)
+    k, y = _stage_loop(bounded, n, first, last, stage, (k, carry.y))
+    fsal = tableau.first_same_as_last
+    if not fsal:
+        y = jax.tree.map(functools.partial(combine, jnp.asarray(tableau.b)), carry.y, k)
+    error = None
+    if tableau.error is not None:
+        weights = jnp.asarray(tableau.error)
+        zero = jax.tree.map(jnp.zeros_like, carry.y)
+        error = jax.tree.map(functools.partial(combine, weights), zero, k)
+    return Attempt(
+        y=y,
+        error=error,
+        rate_start=jax.tree.map(lambda x: x[0], k),
+        start_known=jnp.ones((), bool),
+        rate_end=jax.tree.map(lambda x: x[-1], k) if fsal else None,
+        n_rate=last - first,
+        converged=jnp.ones((), bool),
+    )
+
+
+def choose(flag: Any, new: Any, old: Any) -> Any:
+    """`new` where the flag is set, else `old`, leaf by leaf."""
+    return jax.tree.map(lambda a, b: jnp.where(flag, a, b), new, old)
+
+
+def _attempt(
+    problem: Problem, method: str, args: Any, options: Options, bounded: bool, carry: Carry, target: Any
+) -> Carry:
+    """One attempt at a step towards `target`: the carry after it, accepted or not."""
+    adaptive = method != "rk4"
+    order = 5 if method == "stiff" else TABLEAUS[method].order
+    stop = jax.lax.stop_gradient
+
+    # length of the step: as planned, stretched or divided to land on the target
+    starting = (carry.step == 0.0) if adaptive else jnp.zeros((), bool)
+    remaining = target - carry.t
+    planned = jnp.minimum(carry.step, options.max_step) if adaptive else jnp.asarray(options.step)
+    stretch = control.STRETCH if adaptive else 1.0 + 1e-9
+    h, lands = control.landing_step(remaining, jnp.where(starting, remaining, planned), stretch)
+    h = stop(h)
+    t_new = jnp.where(lands, target, carry.t + h)
+
+    # the stages
+    if method == "stiff":
+        from swelltree.solvers import stiff
+
+        tried = stiff.implicit(problem, args, options, carry, h, bounded)
+        starting = jnp.zeros((), bool)
+    else:
+        tried = _explicit(TABLEAUS[method], problem, args, carry, h, starting, bounded)
+
+    # is it good enough? before the first step: how large is the rate?
+    finite = control.all_finite(tried.y) & tried.converged
+    error = jnp.zeros(())
+    if adaptive:
+        measured = choose(starting, tried.rate_start, tried.error)
+        tolerances = (problem.weights, options.rtol, options.atol)
+        error = stop(control.error_norm(measured, carry.y, tried.y, *tolerances))
+        finite = finite & jnp.isfinite(error)
+    accepted = finite & (error <= 1.0) & ~starting
+
+    # back onto the constraints
+    y = choose(accepted, tried.y, carry.y)
+    keeps_rate = tried.rate_end is not None
+    if problem.settle is not None:
+        settled = problem.settle(args, jnp.where(accepted, t_new, carry.t), y)
+        settles = control.all_finite(settled)
+        finite = finite & (settles | ~accepted)
+        accepted = accepted & settles
+        y = choose(accepted, settled, carry.y)
+        keeps_rate = keeps_rate and not problem.settle_changes_rate
+    if keeps_rate:
+        rate = choose(accepted, tried.rate_end, tried.rate_start)
+        rate_known = accepted | tried.start_known
+    else:
+        rate, rate_known = tried.rate_start, tried.start_known & ~accepted
+
+    # the next step
+    rejected = ~accepted & ~starting
+    step = carry.step
+    if adaptive:
+        memory = (carry.error, carry.after_rejection)
+        step = control.next_step(h, planned, error, *memory, finite, accepted, order)
+        guess = jnp.minimum(control.first_step(error, options.rtol), remaining)
+        step = stop(jnp.where(starting, guess, step))
+        smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))
+        too_small = rejected & (step < smallest)
+    else:
+        too_small = rejected
+
+    # how it stands
+    t = jnp.where(accepted, t_new, carry.t)
+    why = jnp.where(finite, Code.STEP_TOO_SMALL, Code.NOT_FINITE)
+    code = jnp.where(too_small | (starting & ~finite), why, carry.code)
+    if problem.limit is not None:
+        beyond = accepted & jnp.any(jnp.asarray(problem.limit(args, t, y)))
+        code = jnp.where(beyond, Code.DIVERGED, code)
+    code = code.astype(jnp.int32)
+    return Carry(
+        t=t,
+        y=y,
+        step=step,
+        error=jnp.where(accepted, jnp.maximum(error, control.FIRST_ERROR), carry.error),
+        after_rejection=rejected,
+        rate=rate,
+        rate_known=rate_known,
+        n_accepted=carry.n_accepted + accepted,
+        n_rejected=carry.n_rejected + rejected,
+        n_outputs=carry.n_outputs,
+        n_rate=carry.n_rate + tried.n_rate,
+        code=code,
+        t_fail=jnp.where((code != 0) & (carry.code == 0), t, carry.t_fail),
+    )
+
+
+def integrate(
+    problem: Problem,
+    args: Any,
+    carry: Carry,
+    times: Any,
+    options: Options = Options(),  # noqa: B008 - immutable
+    *,
+    method: str = "tsit5",
+    observe: Callable[[Any, Any, Any], Any] | None = None,
+    differentiable: bool = False,
+    max_steps_per_output: int = 64,
+) -> tuple[Carry, Any]:
+    """Step through the output times and return the carry and one output per time.
+
+    From the time of a failure on, outputs are NaN and the carry keeps the last good state.
+
+    Args:
+        problem: the functions.
+        args: their first argument (the model), any tree.
+        carry: from `start`, or from an earlier call.
+        times: output times, not decreasing and not before ``carry.t`` [s].
+        options: tolerances and steps.
+        method: "tsit5", "dopri5", "rk4" (fixed step) or "stiff".
+        observe: ``observe(args, t, y)`` gives the output at a time; None gives y.
+        differentiable: use a bounded loop, for forward and reverse derivatives. The steps
+            themselves are held constant in the derivative.
+        max_steps_per_output: most attempts between outputs when differentiable (the cost of
+            a reverse derivative grows with it).
+    """
+    if method not in METHODS:
+        raise SwelltreeError(
+            f"solver: there is no method '{method}'.{suggest(method, METHODS)} "
+            f"Choose one of {listed(METHODS)}."
+        )
+    options = Options(*(jnp.asarray(number) for number in options))
+    attempt = functools.partial(_attempt, problem, method, args, options, differentiable)
+
+    def unfinished(carry: Carry, target: Any) -> Any:
+        return (carry.t < target) & (carry.code == Code.SUCCESS)
+
+    def reach(carry: Carry, target: Any) -> Carry:
+        if differentiable:
+
+            def maybe(carry: Carry, _: Any) -> tuple[Carry, None]:
+                go = unfinished(carry, target)
+                return jax.lax.cond(go, lambda c: attempt(c, target), lambda c: c, carry), None
+
+            return jax.lax.scan(maybe, carry, None, length=max_steps_per_output)[0]
+
+        def go(state: Any) -> Any:
+            return unfinished(state[0], target) & (state[1] < options.max_steps)
+
+        def body(state: Any) -> Any:
+            return attempt(state[0], target), state[1] + 1
+
+        return jax.lax.while_loop(go, body, (carry, jnp.zeros((), jnp.int32)))[0]
+
+    def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
+        carry = reach(carry, target)
+        late = unfinished(carry, target)
+        carry = carry._replace(
+            code=jnp.where(late, Code.TOO_MANY_STEPS, carry.code).astype(jnp.int32),
+            t_fail=jnp.where(late, carry.t, carry.t_fail),
+        )
+        seen = carry.y if observe is None else observe(args, target, carry.y)
+        fine = carry.code == Code.SUCCESS
+        carry = carry._replace(n_outputs=carry.n_outputs + fine)
+        return carry, jax.tree.map(lambda x: jnp.where(fine, x, jnp.nan), seen)
+
+    if differentiable:
+        output = jax.checkpoint(output, prevent_cse=False)
+    carry = jax.tree.map(jnp.asarray, carry)
+    return jax.lax.scan(output, carry, jnp.asarray(times, float))
+
+
+@functools.lru_cache(maxsize=64)
+def compiled(
+    problem: Problem,
+    method: str = "tsit5",
+    observe: Callable[[Any, Any, Any], Any] | None = None,
+) -> Callable[[Any, Options, Carry, Any], tuple[Carry, Any]]:
+    """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once."""
+
+    def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
+        return integrate(problem, args, carry, times, options, method=method, observe=observe)
+
+    return jax.jit(advance)

@@ -1,0 +1,56 @@
+"""How a solve ended: a code that fits in a compiled loop, and its sentence.
+
+Failures inside a solve do not raise (a compiled loop cannot); they come back as one of these
+integers next to the part that was computed.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Code(enum.IntEnum):
+    """Result of a solve; 0 is success."""
+
+    SUCCESS = 0
+    STEP_TOO_SMALL = 1
+    NOT_FINITE = 2
+    TOO_MANY_STEPS = 3
+    STOPPED_BY_USER = 4
+    DIVERGED = 5
+    NO_PROGRESS = 6
+
+
+_TEXT = {
+    Code.SUCCESS: "the solve finished",
+    Code.STEP_TOO_SMALL: (
+        "the step needed for the asked accuracy fell below the smallest step; "
+        "the motion changes too fast here: try solver='stiff', softer elements or a larger rtol"
+    ),
+    Code.NOT_FINITE: (
+        "the equations gave a number that is not finite; "
+        "look for a singular mass, a zero length or a force without bound at this time"
+    ),
+    Code.TOO_MANY_STEPS: (
+        "more steps than allowed between two output times; "
+        "raise max_steps, loosen rtol or try solver='stiff'"
+    ),
+    Code.STOPPED_BY_USER: "the run was stopped by the user; the part computed so far is kept",
+    Code.DIVERGED: (
+        "the motion left the allowed limits; "
+        "check stiffnesses, damping and initial position, or take a smaller step"
+    ),
+    Code.NO_PROGRESS: (
+        "the residual could not be made smaller; start nearer to the solution or use more steps "
+        "of continuation"
+    ),
+}
+
+
+def describe(code: int, time: float | None = None, *, what: str = "time stepping") -> str:
+    """The sentence of a code, with the time at which it happened."""
+    code = Code(int(code))
+    if code is Code.SUCCESS:
+        return f"{what}: {_TEXT[code]}."
+    at = "" if time is None else f" at t = {float(time):.6g} s"
+    return f"{what} stopped{at}: {_TEXT[code]}."

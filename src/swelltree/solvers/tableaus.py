@@ -1,0 +1,113 @@
+"""Coefficients of the explicit Runge-Kutta methods.
+
+``tsit5``: Tsitouras (2011), Runge-Kutta pairs of order 5(4) satisfying only the first column
+simplifying assumption. ``dopri5``: Dormand and Prince (1980), the RK45 of Matlab and SciPy.
+``rk4``: the classical method of Kutta (1901).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Tableau:
+    """Butcher tableau of an explicit method.
+
+    Args:
+        name: name of the method.
+        order: order of the solution.
+        A: stage weights, strictly lower triangular, shape (stage, stage).
+        b: weights of the new value, shape (stage,).
+        c: times of the stages as a fraction of the step, shape (stage,).
+        error: weights of the error estimate, or None for a fixed-step method.
+    """
+
+    name: str
+    order: int
+    A: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    error: np.ndarray | None = None
+
+    @property
+    def n_stages(self) -> int:
+        """Number of stages."""
+        return len(self.b)
+
+    @property
+    def first_same_as_last(self) -> bool:
+        """Whether the last stage is the rate at the new value."""
+        return bool(np.array_equal(self.A[-1], self.b) and self.c[-1] == 1.0)
+
+
+def _tableau(
+    name: str, order: int, rows: list[list[float]], b: list[float], error: list[float] | None
+) -> Tableau:
+    A = np.zeros((len(b), len(b)))
+    for i, row in enumerate(rows):
+        A[i + 1, : len(row)] = row
+    c = A.sum(axis=1)
+    c[np.abs(c - 1.0) < 1e-12] = 1.0
+    return Tableau(name, order, A, np.array(b), c, None if error is None else np.array(error))
+
+
+RK4 = _tableau("rk4", 4, [[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], None)
+
+_DOPRI5_B = [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
+DOPRI5 = _tableau(
+    "dopri5",
+    5,
+    [
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+        _DOPRI5_B,
+    ],
+    [*_DOPRI5_B, 0.0],
+    [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
+)
+
+_TSIT5_B = [
+    0.09646076681806523,
+    0.01,
+    0.4798896504144996,
+    1.379008574103742,
+    -3.290069515436081,
+    2.324710524099774,
+]
+TSIT5 = _tableau(
+    "tsit5",
+    5,
+    [
+        [0.161],
+        [-0.008480655492356989, 0.335480655492357],
+        [2.8971530571054935, -6.359448489975075, 4.3622954328695815],
+        [5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525],
+        [
+            5.86145544294642,
+            -12.92096931784711,
+            8.159367898576159,
+            -0.071584973281401,
+            -0.028269050394068383,
+        ],
+        _TSIT5_B,
+    ],
+    [*_TSIT5_B, 0.0],
+    # fifth minus fourth order
+    [
+        0.00178001105222577714,
+        0.0008164344596567469,
+        -0.007880878010261995,
+        0.1447110071732629,
+        -0.5823571654525552,
+        0.45808210592918697,
+        -1 / 66,
+    ],
+)
+
+TABLEAUS = {tableau.name: tableau for tableau in (TSIT5, DOPRI5, RK4)}

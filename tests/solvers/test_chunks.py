@@ -1,0 +1,195 @@
+"""Chunked runs: padding, stop, checkpoint and resume."""
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.smooth import Options, Problem, compiled, start
+from swelltree.solvers.solution import Code
+from swelltree.spatial.engine import jax, jnp
+from swelltree.system.errors import SwelltreeError
+
+TIMES = np.linspace(0.0, 10.0, 41)
+
+
+def swing(length, t, y):
+    return y[1], -9.81 / length * jnp.sin(y[0]) + 0.3 * jnp.sin(t)
+
+
+def blow_up(args, t, y):
+    return y[0] ** 2, 0.0 * y[1]
+
+
+SWING = Problem(swing)
+FIRST = start(0.0, (1.0, 0.0))
+
+
+def stepper(method="tsit5", problem=SWING):
+    advance = compiled(problem, method, lambda args, t, y: {"time": t, "angle": y[0]})
+    return lambda carry, times: advance(1.7, Options(step=0.013), carry, times)
+
+
+def equal(a, b):
+    return all(
+        np.array_equal(x, y, equal_nan=True)
+        for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+    )
+
+
+@pytest.mark.parametrize("method", ["tsit5", "rk4"])
+def test_chunks_and_padding_do_not_change_the_run(method):
+    whole = run_chunks(stepper(method), FIRST, TIMES, chunk=41)
+    cut = run_chunks(stepper(method), FIRST, TIMES, chunk=16)
+    assert whole.code is Code.SUCCESS
+    assert len(cut.parts) == 3
+    assert equal(whole.outputs, cut.outputs)
+    assert np.array_equal(cut.outputs["time"], TIMES)
+    assert equal(whole.carry._replace(n_outputs=0), cut.carry._replace(n_outputs=0))
+
+
+@pytest.mark.parametrize("method", ["tsit5", "rk4"])
+@pytest.mark.parametrize("done", [1, 2, 3])
+def test_a_resumed_run_equals_the_uninterrupted_one_bit_for_bit(tmp_path, method, done):
+    advance = stepper(method)
+    straight = run_chunks(advance, FIRST, TIMES, chunk=16, key="a")
+    calls = []
+
+    def interrupted(carry, times):
+        if len(calls) == done:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return advance(carry, times)
+
+    folder = tmp_path / "run"
+    first = run_chunks(interrupted, FIRST, TIMES, chunk=16, checkpoint=folder, key="a")
+    if done < 3:
+        assert first.code is Code.STOPPED_BY_USER
+        assert "stopped by the user" in first.message
+        assert len(first.times) == 16 * done
+        assert equal(first.outputs["angle"], straight.outputs["angle"][: 16 * done])
+    second = run_chunks(advance, FIRST, TIMES, chunk=16, checkpoint=folder, resume=True, key="a")
+    assert second.code is Code.SUCCESS
+    assert equal(second.outputs, straight.outputs)
+    assert equal(second.carry, straight.carry)
+    assert not list(folder.glob("*.tmp"))
+
+
+def test_outputs_may_stay_on_disk(tmp_path):
+    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    run = run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path, keep=False)
+    assert all(isinstance(part, Path) for part in run.parts)
+    assert equal(run.outputs, kept.outputs)
+
+
+def saved_run(folder):
+    return run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=folder, key="a")
+
+
+def resume(folder, key="a", times=TIMES, first=FIRST, advance=None):
+    advance = advance or stepper()
+    return run_chunks(advance, first, times, chunk=16, checkpoint=folder, resume=True, key=key)
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.97])
+def test_a_truncated_checkpoint_is_refused_and_says_what_to_do(tmp_path, keep):
+    saved_run(tmp_path)
+    file = tmp_path / "chunk_000001.npz"
+    data = file.read_bytes()
+    file.write_bytes(data[: int(keep * len(data)) if isinstance(keep, float) else keep])
+    with pytest.raises(SwelltreeError, match=r"chunk_000001.npz': the file is damaged or cut"):
+        resume(tmp_path)
+    file.unlink()
+    assert resume(tmp_path).code is Code.SUCCESS
+
+
+def test_a_flipped_byte_is_found(tmp_path):
+    saved_run(tmp_path)
+    file = tmp_path / "chunk_000000.npz"
+    data = bytearray(file.read_bytes())
+    at = data.index(b"outputs_0.npy") + 200
+    data[at] ^= 1
+    file.write_bytes(bytes(data))
+    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+        resume(tmp_path)
+
+
+def test_a_checkpoint_of_another_case_is_refused(tmp_path):
+    saved_run(tmp_path)
+    with pytest.raises(SwelltreeError, match="belongs to another case, other settings"):
+        resume(tmp_path, key="b")
+
+
+def test_a_checkpoint_of_other_times_is_refused(tmp_path):
+    saved_run(tmp_path)
+    with pytest.raises(SwelltreeError, match="holds other output times"):
+        resume(tmp_path, times=TIMES + 0.001)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+    saved_run(tmp_path)
+    (tmp_path / "chunk_000000.npz").write_bytes((tmp_path / "chunk_000001.npz").read_bytes())
+    with pytest.raises(SwelltreeError, match="holds other output times"):
+        resume(tmp_path)
+    larger = start(0.0, (np.ones(2), np.zeros(2)))
+    saved = tmp_path / "larger"
+    run_chunks(stepper(), larger, TIMES, chunk=16, checkpoint=saved, key="a")
+    with pytest.raises(SwelltreeError, match="carry does not fit this model"):
+        resume(saved)
+
+
+def test_an_earlier_run_is_not_overwritten_by_mistake(tmp_path):
+    saved_run(tmp_path)
+    with pytest.raises(SwelltreeError, match="the folder holds an earlier run"):
+        saved_run(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SwelltreeError, match="the folder cannot be made"):
+        saved_run(tmp_path / "file" / "run")
+
+
+def test_a_failed_run_returns_the_part_before_the_failure(tmp_path):
+    advance = stepper(problem=Problem(blow_up))
+    times = np.linspace(0.0, 2.0, 41)
+    run = run_chunks(advance, FIRST, times, chunk=8, checkpoint=tmp_path, key="x")
+    assert run.code in (Code.STEP_TOO_SMALL, Code.NOT_FINITE)
+    assert len(run.parts) == 3  # the chunk that failed is the last
+    assert 19 <= len(run.times) <= 21
+    assert np.all(np.isfinite(run.outputs["angle"]))
+    assert len(run.outputs["angle"]) == len(run.times)
+    assert "stopped at t = 1" in run.message
+    again = run_chunks(advance, FIRST, times, chunk=8, checkpoint=tmp_path, key="x", resume=True)
+    assert again.code is run.code
+    assert equal(again.outputs, run.outputs)
+
+
+def test_a_long_run_leaves_nothing_on_the_device():
+    advance = stepper()
+    counts = []
+
+    def watched(carry, times):
+        gc.collect()
+        counts.append(sum(array.nbytes for array in jax.live_arrays()))
+        return advance(carry, times)
+
+    run = run_chunks(watched, FIRST, np.linspace(0.0, 200.0, 2001), chunk=100, checkpoint=None)
+    assert run.code is Code.SUCCESS
+    assert counts[-1] <= counts[2] + 2 * 8 * 100 * 2
+
+
+def test_the_progress_bar_tells_simulated_time(capsys):
+    run_chunks(stepper(), FIRST, TIMES, chunk=16, progress=True, title="swing")
+    assert "of 10.0 s" in capsys.readouterr().err
+    run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_key_depends_on_every_part():
+    a = run_key("case", np.arange(3.0), 1e-6)
+    assert a == run_key("case", np.arange(3.0), 1e-6)
+    assert a != run_key("case", np.arange(3.0), 1e-7)
+    assert a != run_key("case", np.arange(4.0), 1e-6)
