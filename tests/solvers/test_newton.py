@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from swelltree.solvers.newton import attach_gradient, newton
+from swelltree.solvers.newton import attach_gradient, newton, newton_traced
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 
@@ -82,11 +82,8 @@ def test_scaled_residuals_decide():
 
 @pytest.mark.parametrize("mode", [jax.jacfwd, jax.jacrev])
 def test_attached_gradient_is_that_of_the_solution(mode):
-    def solution(args):
-        x = newton(curves, 1.3, [2.0, 0.3]).x
-        return attach_gradient(curves, args, x)
-
-    slope = jax.jit(mode(solution))(1.3)
+    x = newton(curves, 1.3, [2.0, 0.3]).x
+    slope = jax.jit(mode(lambda args: attach_gradient(curves, args, x)))(1.3)
     ends = [newton(curves, 1.3 + d, [2.0, 0.3]).x for d in (1e-5, -1e-5)]
     assert np.allclose(slope, (ends[0] - ends[1]) / 2e-5, rtol=1e-7)
 
@@ -95,3 +92,32 @@ def test_attached_gradient_of_a_drifting_pair_is_least_norm():
     x = newton(spring_pair, 10.0, [3.0, 4.0]).x
     slope = jax.jacrev(lambda k: attach_gradient(spring_pair, k, x))(10.0)
     assert np.allclose(slope, [0.005, -0.005])  # length 1 + 1/k
+
+
+def test_traced_iteration_agrees_with_the_host_one():
+    for residual, args, x0 in (
+        (curves, 1.0, [2.0, 0.3]),
+        (arctangent, None, [20.0]),
+        (spring_pair, 10.0, [3.0, 4.0]),
+    ):
+        x, code = jax.jit(lambda a, x, f=residual: newton_traced(f, a, x))(args, np.array(x0))
+        assert int(code) == Code.SUCCESS
+        assert np.allclose(x, newton(residual, args, x0).x, atol=1e-9)
+
+
+def test_traced_iteration_says_when_it_fails():
+    _, code = jax.jit(lambda x: newton_traced(lambda a, x: x**2 + 1.0, None, x))(np.array([0.7]))
+    assert int(code) in (Code.NO_PROGRESS, Code.TOO_MANY_STEPS)
+    _, code = jax.jit(lambda x: newton_traced(lambda a, x: jnp.log(x), None, x))(np.array([-1.0]))
+    assert int(code) == Code.NOT_FINITE
+
+
+def test_traced_iteration_in_a_batch_with_gradient():
+    def total(args):
+        x, _ = jax.vmap(lambda a: newton_traced(curves, a, jnp.array([2.0, 0.3])))(args)
+        return jnp.sum(x[:, 0])
+
+    at = np.array([0.9, 1.3])
+    slope = jax.jit(jax.grad(total))(at)
+    ends = [[newton(curves, a + d, [2.0, 0.3]).x[0] for d in (1e-5, -1e-5)] for a in at]
+    assert np.allclose(slope, [(a - b) / 2e-5 for a, b in ends], rtol=1e-6)

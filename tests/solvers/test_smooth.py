@@ -42,7 +42,7 @@ def test_rk4_error_falls_with_the_fourth_power_of_the_step():
 @pytest.mark.parametrize("method", ["tsit5", "dopri5"])
 def test_adaptive_error_falls_with_the_fifth_power_of_the_mean_step(method):
     # fixed steps through max_step: tolerances so loose that every step is the largest
-    options = dict(rtol=1e3, atol=1e3, max_step=1.0)
+    options = {"rtol": 1e3, "atol": 1e3, "max_step": 1.0}
     errors = []
     for n in (8, 16, 32):
         times = np.linspace(0.0, 3.0, n + 1)
@@ -211,8 +211,14 @@ TIMES = np.linspace(0.0, 2.0, 5)
 
 def end_of_pendulum(length, method="tsit5", differentiable=True):
     carry, out = integrate(
-        PENDULUM, length, start(0.0, (0.8, 0.1)), TIMES, Options(rtol=1e-9, atol=1e-9, step=0.02),
-        method=method, differentiable=differentiable, max_steps_per_output=40,
+        PENDULUM,
+        length,
+        start(0.0, (0.8, 0.1)),
+        TIMES,
+        Options(rtol=1e-9, atol=1e-9, step=0.02),
+        method=method,
+        differentiable=differentiable,
+        max_steps_per_output=40,
     )
     return out[0][-1], carry.code
 
@@ -244,7 +250,11 @@ def test_forward_derivative_through_the_open_loop():
 def test_bounded_loop_says_when_its_bound_is_exceeded():
     carry, _ = jax.jit(
         lambda omega: integrate(
-            OSCILLATOR, omega, start(0.0, AT_REST), np.array([0.0, 9.0]), differentiable=True,
+            OSCILLATOR,
+            omega,
+            start(0.0, AT_REST),
+            np.array([0.0, 9.0]),
+            differentiable=True,
             max_steps_per_output=4,
         )
     )(3.0)

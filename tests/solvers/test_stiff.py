@@ -48,8 +48,14 @@ def test_reverse_derivative_of_a_stiff_run():
     def end(rate):
         problem = Problem(lambda k, t, y: -k * (y - jnp.cos(t)))
         _, out = integrate(
-            problem, rate, start(0.0, 0.5), np.array([0.3]), Options(rtol=1e-8, atol=1e-10),
-            method="stiff", differentiable=True, max_steps_per_output=100,
+            problem,
+            rate,
+            start(0.0, 0.5),
+            np.array([0.3]),
+            Options(rtol=1e-8, atol=1e-10),
+            method="stiff",
+            differentiable=True,
+            max_steps_per_output=100,
         )
         return out[-1]
 

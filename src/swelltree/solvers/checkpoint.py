@@ -49,9 +49,7 @@ def prepare(folder: Path, resume: bool) -> None:
         )
 
 
-def write(
-    file: Path, key: str, number: int, times: np.ndarray, carry: Any, outputs: Any
-) -> None:
+def write(file: Path, key: str, number: int, times: np.ndarray, carry: Any, outputs: Any) -> None:
     """Write one chunk; a crash leaves either the whole file or none."""
     arrays = {f"carry_{i}": x for i, x in enumerate(jax.tree.leaves(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(jax.tree.leaves(outputs))}
@@ -88,9 +86,7 @@ def read(
     try:
         with np.load(file, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
-        found_key, found_number, found_times = (
-            found[name] for name in ("key", "number", "times")
-        )
+        found_key, found_number, found_times = (found[name] for name in ("key", "number", "times"))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise SwelltreeError(
             f"checkpoint '{file}': the file is damaged or cut short. "
@@ -99,7 +95,7 @@ def read(
     if str(found_key) != key:
         raise SwelltreeError(
             f"checkpoint '{file}': the file belongs to another case, other settings or other "
-            "versions. Choose an empty folder, or go back to the case and versions it was made with."
+            "versions. Choose an empty folder, or go back to the case and versions it came from."
         )
     if int(found_number) != index(file) or not np.array_equal(found_times, times):
         raise SwelltreeError(

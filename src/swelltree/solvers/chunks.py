@@ -152,7 +152,8 @@ def run_chunks(
                     new, outputs = files.read(name, key, piece, carry, outputs_like)
                 else:
                     resume = False  # a gap: everything after it is computed again
-                    new, outputs = jax.tree.map(np.asarray, advance(carry, piece))
+                    # copies, so that the device keeps nothing
+                    new, outputs = jax.tree.map(np.array, advance(carry, piece))
                     outputs_like = outputs
                     if name is not None:
                         files.write(name, key, number, piece, new, outputs)

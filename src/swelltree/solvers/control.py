@@ -18,8 +18,7 @@ Scalar = Float[Array, ""]
 Flag = Bool[Array, ""]
 
 SAFETY = 0.9
-SHRINK, GROW = 0.2, 10.0  # largest changes of the step from one attempt to the next
-SHRINK_NOT_FINITE = 0.25
+SHRINK = 0.2  # largest reduction of the step from one attempt to the next
 MEMORY = 0.04  # exponent of the previous error (the I in PI)
 STRETCH = 1.05  # a step may be this much longer than planned to land on an output time
 FIRST_ERROR = 1e-4  # error memory at the start
@@ -93,6 +92,7 @@ def next_step(
     finite: Flag,
     accepted: Flag,
     order: int,
+    implicit: bool = False,
 ) -> Scalar:
     """Step to try next.
 
@@ -105,15 +105,17 @@ def next_step(
         finite: whether the attempt gave finite numbers.
         accepted: whether the attempt was accepted.
         order: order of the method.
+        implicit: stages are solved by iteration, which fails when the step changes too fast.
     """
+    grow, shrink_not_finite = (2.0, 0.5) if implicit else (10.0, 0.25)
     error = jnp.where(finite, jnp.maximum(error, 1e-10), 1.0)
     base = SAFETY * error ** -(1.0 / order - 0.75 * MEMORY)
     # accepted: proportional-integral rule, no growth straight after a rejection
-    factor = jnp.clip(base * error_before**MEMORY, SHRINK, GROW)
+    factor = jnp.clip(base * error_before**MEMORY, SHRINK, grow)
     factor = jnp.where(after_rejection, jnp.minimum(factor, 1.0), factor)
     grown = h * factor
     # cut short to land on an output time without trouble: the plan still stands
     grown = jnp.where(factor >= 1.0, jnp.maximum(grown, planned), grown)
     # rejected: shrink by the error alone
-    shrunk = h * jnp.where(finite, jnp.clip(base, SHRINK, 1.0), SHRINK_NOT_FINITE)
+    shrunk = h * jnp.where(finite, jnp.clip(base, SHRINK, 1.0), shrink_not_finite)
     return jnp.where(accepted, grown, shrunk)

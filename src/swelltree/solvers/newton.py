@@ -3,7 +3,8 @@
 The loop runs on the host around one compiled function that gives residual and Jacobian
 together, which is quick to compile and easy to stop. Singular Jacobians (a body free to drift
 in equilibrium) are met by the smallest step that solves the linear equations best.
-`attach_gradient` makes the solution differentiable afterwards.
+`attach_gradient` makes the solution differentiable afterwards; `newton_traced` does all in one
+graph, for use under `jit` and `vmap`.
 """
 
 from __future__ import annotations
@@ -71,27 +72,27 @@ def _iterate(
     history: list[float],
 ) -> tuple[np.ndarray, Code]:
     """Newton with backtracking from one starting point; residuals come scaled."""
-    r, J = evaluate(x)
+    r, jacobian = evaluate(x)
     history.append(_largest(r))
     for _ in range(max_iterations):
-        if not np.isfinite(history[-1]) or not np.all(np.isfinite(J)):
+        if not np.isfinite(history[-1]) or not np.all(np.isfinite(jacobian)):
             return x, Code.NOT_FINITE
         if history[-1] <= tol:
             return x, Code.SUCCESS
         # the smallest step among those that solve J dx = -r best
-        step = np.linalg.lstsq(J, -r, rcond=RANK_TOLERANCE)[0]
+        step = np.linalg.lstsq(jacobian, -r, rcond=RANK_TOLERANCE)[0]
         step *= min(1.0, max_step / max(_largest(step), 1e-300))
         # backtrack until the sum of squares falls
         size, fraction = float(r @ r), 1.0
         while True:
             x_new = x + fraction * step
-            r_new, J_new = evaluate(x_new)
+            r_new, jacobian_new = evaluate(x_new)
             if np.all(np.isfinite(r_new)) and r_new @ r_new <= (1.0 - 1e-4 * fraction) * size:
                 break
             fraction *= 0.5
             if fraction < SHORTEST:
                 return x, Code.NO_PROGRESS
-        x, r, J = x_new, r_new, J_new
+        x, r, jacobian = x_new, r_new, jacobian_new
         history.append(_largest(r))
     return x, Code.SUCCESS if history[-1] <= tol else Code.TOO_MANY_STEPS
 
@@ -156,9 +157,7 @@ def newton(
     return NewtonResult(x, code, message, r, tuple(history), reached)
 
 
-def attach_gradient(
-    residual: Residual, args: Any, x_star: Float[Array, " n"]
-) -> Float[Array, " n"]:
+def attach_gradient(residual: Residual, args: Any, x_star: Any) -> Float[Array, " n"]:
     r"""The solution x*, with its exact first derivative with respect to args.
 
     One more Newton step from x* taken as a constant,
@@ -178,3 +177,71 @@ def attach_gradient(
     J = jax.jacfwd(residual, argnums=1)(fixed_args, fixed)
     inverse = jax.lax.stop_gradient(jnp.linalg.pinv(J, rtol=RANK_TOLERANCE))
     return fixed - inverse @ residual(args, fixed)
+
+
+def newton_traced(
+    residual: Residual,
+    args: Any,
+    x0: Any,
+    *,
+    tol: float = 1e-10,
+    scale: Any = 1.0,
+    max_iterations: int = 100,
+    max_step: float = np.inf,
+) -> tuple[Float[Array, " n"], Any]:
+    """Solution and code of ``residual(args, x) = 0`` as one traced loop, differentiable in args.
+
+    The same damped iteration as `newton` without continuation; every pass of the loop is one
+    evaluation, which either is accepted and gives a new direction or halves the step.
+
+    Args:
+        residual: pure function.
+        args: its first argument, any tree.
+        x0: first guess.
+        tol: largest scaled residual allowed.
+        scale: typical size of each residual.
+        max_iterations: most evaluations.
+        max_step: largest change of any unknown in one iteration.
+    """
+    fixed_args, x0 = jax.lax.stop_gradient((args, jnp.asarray(x0, float)))
+
+    def scaled(x: Any) -> Any:
+        return residual(fixed_args, x) / scale
+
+    def body(state: Any) -> Any:
+        x, step, fraction, size, _, count = state
+        trial = x + fraction * step
+        r, push = jax.linearize(scaled, trial)
+        J = jax.vmap(push, out_axes=1)(jnp.eye(x.size))
+        size_new = jnp.sum(r * r)
+        better = jnp.isfinite(size_new) & (size_new <= (1.0 - 1e-4 * fraction) * size)
+        better = better | ((count == 0) & jnp.isfinite(size_new))
+        safe = jnp.where(jnp.isfinite(J), J, 0.0), jnp.where(jnp.isfinite(r), r, 0.0)
+        direction = -jnp.linalg.pinv(safe[0], rtol=RANK_TOLERANCE) @ safe[1]
+        direction *= jnp.minimum(1.0, max_step / jnp.maximum(jnp.max(jnp.abs(direction)), 1e-300))
+        fraction = jnp.where(better, 1.0, 0.5 * fraction)
+        code = jnp.where(fraction < SHORTEST, Code.NO_PROGRESS, Code.TOO_MANY_STEPS)
+        code = jnp.where((count == 0) & ~better, Code.NOT_FINITE, code)
+        code = jnp.where(better & (jnp.max(jnp.abs(r)) <= tol), Code.SUCCESS, code)
+        return (
+            jnp.where(better, trial, x),
+            jnp.where(better, direction, step),
+            fraction,
+            jnp.where(better, size_new, size),
+            code.astype(jnp.int32),
+            count + 1,
+        )
+
+    def going(state: Any) -> Any:
+        return (state[4] == Code.TOO_MANY_STEPS) & (state[5] < max_iterations)
+
+    start = (
+        x0,
+        jnp.zeros_like(x0),
+        jnp.ones(()),
+        jnp.full((), jnp.inf),
+        jnp.asarray(Code.TOO_MANY_STEPS, jnp.int32),
+        jnp.zeros((), jnp.int32),
+    )
+    x, _, _, _, code, _ = jax.lax.stop_gradient(jax.lax.while_loop(going, body, start))
+    return attach_gradient(residual, args, x), code

@@ -38,6 +38,6 @@ def progress_bar(
         TimeLeftColumn(),
     )
     first, end = float(times[0]), float(times[-1])
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=end - first or 1.0, now=first, end=end)
         yield lambda t: bar.update(task, completed=t - first, now=t)

@@ -3,183 +3,26 @@
 A problem is pure functions of ``args`` (the model), ``t`` and ``y``, where ``y`` is any tree
 of float64 arrays. One attempt at a step is written once and used by every method and by both
 loops: an open-ended one (fast, forward derivatives) and a bounded one (forward and reverse
-derivatives). The right-hand side is traced once: the stages of a Runge-Kutta step are a loop
-that begins at stage 0 when the rate at the start is unknown and at stage 1 when the last
-stage of the step before gave it already.
+derivatives).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from swelltree.solvers import control
+from swelltree.solvers.explicit import explicit
+from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
-from swelltree.solvers.tableaus import TABLEAUS, Tableau
+from swelltree.solvers.tableaus import TABLEAUS
 from swelltree.spatial.engine import jax, jnp
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
+__all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start"]
+
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Functions that define an initial-value problem.
-
-    Args:
-        rate: ``rate(args, t, y) -> dy/dt``, same tree as y.
-        settle: ``settle(args, t, y) -> y``, applied after each accepted step (projection on
-            constraints, unit quaternions), or None.
-        limit: ``limit(args, t, y) -> bool``, True when the motion has left its limits, or None.
-        weights: prefix tree of y saying which leaves count in the error norm: True, False or
-            a positive number. Integrals that nothing depends on are left out by False.
-        settle_changes_rate: False promises that ``rate`` is the same (to the tolerance)
-            before and after ``settle``, which saves one evaluation per step.
-    """
-
-    rate: Callable[[Any, Any, Any], Any]
-    settle: Callable[[Any, Any, Any], Any] | None = None
-    limit: Callable[[Any, Any, Any], Any] | None = None
-    weights: Any = True
-    settle_changes_rate: bool = True
-
-
-class Options(NamedTuple):
-    """Numbers of a run; changing them does not recompile.
-
-    Args:
-        rtol: relative tolerance.
-        atol: absolute tolerance, in the units of y.
-        step: step of a fixed-step method [s].
-        min_step: smallest step of an adaptive method [s].
-        max_step: largest step of an adaptive method [s].
-        max_steps: most attempts between two output times.
-    """
-
-    rtol: float = 1e-6
-    atol: float = 1e-8
-    step: float = 0.01
-    min_step: float = 1e-10
-    max_step: float = float("inf")
-    max_steps: int = 100_000
-
-
-class Carry(NamedTuple):
-    """Everything the stepper remembers, and all a checkpoint needs to hold."""
-
-    t: Any  # time [s]
-    y: Any  # value, any tree
-    step: Any  # step the controller asks for [s]; 0: not chosen yet
-    error: Any  # error of the last accepted step, in tolerances
-    after_rejection: Any  # the last attempt was rejected
-    rate: Any  # rate at (t, y), same tree as y
-    rate_known: Any  # whether `rate` holds it
-    n_accepted: Any
-    n_rejected: Any
-    n_outputs: Any  # output times reached
-    n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
-    code: Any  # solution.Code
-    t_fail: Any  # time of failure [s], NaN while all is well
-
-
-def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
-    """State of the stepper before the first step (numpy, or traced when y0 is).
-
-    Args:
-        t0: time of y0 [s].
-        y0: initial value, already settled.
-        first_step: first step of an adaptive method [s]; 0 chooses one.
-    """
-
-    def as_float(x: Any) -> Any:
-        return x.astype(float) if isinstance(x, jax.Array) else np.asarray(x, float)
-
-    y0 = jax.tree.map(as_float, y0)
-    zero = np.zeros((), np.int32)
-    return Carry(
-        t=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
-        y=y0,
-        step=np.asarray(first_step, float),
-        error=np.asarray(control.FIRST_ERROR),
-        after_rejection=np.zeros((), bool),
-        rate=jax.tree.map(lambda x: np.zeros(x.shape), y0),
-        rate_known=np.zeros((), bool),
-        n_accepted=zero,
-        n_rejected=zero,
-        n_outputs=zero,
-        n_rate=zero,
-        code=zero,
-        t_fail=np.asarray(np.nan),
-    )
-
-
-class Attempt(NamedTuple):
-    """What one attempt at a step gives."""
-
-    y: Any  # value at the end of the step
-    error: Any  # estimate of its error, or None for a fixed-step method
-    rate_start: Any  # rate at the start
-    start_known: Any  # whether `rate_start` holds it
-    rate_end: Any  # rate at the end, or None
-    n_rate: Any
-    converged: Any  # False when an implicit stage was not solved
-
-
-def _stage_loop(bounded: bool, n: int, first: Any, last: Any, body: Any, init: Any) -> Any:
-    """Run body(i, state) for first <= i < last, with i in 0..n-1."""
-    if not bounded:
-        return jax.lax.fori_loop(first, last, body, init)
-
-    def step(state: Any, i: Any) -> Any:
-        wanted = (i >= first) & (i < last)
-        return jax.lax.cond(wanted, lambda s: body(i, s), lambda s: s, state), None
-
-    return jax.lax.scan(step, init, jnp.arange(n, dtype=jnp.int32))[0]
-
-
-def _explicit(
-    tableau: Tableau, problem: Problem, args: Any, carry: Carry, h: Any, starting: Any, bounded: bool
-) -> Attempt:
-    """Explicit Runge-Kutta step; only the rate at the start when `starting`."""
-    A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
-    n = tableau.n_stages
-
-    def combine(weights: Any, y: Any, k: Any) -> Any:
-        # written without a dot, so that the loop can become one kernel
-        column = weights.reshape((-1,) + (1,) * y.ndim)
-        return y + h * jnp.sum(column * k, axis=0)
-
-    def stage(i: Any, state: Any) -> Any:
-        k, _ = state
-        y = jax.tree.map(functools.partial(combine, A[i]), carry.y, k)
-        rate = problem.rate(args, carry.t + c[i] * h, y)
-        return jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate), y
-
-    k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)
-    first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
-    last = jnp.where(starting, 1, n).astype(jnp.int32)
-    k, y = _stage_loop(bounded, n, first, last, stage, (k, carry.y))
-    fsal = tableau.first_same_as_last
-    if not fsal:
-        y = jax.tree.map(functools.partial(combine, jnp.asarray(tableau.b)), carry.y, k)
-    error = None
-    if tableau.error is not None:
-        weights = jnp.asarray(tableau.error)
-        zero = jax.tree.map(jnp.zeros_like, carry.y)
-        error = jax.tree.map(functools.partial(combine, weights), zero, k)
-    return Attempt(
-        y=y,
-        error=error,
-        rate_start=jax.tree.map(lambda x: x[0], k),
-        start_known=jnp.ones((), bool),
-        rate_end=jax.tree.map(lambda x: x[-1], k) if fsal else None,
-        n_rate=last - first,
-        converged=jnp.ones((), bool),
-    )
 
 
 def choose(flag: Any, new: Any, old: Any) -> Any:
@@ -188,7 +31,13 @@ def choose(flag: Any, new: Any, old: Any) -> Any:
 
 
 def _attempt(
-    problem: Problem, method: str, args: Any, options: Options, bounded: bool, carry: Carry, target: Any
+    problem: Problem,
+    method: str,
+    args: Any,
+    options: Options,
+    bounded: bool,
+    carry: Carry,
+    target: Any,
 ) -> Carry:
     """One attempt at a step towards `target`: the carry after it, accepted or not."""
     adaptive = method != "rk4"
@@ -211,7 +60,7 @@ def _attempt(
         tried = stiff.implicit(problem, args, options, carry, h, bounded)
         starting = jnp.zeros((), bool)
     else:
-        tried = _explicit(TABLEAUS[method], problem, args, carry, h, starting, bounded)
+        tried = explicit(TABLEAUS[method], problem, args, carry, h, starting, bounded)
 
     # is it good enough? before the first step: how large is the rate?
     finite = control.all_finite(tried.y) & tried.converged
@@ -244,7 +93,8 @@ def _attempt(
     step = carry.step
     if adaptive:
         memory = (carry.error, carry.after_rejection)
-        step = control.next_step(h, planned, error, *memory, finite, accepted, order)
+        outcome = (finite, accepted, order, method == "stiff")
+        step = control.next_step(h, planned, error, *memory, *outcome)
         guess = jnp.minimum(control.first_step(error, options.rtol), remaining)
         step = stop(jnp.where(starting, guess, step))
         smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))

@@ -7,6 +7,7 @@ integers next to the part that was computed.
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 
 class Code(enum.IntEnum):
@@ -47,7 +48,7 @@ _TEXT = {
 }
 
 
-def describe(code: int, time: float | None = None, *, what: str = "time stepping") -> str:
+def describe(code: Any, time: Any = None, *, what: str = "time stepping") -> str:
     """The sentence of a code, with the time at which it happened."""
     code = Code(int(code))
     if code is Code.SUCCESS:

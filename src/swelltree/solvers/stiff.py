@@ -11,7 +11,7 @@ from typing import Any
 
 import diffrax
 
-from swelltree.solvers.smooth import Attempt, Carry, Options, Problem
+from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.spatial.engine import jnp
 
 N_STAGES = 7
@@ -27,7 +27,7 @@ def implicit(
     )
     term = diffrax.ODETerm(lambda t, y, args: problem.rate(args, t, y))
     state = (~carry.rate_known, carry.rate)
-    y, error, _, (_, rate_end), result = solver.step(
+    y, error, _, state, result = solver.step(
         term, carry.t, carry.t + h, carry.y, args, state, made_jump=~carry.rate_known
     )
     return Attempt(
@@ -35,7 +35,7 @@ def implicit(
         error=error,
         rate_start=carry.rate,
         start_known=carry.rate_known,
-        rate_end=rate_end,
+        rate_end=state[1],  # pyright: ignore[reportOptionalSubscript]
         n_rate=jnp.asarray(N_STAGES, jnp.int32),
         converged=result == diffrax.RESULTS.successful,
     )

@@ -59,7 +59,9 @@ def cache_folder() -> Path | None:
 
 def _keep_compiled_programs() -> None:
     """Switch on JAX's persistent cache for every program, however small or quick."""
-    if jax.config.jax_compilation_cache_dir is not None:  # the user has a cache already
+    if (
+        getattr(jax.config, "jax_compilation_cache_dir", None) is not None
+    ):  # the user has a cache already
         return
     try:
         folder = cache_folder()
@@ -80,7 +82,7 @@ register_pytrees()
 
 def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
     """Whether XLA emits a loop of the compiled function as one kernel (for benchmarks)."""
-    return "xla_cpu_small_call" in jax.jit(function).lower(*args).compile().as_text()
+    return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
 
 
 __all__ = ["cache_folder", "is_one_kernel", "jax", "jnp"]

@@ -1,0 +1,115 @@
+"""What a time stepper is given, what it remembers and what one attempt at a step returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.solvers.control import FIRST_ERROR
+from swelltree.spatial.engine import jax
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Functions that define an initial-value problem.
+
+    Args:
+        rate: ``rate(args, t, y) -> dy/dt``, same tree as y.
+        settle: ``settle(args, t, y) -> y``, applied after each accepted step (projection on
+            constraints, unit quaternions), or None.
+        limit: ``limit(args, t, y) -> bool``, True when the motion has left its limits, or None.
+        weights: prefix tree of y saying which leaves count in the error norm: True, False or
+            a positive number. Integrals that nothing depends on are left out by False.
+        settle_changes_rate: False promises that ``rate`` is the same (to the tolerance)
+            before and after ``settle``, which saves one evaluation per step.
+    """
+
+    rate: Callable[[Any, Any, Any], Any]
+    settle: Callable[[Any, Any, Any], Any] | None = None
+    limit: Callable[[Any, Any, Any], Any] | None = None
+    weights: Any = True
+    settle_changes_rate: bool = True
+
+
+class Options(NamedTuple):
+    """Numbers of a run; changing them does not recompile.
+
+    Args:
+        rtol: relative tolerance.
+        atol: absolute tolerance, in the units of y.
+        step: step of a fixed-step method [s].
+        min_step: smallest step of an adaptive method [s].
+        max_step: largest step of an adaptive method [s].
+        max_steps: most attempts between two output times.
+    """
+
+    rtol: Any = 1e-6
+    atol: Any = 1e-8
+    step: Any = 0.01
+    min_step: Any = 1e-10
+    max_step: Any = float("inf")
+    max_steps: Any = 100_000
+
+
+class Carry(NamedTuple):
+    """Everything the stepper remembers, and all a checkpoint needs to hold."""
+
+    t: Any  # time [s]
+    y: Any  # value, any tree
+    step: Any  # step the controller asks for [s]; 0: not chosen yet
+    error: Any  # error of the last accepted step, in tolerances
+    after_rejection: Any  # the last attempt was rejected
+    rate: Any  # rate at (t, y), same tree as y
+    rate_known: Any  # whether `rate` holds it
+    n_accepted: Any
+    n_rejected: Any
+    n_outputs: Any  # output times reached
+    n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
+    code: Any  # solution.Code
+    t_fail: Any  # time of failure [s], NaN while all is well
+
+
+def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
+    """State of the stepper before the first step (numpy, or traced when y0 is).
+
+    Args:
+        t0: time of y0 [s].
+        y0: initial value, already settled.
+        first_step: first step of an adaptive method [s]; 0 chooses one.
+    """
+
+    def as_float(x: Any) -> Any:
+        return x.astype(float) if isinstance(x, jax.Array) else np.asarray(x, float)
+
+    y0 = jax.tree.map(as_float, y0)
+    zero = np.zeros((), np.int32)
+    return Carry(
+        t=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
+        y=y0,
+        step=np.asarray(first_step, float),
+        error=np.asarray(FIRST_ERROR),
+        after_rejection=np.zeros((), bool),
+        rate=jax.tree.map(lambda x: np.zeros(x.shape), y0),
+        rate_known=np.zeros((), bool),
+        n_accepted=zero,
+        n_rejected=zero,
+        n_outputs=zero,
+        n_rate=zero,
+        code=zero,
+        t_fail=np.asarray(np.nan),
+    )
+
+
+class Attempt(NamedTuple):
+    """What one attempt at a step gives."""
+
+    y: Any  # value at the end of the step
+    error: Any  # estimate of its error, or None for a fixed-step method
+    rate_start: Any  # rate at the start
+    start_known: Any  # whether `rate_start` holds it
+    rate_end: Any  # rate at the end, or None
+    n_rate: Any
+    converged: Any  # False when an implicit stage was not solved

@@ -1,0 +1,44 @@
+"""Settings of the engine."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swelltree.spatial import engine
+from swelltree.spatial.engine import jax, jnp
+
+
+def test_numbers_are_float64():
+    assert jnp.zeros(()).dtype == "float64"
+
+
+def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
+    assert engine.cache_folder() == tmp_path / "cache"
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", "off")
+    assert engine.cache_folder() is None
+    monkeypatch.delenv("SWELLTREE_CACHE_DIR")
+    assert engine.cache_folder().name == "swelltree"
+
+
+def test_compiled_programs_are_kept_on_disk(tmp_path):
+    code = "from swelltree.spatial.engine import jax; jax.jit(lambda x: x + 1.0)(2.0)"
+    source = str(Path(engine.__file__).parents[2])
+    environment = os.environ | {"SWELLTREE_CACHE_DIR": str(tmp_path), "PYTHONPATH": source}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    assert any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(
+    jax.default_backend() != "cpu" or engine._ONE_KERNEL not in os.environ.get("XLA_FLAGS", ""),
+    reason="the option is for the CPU and may be switched off",
+)
+def test_a_loop_without_dots_becomes_one_kernel():
+    def loop(x):
+        return jax.lax.fori_loop(0, 100, lambda i, y: y + 1e-3 * jnp.sin(y), x)
+
+    assert engine.is_one_kernel(loop, jnp.ones(2000))
