@@ -21,7 +21,7 @@ from swelltree.model.kinematics import (
     forward,
     joint_frames,
 )
-from swelltree.model.layout import Layout
+from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
@@ -50,6 +50,9 @@ def join(p: Array, quat: Array, angles: Array) -> Array:
 @dataclass(frozen=True)
 class AbsoluteCoordinates(Formulation):
     """Poses of all bodies with the joints as constraint rows."""
+
+    def rows(self, model: Model) -> tuple[Row, ...]:
+        return model.all_rows
 
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from swelltree.model.constraints import Rows
 from swelltree.model.inertia import Inertia
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.linalg import apply, constrained_solve
@@ -94,6 +95,14 @@ class Formulation(ABC):
     @abstractmethod
     def settling_matters(self, model: Model) -> bool:
         """Does settling change the accelerations (constraints), or only norms and turns?"""
+
+    @abstractmethod
+    def rows(self, model: Model) -> tuple[Row, ...]:
+        """The constraint rows whose multipliers `acceleration` returns."""
+
+    def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
+        """Condition number of the choice of coordinates, where there is a choice."""
+        return None
 
     def constraint(self, kin: Kinematics) -> tuple[Array, Array, Array, Array]:
         """Residual, Jacobian in s, velocity asked for, acceleration asked for."""

@@ -26,7 +26,7 @@ from swelltree.model.kinematics import (
     forward,
     joint_frames,
 )
-from swelltree.model.layout import Layout
+from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates
@@ -58,6 +58,9 @@ class JointCoordinates(Formulation):
         self, model: Model, state: State, pose: Pose, frames: Frames
     ) -> tuple[Array, Array, Array]:
         """P (6N, n), body velocities (N, 6) and bias accelerations (N, 6)."""
+
+    def rows(self, model: Model) -> tuple[Row, ...]:
+        return model.cut_rows
 
     def start(self, model: Model) -> State:
         layout = model.layout

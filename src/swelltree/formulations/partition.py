@@ -15,12 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from jaxtyping import Float
+
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
-from swelltree.formulations.base import Kinematics, State
+from swelltree.formulations.base import Acceleration, Kinematics, State
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.linalg import solve_spd
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,15 @@ class Partition(AbsoluteCoordinates):
     def start(self, model: Model) -> State:
         q, v = self.start_poses(model)
         if not model.all_rows:
-            return State(q, v, jnp.arange(v.shape[0]))
+            return State(q, v, jnp.arange(float(v.shape[0])))
         motion, rows = self.motion_and_rows(model, jnp.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
         chart = choose(rows.jacobian)
-        return State(q, v[chart[rows.jacobian.shape[0] :]], chart)
+        return State(q, v[chart[rows.jacobian.shape[0] :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
         N, m = model.layout.n_bodies, len(model.all_rows)
-        chart = state.chart
+        chart = state.chart.astype(int)
         # the Jacobian depends on the pose only: first P, then the rows with the true velocities
         _, still = self.motion_and_rows(model, t, state.q, jnp.zeros((N, 6)))
         if still is None:
@@ -66,8 +69,7 @@ class Partition(AbsoluteCoordinates):
         if rows is not None:
             bias = bias.at[chart[:m]].set(dependent_inverse @ rows.gamma)
         inertia = world_inertia(model, motion.pose)
-        extra = (rows, dependent_inverse)
-        return Kinematics(motion, inertia, P, bias.reshape(N, 6), None, extra)
+        return Kinematics(motion, inertia, P, bias.reshape(N, 6), rows, (chart, dependent_inverse))
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return self.pose_rate(model, state.q, kin.motion.v)
@@ -84,22 +86,38 @@ class Partition(AbsoluteCoordinates):
 
     def retract(self, model: Model, state: State, step: Array) -> State:
         m = len(model.all_rows)
-        twist = jnp.zeros(6 * model.layout.n_bodies).at[state.chart[m:]].set(step)
+        chart = state.chart.astype(int)
+        twist = jnp.zeros(6 * model.layout.n_bodies).at[chart[m:]].set(step)
         q = self.moved(model, state.q, twist.reshape(-1, 6))
         return State(self._close(model, jnp.zeros(()), q, state.chart), state.s, state.chart)
 
     def settling_matters(self, model: Model) -> bool:
         return bool(model.all_rows)
 
-    def condition(self, model: Model, kin: Kinematics, chart: Array) -> Array:
-        """Condition number (Frobenius) of the dependent block."""
-        rows, inverse = kin.extra
-        block = rows.jacobian[:, chart[: inverse.shape[0]]]
+    def acceleration(
+        self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
+    ) -> Acceleration:
+        M = dense_inertia(model, kin.inertia)
+        f = self.project(kin, wrench) - self.bias(model, kin)
+        s_dot = solve_spd(kin.P.T @ M @ kin.P, f)
+        v_dot = kin.P @ s_dot + kin.bias_acceleration.reshape(-1)
+        # multipliers from the dependent rows of the body equations
+        net = M @ v_dot + (gyroscopic(kin.inertia, kin.motion.v) - wrench).reshape(-1)
+        chart, inverse = kin.extra
+        lam = inverse.T @ net[chart[: inverse.shape[0]]]
+        return Acceleration(s_dot, v_dot.reshape(-1, 6), lam)
+
+    def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
+        if kin.rows is None:
+            return None
+        chart, inverse = kin.extra
+        block = kin.rows.jacobian[:, chart[: inverse.shape[0]]]
         return jnp.linalg.norm(block) * jnp.linalg.norm(inverse) / inverse.shape[0]
 
     def _close(self, model: Model, t: Array, q: Array, chart: Array) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""
         N, m = model.layout.n_bodies, len(model.all_rows)
+        chart = chart.astype(int)
         if m == 0:
             return q
 
@@ -119,14 +137,15 @@ class Partition(AbsoluteCoordinates):
             return State(q, state.s, state.chart)
         here = State(q, state.s, state.chart)
         kin = self.kinematics(model, t, here)
-        rows, _ = kin.extra
-        worn = self.condition(model, kin, state.chart) > self.limit
-        chart = jax.lax.cond(worn, choose, lambda J: state.chart, rows.jacobian)
-        s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:]], state.s)
+        assert kin.rows is not None
+        worn = self.condition(model, kin, here) > self.limit
+        chart = jax.lax.cond(worn, choose, lambda J: state.chart, kin.rows.jacobian)
+        s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)
 
 
 def choose(J: Array) -> Array:
     """Order of the velocities, dependent ones first, by QR with column pivoting."""
     _, _, order = jax.scipy.linalg.qr(jax.lax.stop_gradient(J), mode="economic", pivoting=True)
-    return order
+    # kept as numbers like the rest of the state
+    return order.astype(float)

@@ -1,0 +1,144 @@
+"""Equations of motion of a model in a chosen formulation, ready for a solver.
+
+`Phase` is what a solver steps: the state and the work done so far by each
+element. `rates` is its right-hand side, `settle` brings it back onto the
+constraints, `observe` gives one sample of everything a run reports.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
+from swelltree.formulations.reactions import joint_reactions
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.forces.loads import Loads, point_motion
+from swelltree.model.forces.total import total_loads
+from swelltree.model.inertia import kinetic_energy
+from swelltree.model.kinematics import Motion, dof_coordinates
+from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.vectors import cross, dot, matvec
+
+
+@pytree()
+class Phase:
+    """State of motion and the work of each element since the start."""
+
+    state: State
+    work: Array  # (elements + drives,) J
+
+
+def start_phase(model: Model, formulation: Formulation) -> Phase:
+    """Assembled start, no work done yet."""
+    terms = len(model.names.elements) + len(model.layout.drives)
+    return Phase(formulation.start(model), jnp.zeros(terms))
+
+
+def solve_motion(
+    model: Model, formulation: Formulation, t: Array, state: State
+) -> tuple[Kinematics, Loads, Acceleration]:
+    """Motion, loads and accelerations at one instant."""
+    kin = formulation.kinematics(model, t, state)
+    loads = total_loads(model, t, kin.motion)
+    return kin, loads, formulation.acceleration(model, kin, loads.wrench)
+
+
+def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Right-hand side of the equations of motion, powers included."""
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state)
+    q_dot = formulation.position_rate(model, kin, y.state)
+    power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
+    chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
+    return Phase(State(q_dot, acceleration.s_dot, chart), power)
+
+
+def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase brought back onto its constraints."""
+    return Phase(formulation.settle(model, t, y.state), y.work)
+
+
+def drive_power(
+    model: Model, formulation: Formulation, kin: Kinematics, acceleration: Acceleration
+) -> Array:
+    """Power that each prescribed motion puts into the system."""
+    count = len(model.layout.drives)
+    if count == 0:
+        return jnp.zeros(0)
+    assert kin.rows is not None
+    rows = formulation.rows(model)
+    each = acceleration.multipliers * kin.rows.drift
+    drives = np.array([r.j if r.kind in ("slide", "turn") else -1 for r in rows])
+    hits = (np.arange(count)[:, None] == drives[None, :]).astype(float)
+    return (hits * each[None]).sum(1)
+
+
+def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[str, Array]:
+    """Everything a run reports, at one instant.
+
+    Positions, velocities and accelerations of the reference points; rotation
+    matrices; joint coordinates, rates and reactions; element channels;
+    energies and works; sensors; the largest violation of any joint.
+    """
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state)
+    motion = kin.motion
+    layout = model.layout
+    angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]
+    rows = formulation.rows(model)
+    world, joint_axes = joint_reactions(model, t, kin, acceleration, loads.wrench, rows)
+    out = {
+        "position": motion.pose.p,
+        "rotation": motion.pose.R,
+        "velocity": motion.v,
+        "acceleration": acceleration.v_dot,
+        "coordinate": dof_coordinates(model, motion.frames, angles),
+        "rate": motion.rate,
+        "reaction": world,
+        "reaction_joint_axes": joint_axes,
+        "joint_point": motion.frames.follower_o,
+        "wrench": loads.wrench,
+        "kinetic_energy": kinetic_energy(model, kin.inertia, motion.v),
+        "potential_energy": loads.potential,
+        "work": y.work,
+        "closure": closure(model, t, motion, angles),
+        **loads.channels,
+        **_sensors(model, motion, acceleration.v_dot),
+    }
+    condition = formulation.condition(model, kin, y.state)
+    return out if condition is None else out | {"partition_condition": condition}
+
+
+def closure(model: Model, t: Array, motion: Motion, angles: Array) -> Array:
+    """Largest violation of any joint equation, redundant ones included [m, rad]."""
+    rows = model.layout.rows
+    if not rows:
+        return jnp.zeros(())
+    drives = drives_at(model.drives, t)
+    values = evaluate_rows(model, rows, motion.pose, motion.frames, motion.v, angles, drives)
+    return jnp.abs(values.residual).max()
+
+
+def _sensors(model: Model, motion: Motion, v_dot: Array) -> dict[str, Array]:
+    """Motion of named points, and distances between named pairs."""
+    sensors = model.sensors
+    out: dict[str, Array] = {}
+    if sensors.body:
+        body = np.array(sensors.body)
+        seen = point_motion(motion, body, sensors.point)
+        a = jnp.concatenate([v_dot, jnp.zeros((1, 6))])[body]
+        arm = matvec(seen.rotation, sensors.point)
+        w = seen.angular_velocity
+        out["point_position"] = seen.position
+        out["point_velocity"] = seen.velocity
+        out["point_acceleration"] = a[:, :3] + cross(a[:, 3:], arm) + cross(w, cross(w, arm))
+    if sensors.body_a:
+        a = point_motion(motion, np.array(sensors.body_a), sensors.point_a)
+        b = point_motion(motion, np.array(sensors.body_b), sensors.point_b)
+        d = b.position - a.position
+        length = jnp.sqrt(dot(d, d))
+        out["distance"] = length
+        rate = dot(d, b.velocity - a.velocity)
+        out["distance_rate"] = rate / jnp.where(length > 0.0, length, 1.0)
+    return out
