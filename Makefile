@@ -37,7 +37,7 @@ docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 lint: $(VENV)/dev.stamp  ## style, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 format: $(VENV)/dev.stamp  ## rewrite the layout of the code

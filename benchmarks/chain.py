@@ -1,7 +1,7 @@
-"""The chain that every engine computes: boxes in a row, hinged about y, the first one floating free.
+"""The chain that every engine computes: boxes hinged about y, the first one floating free.
 
-No gravity and no forces, so the kinetic energy of the start must be kept. The plain numbers live here
-so that no engine can have a different problem.
+No gravity and no forces, so the kinetic energy of the start must be kept. The plain numbers live
+here so that no engine can have a different problem.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Wall time from the start of a fresh process to its first result, with an empty and a filled cache.
+"""Wall time from the start of a fresh process to its first result, with empty and filled cache.
 
-`python benchmarks/cold_start.py 3` starts processes of `ours.py --first`: the clock runs from before
-the process exists until it has printed its result, so the imports are inside. `SWELLTREE_CACHE_DIR`
-points them to a folder of this run only.
+`python benchmarks/cold_start.py 3` starts processes of `ours.py --first`: the clock runs from
+before the process exists until it has printed its result, so the imports are inside.
+`SWELLTREE_CACHE_DIR` points them to a folder of this run only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """swelltree on the hinged chain, with the keys that `rigid_chain.py` prints for its peers.
 
-`python benchmarks/ours.py 3` prints one line of JSON; `--first` computes one run and prints the word
-`ready`, for `cold_start.py` to time from outside.
+`python benchmarks/ours.py 3` prints one line of JSON; `--first` computes one run and prints
+the word `ready`, for `cold_start.py` to time from outside.
 """
 
 from __future__ import annotations

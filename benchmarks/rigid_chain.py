@@ -1,9 +1,9 @@
 """MuJoCo and Pinocchio on the hinged chain: time per right-hand side and per simulated second.
 
-Runs in the environment of the peers (`make bench` builds it): `python benchmarks/rigid_chain.py 2 3`
-prints one line of JSON per engine and chain. `rhs_us` is one call from Python; MuJoCo also has a
-compiled stepper (`mj_step` with many sub-steps), whose share per right-hand side is free of Python's
-own cost: `rhs_inside_stepper_us`.
+Runs in the environment of the peers, which `make bench` builds, and prints one line of JSON per
+engine and chain. `rhs_us` is one call from Python; MuJoCo also has a compiled stepper (`mj_step`
+with many sub-steps), whose share per right-hand side carries none of Python's own cost:
+`rhs_inside_stepper_us`.
 """
 
 from __future__ import annotations
