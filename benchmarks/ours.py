@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from importlib import metadata
 
 from chain import Chain, best_of, report
 
@@ -55,8 +56,6 @@ def simulate(model, duration: float, solver: str, formulation: str):
 
 
 def measure(n_bodies: int, formulation: str) -> None:
-    import swelltree as sw
-
     chain = Chain(n_bodies)
     start = time.perf_counter()
     model = build(chain)
@@ -74,7 +73,7 @@ def measure(n_bodies: int, formulation: str) -> None:
     adaptive = best_of(lambda: simulate(model, LONG, "tsit5", formulation), repeats=3)
     report(
         engine="swelltree",
-        version=sw.__version__,
+        version=metadata.version("swelltree"),
         n_bodies=n_bodies,
         formulation=formulation,
         rhs_us=None,  # never called one by one from Python

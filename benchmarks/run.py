@@ -59,8 +59,8 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def chain_table(rows: list[Row]) -> Table:
     table = Table(title="Hinged chain, rigid dynamics only")
-    for heading in ("bodies", "engine", "RHS [us]", "vs MuJoCo", "1 s, RK4 0.01 s [ms]",
-                    "vs MuJoCo", "first call [s]", "adaptive [x real time]"):  # fmt: skip
+    for heading in ("bodies", "engine", "RHS (us)", "vs MuJoCo", "1 s, RK4 0.01 s (ms)",
+                    "vs MuJoCo", "first call (s)", "adaptive (x real time)"):  # fmt: skip
         table.add_column(heading, justify="left" if heading == "engine" else "right")
     for n_bodies in sorted({row["n_bodies"] for row in rows}):
         group = [row for row in rows if row["n_bodies"] == n_bodies]
@@ -83,7 +83,7 @@ def chain_table(rows: list[Row]) -> Table:
 
 def cold_table(rows: list[Row]) -> Table:
     table = Table(title="Fresh process to first result, 10 s adaptive")
-    for heading in ("bodies", "empty cache [s]", "filled cache [s]"):
+    for heading in ("bodies", "empty cache (s)", "filled cache (s)"):
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(str(row["n_bodies"]), number(row["cold_s"]), number(row["cached_s"]))
