@@ -14,6 +14,7 @@ import time
 import mujoco
 import numpy as np
 import pinocchio as pin
+
 from chain import Chain, best_of, report
 
 STEP = 0.01  # RK4 step [s], as in our own fixed-step runs

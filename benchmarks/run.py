@@ -15,9 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chain import Chain
 from rich.console import Console
 from rich.table import Table
+
+from chain import Chain
 
 HERE = Path(__file__).parent
 SIZES = [2, 3, 10, 30]
