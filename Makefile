@@ -1,0 +1,69 @@
+# A bare clone needs only Python 3.11 or newer and make: every target builds the environment it uses.
+#   make demo    first result          make test    what every change must pass
+PYTHON ?= python3
+VENV   := .venv
+BENCH  := .venv-bench
+BIN    := $(VENV)/bin
+PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
+# The build tool comes from the pinned list as well, so nothing is fetched behind its back.
+EDITABLE := --no-build-isolation -e
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all validate bench docs lint format clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/dev.stamp  ## environment with everything for development
+
+demo: $(VENV)/runtime.stamp  ## a first simulation, results in out/demo
+	$(BIN)/swelltree demo --out out/demo
+
+test: lint  ## style, types, layers and the quick tests
+	$(BIN)/pytest
+
+test-all: lint  ## the same with the slow tests
+	$(BIN)/pytest -m ""
+
+validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
+	$(BIN)/swelltree validate
+
+bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with MuJoCo and Pinocchio
+	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python
+
+docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+lint: $(VENV)/dev.stamp  ## style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.stamp  ## rewrite the layout of the code
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:  ## remove environments and everything built
+	rm -rf $(VENV) $(BENCH) build dist out docs/_build .pytest_cache .ruff_cache .import_linter_cache
+
+# --- environments: a stamp is renewed when the project or a pinned version changes -------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swelltree needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python $(PIP) hatchling editables
+	$(BIN)/python $(PIP) $(EDITABLE) .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/runtime.stamp
+	$(BIN)/python $(PIP) $(EDITABLE) '.[dev]'
+	@touch $@
+
+# The peers have an environment of their own: their pins need not agree with ours.
+$(BENCH)/peers.stamp: benchmarks/requirements-peers.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	@touch $@

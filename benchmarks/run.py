@@ -1,0 +1,118 @@
+"""All benchmarks in one go, on one machine, as a table with ratios: `make bench`.
+
+Each engine runs in a process of its own, one after the other. Numbers of different machines or runs
+are never mixed: a ratio here is always between two lines of the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from chain import Chain
+
+HERE = Path(__file__).parent
+SIZES = [2, 3, 10, 30]
+COLD_SIZES = [2, 3, 10]
+
+Row = dict[str, Any]
+
+
+def collect(python: str, script: str, *arguments: str) -> list[Row]:
+    """Run one script and read its lines of JSON."""
+    done = subprocess.run(
+        [python, str(HERE / script), *arguments], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{script} stopped with code {done.returncode}: see its message above")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def same_problem(rows: list[Row]) -> None:
+    """Refuse to compare engines that did not start from the same energy."""
+    for row in rows:
+        expected = Chain(row["n_bodies"]).kinetic_energy
+        if abs(row["kinetic_energy"] / expected - 1.0) > 1e-9:
+            raise SystemExit(
+                f"{row['engine']}, {row['n_bodies']} bodies: kinetic energy "
+                f"{row['kinetic_energy']} J, but the chain has {expected} J. Not the same problem."
+            )
+
+
+def cost(row: Row) -> float:
+    """Time of one right-hand side [us]; inside the engine's own stepper where it has one."""
+    return row["rhs_inside_stepper_us"] or row["rhs_us"]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A short number, or a dash where there is nothing to measure."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def chain_table(rows: list[Row]) -> Table:
+    table = Table(title="Hinged chain, rigid dynamics only")
+    for heading in ("bodies", "engine", "RHS (us)", "vs MuJoCo", "1 s, RK4 0.01 s (ms)",
+                    "vs MuJoCo", "first call (s)", "adaptive (x real time)"):  # fmt: skip
+        table.add_column(heading, justify="left" if heading == "engine" else "right")
+    for n_bodies in sorted({row["n_bodies"] for row in rows}):
+        group = [row for row in rows if row["n_bodies"] == n_bodies]
+        peer = next((row for row in group if row["engine"] == "mujoco"), None)
+        for row in group:
+            second = row["second_ms"]
+            table.add_row(
+                str(n_bodies),
+                f"{row['engine']} {row['version']}",
+                number(cost(row)),
+                number(cost(row) / cost(peer) if peer else None, 2),
+                number(second),
+                number(second / peer["second_ms"] if peer and second else None, 2),
+                number(row["first_call_s"]),
+                number(row.get("adaptive_times_real_time")),
+            )
+        table.add_section()
+    return table
+
+
+def cold_table(rows: list[Row]) -> Table:
+    table = Table(title="Fresh process to first result, 10 s adaptive")
+    for heading in ("bodies", "empty cache (s)", "filled cache (s)"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(str(row["n_bodies"]), number(row["cold_s"]), number(row["cached_s"]))
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", help="Python with MuJoCo and Pinocchio; without it ours alone")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--json", type=Path, help="also write all numbers to this file")
+    options = parser.parse_args()
+    sizes = [str(n) for n in options.sizes]
+    cold_sizes = [str(n) for n in options.sizes if n in COLD_SIZES]
+
+    rows = collect(options.peers, "rigid_chain.py", *sizes) if options.peers else []
+    rows += collect(sys.executable, "ours.py", *sizes)
+    same_problem(rows)
+    cold = collect(sys.executable, "cold_start.py", *cold_sizes) if cold_sizes else []
+
+    console = Console()
+    console.print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores")
+    console.print(chain_table(rows))
+    if cold:
+        console.print(cold_table(cold))
+    if options.json:
+        options.json.write_text(json.dumps({"chain": rows, "cold_start": cold}, indent=2))
+
+
+if __name__ == "__main__":
+    main()

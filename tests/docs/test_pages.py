@@ -1,0 +1,29 @@
+"""The examples that readers copy must run: the README, the tutorial and the case file."""
+
+import re
+
+import pytest
+
+from support import ROOT
+from swelltree.system import loads
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Code blocks of one language, in the order of the page."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first_chain.md"])
+def test_python_blocks_run_in_order(page):
+    found = blocks(page, "python")
+    assert found
+    names: dict[str, object] = {}
+    for block in found:
+        exec(compile(block, page, "exec"), names)
+
+
+def test_case_file_page_describes_a_system():
+    (text,) = blocks("docs/how-to/case_file.md", "toml")
+    case = loads(text)
+    assert case.system.name == "pendulum"
+    assert [study.name for study in case.studies] == ["swing"]
