@@ -51,7 +51,7 @@ def nearest_rotation(matrix: Matrix) -> Matrix:
 
 
 def nearest_axis(direction: tuple[float, ...]) -> int:
-    """Number of the principal axis nearest to a direction, its sign ignored; x before y before z."""
+    """Number of the principal axis nearest to a direction, sign ignored; x before y before z."""
     size = np.abs(np.asarray(direction)) / np.linalg.norm(direction)
     return int(np.argmax(size > size.max() - 1e-9))
 
