@@ -77,6 +77,7 @@ BODIES = {
     "mass infinite": (body(mass=inf), "body 'float': mass inf is not finite."),
     "mass as text": (body(mass="heavy"), "body 'float': mass 'heavy' is text. Give a number."),
     "mass as a list": (body(mass=[1.0]), "body 'float': mass [1.0] is not a number."),
+    "mass beyond all bounds": (body(mass=10**400), "body 'float': mass has too many digits"),
     "mass true": (body(mass=True), "body 'float': mass True is not a number."),
     "unknown key": (body(mas=3), "body 'float': a body has no 'mas'. Did you mean 'mass'?"),
     "key of another program": (body(cog=(0, 0, 0)), "has no 'cog'. Did you mean 'com'?"),
@@ -229,6 +230,10 @@ SIGNALS = {
     "missing name": (
         lambda: sw.resolve("swelltree.system.errors:sugest"),
         "module 'swelltree.system.errors' has no 'sugest'. Did you mean 'suggest'?",
+    ),
+    "name of no function": (
+        lambda: sw.resolve("swelltree.system:DOFS"),
+        "'swelltree.system:DOFS' is a tuple, which gives no value in time",
     ),
     "form of module:name": (hinge(motion="module.name"), "Write 'module:name', e.g. 'mylaws:push'"),
     "lambda in a case file": (

@@ -195,6 +195,11 @@ def resolve(signal: Any) -> Any:
                 f"'{part}'.{suggest(part, dir(found)) or ' Define it there.'}"
             )
         found = getattr(found, part)
+    if not callable(found) and not isinstance(found, (int, float, *SIGNAL_TYPES.values())):
+        raise SwelltreeError(
+            f"'{signal}' is a {type(found).__name__}, which gives no value in time. "
+            "Name a function, a number or a signal."
+        )
     return found
 
 

@@ -28,7 +28,10 @@ def as_extended(value: object) -> float:
         value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{reprlib.repr(value)} is not a number. Give one real number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("has too many digits. Give a finite number.") from None
     if math.isnan(number):
         raise ValueError("nan is not a number. Give a finite number.")
     return number
