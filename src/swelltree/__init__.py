@@ -9,7 +9,8 @@ from typing import Any
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point Box Cylinder Sphere Water System Topology
-        Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint Distance RevoluteSpherical
+        Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
+        Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema

@@ -1,4 +1,7 @@
-"""What the user describes: bodies, joints, forces, controllers, sensors, water, and case files. No JAX."""
+"""What the user describes: bodies, joints, forces, controllers, sensors, water, case files.
+
+No JAX here, so describing and checking a system is quick.
+"""
 
 from swelltree.system.bodies import WORLD, Body, Point
 from swelltree.system.casefile import Case, case_schema, load, loads

@@ -21,7 +21,8 @@ class Point(Description):
     Args:
         body: name of the body, or "world".
         position: in the body's frame [m].
-        rotation: axes of the frame in body axes: 3x3 matrix (columns are the axes) or quaternion (w, x, y, z).
+        rotation: axes of the frame in body axes: 3x3 matrix (its columns are the
+            axes) or quaternion (w, x, y, z).
     """
 
     kind: ClassVar[str] = "point"
@@ -71,7 +72,8 @@ class Body(Description, _Place):
         position: origin of the body frame in the world, as described [m].
         rotation_deg: attitude as described: roll, pitch, yaw, intrinsic z-y-x [degrees].
         rotation: the same as 3x3 matrix or quaternion (w, x, y, z).
-        reference_point: point of velocities and wrenches in the body frame [m]; the centre of mass if not given.
+        reference_point: point of velocities and wrenches in the body frame [m]; the centre
+            of mass if not given.
         hull: a shape (`Box`, `Cylinder`, `Sphere`).
         displaced_volume: [m^3], instead of a hull.
         center_of_buoyancy: in the body frame [m], with displaced_volume.
@@ -102,15 +104,21 @@ class Body(Description, _Place):
         matrix = self.inertia_matrix
         size = np.abs(matrix).max()
         if self.mass == 0 and size > 0:
-            raise self.fail("mass is zero but inertia is not. Give a mass, or zero inertia for a massless body.")
+            raise self.fail(
+                "mass is zero but inertia is not. Give a mass, or zero inertia for a massless body."
+            )
         if np.abs(matrix - matrix.T).max() > 1e-9 * size:
             raise self.fail("inertia is not symmetric. Give a matrix equal to its transpose.")
         moments = np.linalg.eigvalsh(matrix)
         if moments[0] < -1e-9 * size:
-            raise self.fail(f"inertia has the negative principal moment {moments[0]:.6g} kg m^2. Give zero or more.")
+            raise self.fail(
+                f"inertia has the negative principal moment {moments[0]:.6g} kg m^2. "
+                "Give zero or more."
+            )
         if moments[0] + moments[1] < moments[2] - 1e-9 * size:
             raise self.fail(
-                f"inertia violates the triangle inequality: the principal moments {moments[0]:.6g} + "
+                "inertia violates the triangle inequality: the principal moments "
+                f"{moments[0]:.6g} + "
                 f"{moments[1]:.6g} are less than {moments[2]:.6g} kg m^2, which no body has. "
                 "Check the values and that they are about the centre of mass."
             )
@@ -119,9 +127,13 @@ class Body(Description, _Place):
         if self.hull is not None and self.displaced_volume is not None:
             raise self.fail("hull and displaced_volume are both given. Give one of them.")
         if self.displaced_volume is not None and self.displaced_volume < 0:
-            raise self.fail(f"displaced_volume {self.displaced_volume} m^3 is negative. Give zero or more.")
+            raise self.fail(
+                f"displaced_volume {self.displaced_volume} m^3 is negative. Give zero or more."
+            )
         if self.center_of_buoyancy is not None and self.displaced_volume is None:
-            raise self.fail("center_of_buoyancy is given without displaced_volume. Give the volume too.")
+            raise self.fail(
+                "center_of_buoyancy is given without displaced_volume. Give the volume too."
+            )
 
     @property
     def inertia_matrix(self) -> np.ndarray:
@@ -164,10 +176,13 @@ def as_point(value: Any) -> Any:
     if isinstance(value, dict):
         unknown = [key for key in value if key not in ("body", "position", "rotation")]
         if unknown:
-            hint = suggest(unknown[0], ("body", "position", "rotation")) or " It has body, position, rotation."
+            hint = (
+                suggest(unknown[0], ("body", "position", "rotation"))
+                or " It has body, position, rotation."
+            )
             raise ValueError(f"has no '{unknown[0]}'.{hint}")
         if "body" not in value:
-            raise ValueError("names no body. Write { body = \"name\", position = [x, y, z] }.")
+            raise ValueError('names no body. Write { body = "name", position = [x, y, z] }.')
         return within(Point, value)
     raise ValueError(f"{value!r} is not a point. Give a body, WORLD, body.at(x, y, z) or a name.")
 
@@ -178,7 +193,11 @@ POINT_SCHEMA: dict[str, Any] = {
         {"type": "string"},
         {
             "type": "object",
-            "properties": {"body": {"type": "string"}, "position": _three, "rotation": {"type": "array"}},
+            "properties": {
+                "body": {"type": "string"},
+                "position": _three,
+                "rotation": {"type": "array"},
+            },
             "required": ["body"],
             "additionalProperties": False,
         },

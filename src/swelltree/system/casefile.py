@@ -51,14 +51,17 @@ class Case:
                 return study
         names = [study.name for study in self.studies]
         raise SwelltreeError(
-            f"study '{name}' is not in the case." + (suggest(name, names) or f" It has {listed(names) or 'none'}.")
+            f"study '{name}' is not in the case."
+            + (suggest(name, names) or f" It has {listed(names) or 'none'}.")
         )
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """The case as TOML text; with a path the file is also written, whole or not at all."""
         from swelltree.system.toml import to_text, write_text
 
-        text = to_text({"system": self.system.table(), "studies": [study.table() for study in self.studies]})
+        text = to_text(
+            {"system": self.system.table(), "studies": [study.table() for study in self.studies]}
+        )
         if path is not None:
             write_text(Path(path), text)
         return text
@@ -70,12 +73,19 @@ def load(path: str | Path) -> Case:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = suggest(path.name, [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else [])
-        raise SwelltreeError(f"case file '{path}' does not exist.{near or ' Check the path.'}") from None
+        near = suggest(
+            path.name,
+            [file.name for file in path.parent.glob("*.toml")] if path.parent.is_dir() else [],
+        )
+        raise SwelltreeError(
+            f"case file '{path}' does not exist.{near or ' Check the path.'}"
+        ) from None
     except UnicodeDecodeError:
         raise SwelltreeError(f"case file '{path}' is not UTF-8 text. Save it as UTF-8.") from None
     except OSError as error:
-        raise SwelltreeError(f"case file '{path}' cannot be read: {error.strerror}. Check the path.") from None
+        raise SwelltreeError(
+            f"case file '{path}' cannot be read: {error.strerror}. Check the path."
+        ) from None
     return dataclasses.replace(loads(text, str(path)), path=path)
 
 
@@ -97,7 +107,9 @@ def loads(text: str, source: str = "case") -> Case:
             hint = suggest(key, ("system", "studies")) or " Write [system] and [[studies]]."
             raise SwelltreeError(f"{source}: there is no section '{key}'.{hint}")
     if not isinstance(document.get("system"), dict):
-        raise SwelltreeError(f"{source}: there is no [system] section. Begin with [system] and its name.")
+        raise SwelltreeError(
+            f"{source}: there is no [system] section. Begin with [system] and its name."
+        )
     studies = tuple(_item("study", STUDY_TYPES, row) for row in _rows(document, "studies", source))
     names = [study.name for study in studies]
     for study in studies:
@@ -111,13 +123,20 @@ def _system(table: dict[str, Any], source: str) -> System:
         key: tuple(_item(word, classes, row) for row in _rows(table, key, source))
         for key, (word, classes) in LISTS.items()
     }
-    return System(**{**table, **{key: items for key, items in lists.items() if items or key in ("bodies", "joints")}})
+    return System(
+        **{
+            **table,
+            **{key: items for key, items in lists.items() if items or key in ("bodies", "joints")},
+        }
+    )
 
 
 def _rows(table: dict[str, Any], key: str, source: str) -> list[dict[str, Any]]:
     rows = table.get(key, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise SwelltreeError(f"{source}: '{key}' is not a list of tables. Write [[{key}]] or {key} = [ {{ ... }} ].")
+        raise SwelltreeError(
+            f"{source}: '{key}' is not a list of tables. Write [[{key}]] or {key} = [ {{ ... }} ]."
+        )
     return rows
 
 
@@ -131,7 +150,8 @@ def _item(word: str, classes: Any, row: dict[str, Any]) -> Any:
     kind = row["type"]
     if not isinstance(kind, str) or kind not in classes:
         raise SwelltreeError(
-            f"{label}: there is no {word} type {kind!r}.{suggest(kind, classes)} The types are {listed(classes)}."
+            f"{label}: there is no {word} type {kind!r}.{suggest(kind, classes)} The types are "
+            f"{listed(classes)}."
         )
     return classes[kind](**{key: value for key, value in row.items() if key != "type"})
 
@@ -140,7 +160,10 @@ def case_schema() -> dict[str, Any]:
     """JSON schema of a case file, for editors that check and complete while one types."""
 
     def rows(classes: Any) -> dict[str, Any]:
-        choices = [_class_schema(cls) for cls in (classes.values() if isinstance(classes, dict) else [classes])]
+        choices = [
+            _class_schema(cls)
+            for cls in (classes.values() if isinstance(classes, dict) else [classes])
+        ]
         return {"type": "array", "items": choices[0] if len(choices) == 1 else {"oneOf": choices}}
 
     return {
@@ -189,5 +212,13 @@ def _class_schema(cls: Any) -> dict[str, Any]:
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default", "title")}
-    default = {"default": schema["default"]} if schema.get("default") not in (None, [], float("inf")) else {}
-    return {**rest, **default, **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {})}
+    default = (
+        {"default": schema["default"]}
+        if schema.get("default") not in (None, [], float("inf"))
+        else {}
+    )
+    return {
+        **rest,
+        **default,
+        **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}),
+    }

@@ -24,7 +24,10 @@ def parse_measure(text: str) -> Measure:
     parts = text.split(".")
     rate = len(parts) == 3 and parts[2] == "rate"
     if not all(parts) or not (len(parts) == 2 or rate):
-        raise ValueError(f"'{text}' has not the form 'item.quantity' or 'item.quantity.rate'. Write e.g. 'hinge.Pitch'.")
+        raise ValueError(
+            f"'{text}' has not the form 'item.quantity' or 'item.quantity.rate'. Write e.g. "
+            "'hinge.Pitch'."
+        )
     return Measure(parts[0], parts[1], rate)
 
 

@@ -6,7 +6,7 @@
 
 import dataclasses
 import functools
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -17,7 +17,14 @@ T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 # words of other programs, and the word used here
-SYNONYMS = {"parent": "base", "child": "follower", "from_": "a", "to": "b", "cog": "com", "length": "rest_length"}
+SYNONYMS = {
+    "parent": "base",
+    "child": "follower",
+    "from_": "a",
+    "to": "b",
+    "cog": "com",
+    "length": "rest_length",
+}
 
 
 class Description:
@@ -44,9 +51,15 @@ class Description:
         """This item as a TOML table: plain values, defaults left out."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
         given = {name: getattr(self, name) for name in fields}
-        table = {name: plain(value) for name, value in given.items() if differs(value, fields[name])}
+        table = {
+            name: plain(value) for name, value in given.items() if differs(value, fields[name])
+        }
         if self.type:
-            table = {**{k: table.pop(k) for k in ("name",) if k in table}, "type": self.type, **table}
+            table = {
+                **{k: table.pop(k) for k in ("name",) if k in table},
+                "type": self.type,
+                **table,
+            }
         return table
 
 
@@ -88,8 +101,8 @@ def description(cls: type[T]) -> type[T]:
             name = kwargs.get("name", args[0] if args else None)
             raise SwelltreeError(_sentence(made, name, error)) from None
 
-    made.__init__ = init  # pyright: ignore
-    return made
+    made.__init__ = init
+    return cast(type[T], made)
 
 
 def _label(cls: Any, name: object) -> str:
@@ -103,7 +116,9 @@ def _sentence(cls: Any, name: object, error: ValidationError) -> str:
     mistake = error.errors()[0]
     # positional arguments come as numbers: turn them into field names
     fields = [field.name for field in dataclasses.fields(cls) if field.init]
-    positional = [field.name for field in dataclasses.fields(cls) if field.init and not field.kw_only]
+    positional = [
+        field.name for field in dataclasses.fields(cls) if field.init and not field.kw_only
+    ]
     where = mistake["loc"][0] if mistake["loc"] else ""
     if isinstance(where, int) and where < len(positional):
         where = positional[where]
@@ -114,9 +129,12 @@ def _sentence(cls: Any, name: object, error: ValidationError) -> str:
         case "unexpected_keyword_argument":
             synonym = SYNONYMS.get(str(where), "")
             hint = f" Did you mean '{synonym}'?" if synonym in fields else suggest(where, fields)
-            return f"{label}: a {what} has no '{where}'." + (hint or f" It has {', '.join(fields)}.")
+            return f"{label}: a {what} has no '{where}'." + (
+                hint or f" It has {', '.join(fields)}."
+            )
         case "unexpected_positional_argument":
-            return f"{label}: {len(positional)} values at most can be given without a name. Name the others."
+            most = len(positional)
+            return f"{label}: at most {most} values can be given without a name. Name the others."
         case "multiple_argument_values":
             return f"{label}: '{where}' is given twice. Give it once."
         case "value_error":

@@ -28,7 +28,11 @@ class Force(Description):
 
     def check_not_negative(self, *fields: str) -> None:
         """Elements that would feed energy in are made with `force` or a controller."""
-        units = {"stiffness": "N/m or N m/rad", "damping": "N s/m or N m s/rad", "friction": "N or N m"}
+        units = {
+            "stiffness": "N/m or N m/rad",
+            "damping": "N s/m or N m s/rad",
+            "friction": "N or N m",
+        }
         for field in fields:
             value = getattr(self, field)
             if value is not None and value < 0:
@@ -71,7 +75,10 @@ class SpringDamper(Force):
         if self.rest_length is not None and self.rest_length < 0:
             raise self.fail(f"rest_length {self.rest_length} m is negative. Give zero or more.")
         if self.a.body == self.b.body:
-            raise self.fail(f"both ends are on '{self.a.body}', where it does nothing. Name two different bodies.")
+            raise self.fail(
+                f"both ends are on '{self.a.body}', where it does nothing. "
+                "Name two different bodies."
+            )
 
     @property
     def points(self) -> dict[str, Any]:
@@ -111,9 +118,11 @@ class JointForce(Force):
     type: ClassVar[str] = "joint_force"
     name: Name
     joint: Annotated[str, BeforeValidator(_as_joint_name)]
-    dof: Annotated[Any, BeforeValidator(lambda value: None if value is None else as_dof(value)), WithJsonSchema(
-        {"enum": list(DOFS)}
-    )] = None
+    dof: Annotated[
+        Any,
+        BeforeValidator(lambda value: None if value is None else as_dof(value)),
+        WithJsonSchema({"enum": list(DOFS)}),
+    ] = None
     stiffness: Number = 0.0
     rest_position: Number = 0.0
     damping: Number = 0.0
@@ -128,16 +137,27 @@ class JointForce(Force):
     def __post_init__(self) -> None:
         self.check_not_negative("stiffness", "damping", "friction", "stop_damping")
         if not self.friction_velocity > 0:
-            raise self.fail(f"friction_velocity {self.friction_velocity} m/s is not positive. Give e.g. 1e-3.")
+            raise self.fail(
+                f"friction_velocity {self.friction_velocity} m/s is not positive. Give e.g. 1e-3."
+            )
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
-            raise self.fail(f"lower stop {self.lower} is not below upper stop {self.upper}. Exchange them.")
+            raise self.fail(
+                f"lower stop {self.lower} is not below upper stop {self.upper}. Exchange them."
+            )
         if self.stop_stiffness is not None and not self.stop_stiffness > 0:
-            raise self.fail(f"stop_stiffness {self.stop_stiffness} is not positive. Give a stiffness for the stops.")
+            raise self.fail(
+                f"stop_stiffness {self.stop_stiffness} is not positive. "
+                "Give a stiffness for the stops."
+            )
         stops = self.lower is not None or self.upper is not None
         if stops and self.stop_stiffness is None:
-            raise self.fail("an end stop is given without stop_stiffness. Give the stiffness of the stop.")
+            raise self.fail(
+                "an end stop is given without stop_stiffness. Give the stiffness of the stop."
+            )
         if not stops and (self.stop_stiffness is not None or self.stop_damping):
-            raise self.fail("stop_stiffness or stop_damping is given without a stop. Give lower or upper.")
+            raise self.fail(
+                "stop_stiffness or stop_damping is given without a stop. Give lower or upper."
+            )
 
     def warn_of_degrees(self, dof: str) -> None:
         """Warn of angles beyond a turn, once the DoF is known."""
@@ -145,7 +165,8 @@ class JointForce(Force):
             value = getattr(self, field)
             if dof in DOFS[3:] and value is not None and abs(value) > 6.283185307179587:
                 warnings.warn(
-                    f"{self.label}: {field} {value} rad is more than a turn and looks like degrees. "
+                    f"{self.label}: {field} {value} rad is more than a turn and looks like "
+                    "degrees. "
                     "Angles are in radians.",
                     SwelltreeWarning,
                     stacklevel=2,
@@ -154,7 +175,9 @@ class JointForce(Force):
 
 def _as_frame(value: Any) -> str:
     if value not in ("world", "body"):
-        raise ValueError(f"{value!r} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'.")
+        raise ValueError(
+            f"{value!r} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'."
+        )
     return value
 
 

@@ -51,7 +51,7 @@ def nearest_rotation(matrix: Matrix) -> Matrix:
 
 
 def nearest_axis(direction: tuple[float, ...]) -> int:
-    """Number of the principal axis nearest to a direction, its sign ignored; x before y before z."""
+    """Number of the principal axis nearest to a direction, sign ignored; x before y before z."""
     size = np.abs(np.asarray(direction)) / np.linalg.norm(direction)
     return int(np.argmax(size > size.max() - 1e-9))
 
@@ -62,11 +62,12 @@ def turned_onto(direction: tuple[float, ...]) -> Matrix:
     When the direction is the negative of that axis e_k, the turn is by pi about e_(k+1).
     """
     k = nearest_axis(direction)
-    goal = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
-    start = np.eye(3)[k]
-    cosine, axis = start @ goal, np.cross(start, goal)
-    if cosine < -1 + 1e-14:
-        return 2 * np.outer(np.eye(3)[(k + 1) % 3], np.eye(3)[(k + 1) % 3]) - np.eye(3)
-    # Rodrigues' formula written with the cross product of the two directions
-    S = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + S + S @ S / (1 + cosine)
+    start, goal = np.eye(3)[k], np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+    # the direction half way; its part along e_k without the cancellation of 1 + goal[k]
+    half = goal + start
+    if goal[k] < 0:
+        half[k] = np.sum(np.delete(goal, k) ** 2) / (1 - goal[k])
+    length = np.linalg.norm(half)
+    half = half / length if length > 0 else np.eye(3)[(k + 2) % 3]
+    # a half turn about the axis, then one about the direction half way
+    return (2 * np.outer(half, half) - np.eye(3)) @ (2 * np.outer(start, start) - np.eye(3))

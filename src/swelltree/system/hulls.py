@@ -33,7 +33,9 @@ class Hull(Description):
             if not size > 0:
                 raise self.fail(f"{name} {size} m is not positive. Give a size in metres.")
         if draft > height:
-            raise self.fail(f"draft {draft} m is more than the height {height} m. Give a draft within the hull.")
+            raise self.fail(
+                f"draft {draft} m is more than the height {height} m. Give a draft within the hull."
+            )
 
 
 @description
@@ -91,18 +93,23 @@ def as_hull(value: Any) -> Any:
             f"has shape {shape!r}, which does not exist.{suggest(shape, HULL_SHAPES)} "
             f"The shapes are {listed(HULL_SHAPES)}."
         )
-    return within(HULL_SHAPES[shape], {key: entry for key, entry in value.items() if key != "shape"})
+    return within(
+        HULL_SHAPES[shape], {key: entry for key, entry in value.items() if key != "shape"}
+    )
 
 
 def _hull_schema() -> dict[str, Any]:
     number = {"type": "number", "exclusiveMinimum": 0}
-    sizes = {shape: [name for name in cls.__dataclass_fields__] for shape, cls in HULL_SHAPES.items()}
+    sizes = {shape: list(cls.__dataclass_fields__) for shape, cls in HULL_SHAPES.items()}
     return {
         "anyOf": [
             {
                 "type": "object",
-                "properties": {"shape": {"const": shape}, **{name: number for name in names}},
-                "required": ["shape", *(name for name in names if (shape, name) != ("sphere", "draft"))],
+                "properties": {"shape": {"const": shape}, **dict.fromkeys(names, number)},
+                "required": [
+                    "shape",
+                    *(name for name in names if (shape, name) != ("sphere", "draft")),
+                ],
                 "additionalProperties": False,
             }
             for shape, names in sizes.items()

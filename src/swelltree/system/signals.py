@@ -35,9 +35,13 @@ class Table(Description):
 
     def __post_init__(self) -> None:
         if len(self.time) != len(self.value):
-            raise self.fail(f"{len(self.time)} times but {len(self.value)} values. Give as many of each.")
+            raise self.fail(
+                f"{len(self.time)} times but {len(self.value)} values. Give as many of each."
+            )
         if len(self.time) < 2:
-            raise self.fail(f"{len(self.time)} row is too few. Give at least two, or a plain number.")
+            raise self.fail(
+                f"{len(self.time)} row is too few. Give at least two, or a plain number."
+            )
         for before, after in zip(self.time, self.time[1:], strict=False):
             if not after > before:
                 raise self.fail(f"time {after} s follows {before} s. Give increasing times.")
@@ -85,7 +89,9 @@ SIGNAL_TYPES: dict[str, Any] = {cls.type: cls for cls in (Table, Harmonic, Polyn
 def as_path(value: str) -> str:
     """The text "module:name", its form checked but nothing imported."""
     if not PATH.fullmatch(value):
-        raise ValueError(f"{value!r} does not name a function. Write 'module:name', e.g. 'mylaws:push'.")
+        raise ValueError(
+            f"{value!r} does not name a function. Write 'module:name', e.g. 'mylaws:push'."
+        )
     return value
 
 
@@ -101,7 +107,8 @@ def as_signal(value: Any) -> Any:
         return as_number(value)
     except ValueError as error:
         raise ValueError(
-            f"{str(error).split('. ')[0]}. Give a number, Table, Harmonic, Polynomial, function or 'module:name'."
+            f"{str(error).split('. ')[0]}. Give a number, Table, Harmonic, Polynomial, "
+            "function or 'module:name'."
         ) from None
 
 
@@ -127,7 +134,9 @@ def as_function(value: Any) -> Any:
     if isinstance(value, str):
         return as_path(value)
     if not callable(value):
-        raise ValueError(f"{reprlib.repr(value)} is not a function. Give a function or 'module:name'.")
+        raise ValueError(
+            f"{reprlib.repr(value)} is not a function. Give a function or 'module:name'."
+        )
     return value
 
 
@@ -144,7 +153,8 @@ def written_name(function: Callable[..., Any]) -> str:
         )
     if module == "__main__":
         raise SwelltreeError(
-            f"function '{name}' belongs to the running script and cannot be written to a case file. "
+            f"function '{name}' belongs to the running script and cannot be written to a case "
+            "file. "
             "Move it to a module of its own and import it from there."
         )
     found: Any = sys.modules.get(module)
@@ -152,7 +162,8 @@ def written_name(function: Callable[..., Any]) -> str:
         found = getattr(found, part, None)
     if found is not function:
         raise SwelltreeError(
-            f"function '{module}:{name}' is not the one found under that name, so a case file cannot hold it. "
+            f"function '{module}:{name}' is not the one found under that name, so a case file "
+            "cannot hold it. "
             "Define it with 'def' at the top of a module."
         )
     return f"{module}:{name}"
@@ -169,18 +180,26 @@ def resolve(signal: Any) -> Any:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise SwelltreeError(
-            f"'{signal}': there is no module '{error.name}'. Check the spelling, or run where Python can find it."
+            f"'{signal}': there is no module '{error.name}'. "
+            "Check the spelling, or run where Python can find it."
         ) from None
     except Exception as error:
         raise SwelltreeError(
-            f"'{signal}': importing '{module_name}' stopped with {type(error).__name__}: {error}. Mend that module."
+            f"'{signal}': importing '{module_name}' stopped with {type(error).__name__}: "
+            f"{error}. Mend that module."
         ) from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise SwelltreeError(
-                f"'{signal}': module '{module_name}' has no '{part}'.{suggest(part, dir(found)) or ' Define it there.'}"
+                f"'{signal}': module '{module_name}' has no "
+                f"'{part}'.{suggest(part, dir(found)) or ' Define it there.'}"
             )
         found = getattr(found, part)
+    if not callable(found) and not isinstance(found, (int, float, *SIGNAL_TYPES.values())):
+        raise SwelltreeError(
+            f"'{signal}' is a {type(found).__name__}, which gives no value in time. "
+            "Name a function, a number or a signal."
+        )
     return found
 
 

@@ -10,7 +10,7 @@ from swelltree.system.errors import listed, suggest
 from swelltree.system.values import Flag, Name, Number
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
-SOLVERS = ("tsit5", "dopri5", "rk4", "kvaerno5")
+SOLVERS = ("tsit5", "dopri5", "rk4", "stiff")
 
 
 def _one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
@@ -19,7 +19,8 @@ def _one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
     def read(value: Any) -> Any:
         if value not in known:
             raise ValueError(
-                f"{reprlib.repr(value)} is not a {word}.{suggest(value, known)} The choices are {listed(known)}."
+                f"{reprlib.repr(value)} is not a {word}.{suggest(value, known)} The choices "
+                f"are {listed(known)}."
             )
         return value
 
@@ -79,7 +80,9 @@ class SimulateStudy(Study):
             step=(self.step, " s"),
         )
         if self.output_step is not None and self.output_step > self.duration:
-            raise self.fail(f"output_step {self.output_step} s is longer than the duration {self.duration} s.")
+            raise self.fail(
+                f"output_step {self.output_step} s is longer than the duration {self.duration} s."
+            )
 
 
 @description
@@ -112,4 +115,6 @@ class ModesStudy(Study):
     at_equilibrium: Flag = True
 
 
-STUDY_TYPES: dict[str, Any] = {cls.type: cls for cls in (SimulateStudy, EquilibriumStudy, ModesStudy)}
+STUDY_TYPES: dict[str, Any] = {
+    cls.type: cls for cls in (SimulateStudy, EquilibriumStudy, ModesStudy)
+}

@@ -13,7 +13,7 @@ from swelltree.system.controllers import Controller, parse_measure
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
-from swelltree.system.joints import Joint
+from swelltree.system.joint import Joint
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS
@@ -30,7 +30,10 @@ def _rows(cls: type) -> BeforeValidator:
         items = tuple(value)
         for item in items:
             if not isinstance(item, cls):
-                raise ValueError(f"holds {item!r}, which is not a {word}. Put only descriptions of that kind there.")
+                raise ValueError(
+                    f"holds {item!r}, which is not a {word}. "
+                    "Put only descriptions of that kind there."
+                )
         return items
 
     return BeforeValidator(read)
@@ -108,17 +111,23 @@ class System(Description):
         """The DoF a joint force acts on, also when the user left it out."""
         if force.joint not in [joint.name for joint in self.joints]:
             raise force.fail(_unknown("joint", force.joint, [joint.name for joint in self.joints]))
-        dofs = self.joint(force.joint).layout().dofs
+        dofs: tuple[str, ...] = self.joint(force.joint).layout().dofs
         if not dofs:
-            raise force.fail(f"joint '{force.joint}' has no coordinates to act on. Use SpringDamper or another joint.")
+            raise force.fail(
+                f"joint '{force.joint}' has no coordinates to act on. "
+                "Use SpringDamper or another joint."
+            )
         if force.dof is None and len(dofs) > 1:
-            raise force.fail(f"joint '{force.joint}' has {len(dofs)} coordinates. Give dof: one of {listed(dofs)}.")
+            raise force.fail(
+                f"joint '{force.joint}' has {len(dofs)} coordinates. "
+                f"Give dof: one of {listed(dofs)}."
+            )
         if force.dof is not None and force.dof not in dofs:
             raise force.fail(f"joint '{force.joint}' has no '{force.dof}'. It has {listed(dofs)}.")
-        return force.dof or dofs[0]
+        return force.dof or next(iter(dofs))
 
     def to_toml(self, path: str | Path | None = None) -> str:
-        """The system as the text of a case file; with a path the file is also written, whole or not at all."""
+        """The system as case file text; with a path the file is written, whole or not at all."""
         from swelltree.system.toml import to_text, write_text
 
         text = to_text({"system": self.table()})
@@ -138,7 +147,10 @@ class System(Description):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
             if item.name in seen:
-                raise item.fail(f"the name is used already by {seen[item.name].label}. Give every item its own name.")
+                raise item.fail(
+                    f"the name is used already by {seen[item.name].label}. "
+                    "Give every item its own name."
+                )
             seen[item.name] = item
 
     def _check_points(self, item: Any) -> None:
@@ -153,11 +165,23 @@ class System(Description):
     def _check_lengths(self) -> None:
         """A length to be taken from the description must not be zero there."""
         for joint in self.joints:
-            if joint.type == "distance" and joint.length is None and self._gap(joint.base, joint.follower) < 1e-9:
-                raise joint.fail("the ends coincide as described. Move one, give length, or use a ball joint.")
+            if (
+                joint.type == "distance"
+                and joint.length is None
+                and self._gap(joint.base, joint.follower) < 1e-9
+            ):
+                raise joint.fail(
+                    "the ends coincide as described. Move one, give length, or use a ball joint."
+                )
         for force in self.forces:
-            if isinstance(force, SpringDamper) and force.rest_length is None and self._gap(force.a, force.b) < 1e-9:
-                raise force.fail("the ends coincide as described and rest_length is not given. Give rest_length.")
+            if (
+                isinstance(force, SpringDamper)
+                and force.rest_length is None
+                and self._gap(force.a, force.b) < 1e-9
+            ):
+                raise force.fail(
+                    "the ends coincide as described and rest_length is not given. Give rest_length."
+                )
 
     def _gap(self, a: Point, b: Point) -> float:
         return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
@@ -170,7 +194,9 @@ class System(Description):
             for name in controller.drives:
                 self._check_driven(controller, name)
                 if name in driver:
-                    raise controller.fail(f"force '{name}' is driven by '{driver[name]}' already. Use one controller.")
+                    raise controller.fail(
+                        f"force '{name}' is driven by '{driver[name]}' already. Use one controller."
+                    )
                 driver[name] = controller.name
 
     def _check_driven(self, controller: Controller, name: str) -> None:
@@ -178,18 +204,26 @@ class System(Description):
         if name not in able:
             other = name in [force.name for force in self.forces]
             raise controller.fail(
-                f"'{name}' is an applied force and has no actuator. Drive a SpringDamper or JointForce."
+                f"'{name}' is an applied force and has no actuator. "
+                "Drive a SpringDamper or JointForce."
                 if other
                 else f"drives '{name}', which is not in the system."
-                + (suggest(name, able) or f" It can drive {listed(able) or 'nothing yet: add a SpringDamper'}.")
+                + (
+                    suggest(name, able)
+                    or f" It can drive {listed(able) or 'nothing yet: add a SpringDamper'}."
+                )
             )
         if self.force(name).force is not None:
-            raise controller.fail(f"drives '{name}', which has its own force. Put that signal into the law.")
+            raise controller.fail(
+                f"drives '{name}', which has its own force. Put that signal into the law."
+            )
 
     def _check_measure(self, controller: Controller, text: str) -> None:
         item, quantity, rate = parse_measure(text)
         joints = {joint.name: joint.layout().dofs for joint in self.joints}
-        springs = {force.name: ("length",) for force in self.forces if isinstance(force, SpringDamper)}
+        springs = {
+            force.name: ("length",) for force in self.forces if isinstance(force, SpringDamper)
+        }
         bodies = {body.name: DOFS for body in self.bodies}
         known = joints | springs | bodies
         if item not in known:
@@ -199,20 +233,31 @@ class System(Description):
             )
         if quantity not in known[item]:
             raise controller.fail(
-                f"measures '{text}', but '{item}' has no '{quantity}'.{suggest(quantity, known[item])}"
+                f"measures '{text}', but '{item}' has no "
+                f"'{quantity}'.{suggest(quantity, known[item])}"
                 f" It has {listed(known[item]) or 'no coordinates'}."
             )
         if item in bodies and quantity in DOFS[3:] and not rate:
-            raise controller.fail(f"measures '{text}', but a body's rotation is measured as a rate. Use '{text}.rate'.")
+            raise controller.fail(
+                f"measures '{text}', but a body's rotation is measured as a rate. "
+                f"Use '{text}.rate'."
+            )
 
     def _check_free_names(self) -> None:
-        names = {item.name: item for item in (*self.bodies, *self.joints, *self.forces, *self.sensors)}
+        names = {
+            item.name: item for item in (*self.bodies, *self.joints, *self.forces, *self.sensors)
+        }
         for body in self.topology.implicit_free:
             if f"{body}_free" in names:
                 item = names[f"{body}_free"]
-                raise item.fail(f"the name is needed for the free joint that carries body '{body}'. Choose another.")
+                raise item.fail(
+                    f"the name is needed for the free joint that carries body '{body}'. "
+                    "Choose another."
+                )
 
 
 def _unknown(kind: str, name: str, known: list[str]) -> str:
-    rest = suggest(name, known) or (f" There are {listed(known)}." if known else f" There is no {kind} at all.")
+    rest = suggest(name, known) or (
+        f" There are {listed(known)}." if known else f" There is no {kind} at all."
+    )
     return f"{kind} '{name}' is not in the system.{rest}"

@@ -18,13 +18,20 @@ def _section(table: dict[str, Any], path: str) -> list[str]:
     """The blocks of a table: its own values first, then its lists of tables."""
     lists = {key: value for key, value in table.items() if _is_list_of_tables(value)}
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}
-    own = [f"{_key(key)} = {_value(value)}" for key, value in table.items() if key not in lists and key not in tables]
+    own = [
+        f"{_key(key)} = {_value(value)}"
+        for key, value in table.items()
+        if key not in lists and key not in tables
+    ]
     blocks = ["\n".join([f"[{path}]", *own])] if path and own else ["\n".join(own)] if own else []
     for key, value in tables.items():
         blocks += _section(value, f"{path}.{_key(key)}".lstrip("."))
     for key, rows in lists.items():
         head = f"[[{f'{path}.{_key(key)}'.lstrip('.')}]]"
-        blocks += ["\n".join([head, *(f"{_key(name)} = {_value(row[name])}" for name in row)]) for row in rows]
+        blocks += [
+            "\n".join([head, *(f"{_key(name)} = {_value(row[name])}" for name in row)])
+            for row in rows
+        ]
     return blocks
 
 
@@ -33,7 +40,11 @@ def _is_list_of_tables(value: Any) -> bool:
 
 
 def _key(key: str) -> str:
-    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else json.dumps(key)
+    return (
+        key
+        if key.replace("_", "").replace("-", "").isalnum() and key.isascii()
+        else json.dumps(key)
+    )
 
 
 def _value(value: Any) -> str:
@@ -47,7 +58,11 @@ def _value(value: Any) -> str:
         case list():
             return f"[{', '.join(_value(entry) for entry in value)}]"
         case dict():
-            return "{ " + ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items()) + " }"
+            return (
+                "{ "
+                + ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items())
+                + " }"
+            )
         case _:
             raise TypeError(f"TOML has no {type(value).__name__}")
 
@@ -56,11 +71,15 @@ def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all: under another name first, then renamed."""
     temporary = ""
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, delete=False, encoding="utf-8"
+        ) as file:
             temporary = file.name
             file.write(text)
         os.replace(temporary, path)
     except OSError as error:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
-        raise SwelltreeError(f"cannot write '{path}': {error.strerror}. Choose a folder you may write to.") from None
+        raise SwelltreeError(
+            f"cannot write '{path}': {error.strerror}. Choose a folder you may write to."
+        ) from None

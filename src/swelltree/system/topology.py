@@ -28,7 +28,7 @@ class Topology:
             joints without coordinates (or cut ones) hold them.
         reversed_joints: tree joints whose base is on the leaf side.
         cut_joints: joints kept as equations: the cut ones and all without coordinates.
-        loops: for each cut joint its name and the tree joints that close its loop, from base to follower.
+        loops: each cut joint and the tree joints that close its loop, from base to follower.
     """
 
     body_names: tuple[str, ...]
@@ -40,7 +40,7 @@ class Topology:
     loops: tuple[tuple[str, tuple[str, ...]], ...]
 
     def path_matrix(self) -> np.ndarray:
-        """Entry (i, j) is 1 when body j lies on the path from the root to body i, i included, else 0.
+        """Entry (i, j) is 1 when body j is on the path from the root to body i, itself included.
 
         MBS4WEC, eq. 9; lower triangular because parents come first.
         """
@@ -101,12 +101,16 @@ def find_topology(bodies: Sequence[str], joints: Sequence[Any]) -> Topology:
         tree_joint=tuple(joint for _, _, joint in order),
         implicit_free=tuple(free),
         reversed_joints=tuple(
-            joint for name, _, joint in order if joint in joint_by_name and joint_by_name[joint].base.body == name
+            joint
+            for name, _, joint in order
+            if joint in joint_by_name and joint_by_name[joint].base.body == name
         ),
         cut_joints=tuple(joint.name for joint in cut),
         loops=(),
     )
-    loops = tuple((joint.name, _loop(topology, joint.base.body, joint.follower.body)) for joint in cut)
+    loops = tuple(
+        (joint.name, _loop(topology, joint.base.body, joint.follower.body)) for joint in cut
+    )
     return dataclasses.replace(topology, loops=loops)
 
 
@@ -119,7 +123,11 @@ def _check_connected(bodies: Sequence[str], joints: Sequence[Any]) -> None:
         return
     # tell about the first island only; the others come up when it is mended
     island = [body for body in lost if groups.top(body) == groups.top(lost[0])]
-    what = f"body '{island[0]}' is" if len(island) == 1 else f"bodies {listed(island)} hang together but are"
+    what = (
+        f"body '{island[0]}' is"
+        if len(island) == 1
+        else f"bodies {listed(island)} hang together but are"
+    )
     raise SwelltreeError(
         f"{what} not connected to the world. Add a joint, "
         f"e.g. Free('{island[0]}_free', WORLD, '{island[0]}') for a floating body."
@@ -131,7 +139,9 @@ def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[A
     groups = _Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
     tree: list[Any] = []
-    for joint in sorted((joint for joint in movable if not joint.cut), key=lambda joint: joint.layout().n_dof):
+    for joint in sorted(
+        (joint for joint in movable if not joint.cut), key=lambda joint: joint.layout().n_dof
+    ):
         if groups.join(joint.base.body, joint.follower.body):
             tree.append(joint)
     # a joint marked as cut must close a loop of the others
@@ -145,8 +155,10 @@ def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[A
     return tree, groups
 
 
-def _depth_first(bodies: Sequence[str], tree: Sequence[Any], free: Sequence[str]) -> list[tuple[str, str, str]]:
-    """(body, parent, joint) in depth-first order from the world, branches in the order described."""
+def _depth_first(
+    bodies: Sequence[str], tree: Sequence[Any], free: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """(body, parent, joint) in depth-first order from the world, branches as described."""
     branches: dict[str, list[tuple[str, str]]] = {name: [] for name in (WORLD_NAME, *bodies)}
     place = {name: k for k, name in enumerate(bodies)}
     for joint in tree:

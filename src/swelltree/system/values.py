@@ -23,13 +23,15 @@ def as_extended(value: object) -> float:
     """A number, infinity included."""
     if isinstance(value, str):
         raise ValueError(f"{value!r} is text. Give a number.")
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    # scalar arrays of numpy and its relatives
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{reprlib.repr(value)} is not a number. Give one real number.")
-    if isinstance(value, np.complexfloating):
-        raise ValueError(f"{value} is complex. Give one real number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("has too many digits. Give a finite number.") from None
     if math.isnan(number):
         raise ValueError("nan is not a number. Give a finite number.")
     return number
@@ -46,7 +48,9 @@ def as_number(value: object) -> float:
 def as_numbers(value: object) -> tuple[float, ...]:
     """A row of finite numbers."""
     if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, dict):
-        raise ValueError(f"{reprlib.repr(value)} is not a row of numbers. Give numbers in brackets.")
+        raise ValueError(
+            f"{reprlib.repr(value)} is not a row of numbers. Give numbers in brackets."
+        )
     return tuple(as_number(entry) for entry in value)
 
 
@@ -61,18 +65,21 @@ def as_vector(value: object) -> tuple[float, ...]:
 def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
     """Three rows of three finite numbers."""
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"{reprlib.repr(value)} is not a matrix. Give three rows of three numbers.")
+        raise ValueError(
+            f"{reprlib.repr(value)} is not a matrix. Give three rows of three numbers."
+        )
     rows = tuple(as_numbers(row) for row in value)
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
-        raise ValueError(f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three.")
+        raise ValueError(
+            f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three."
+        )
     return rows
 
 
 def is_nested(value: object) -> bool:
     """Whether a value is a row of rows."""
-    return np.ndim(value) == 2 if isinstance(value, np.ndarray) else isinstance(value, list | tuple) and any(
-        isinstance(row, list | tuple | np.ndarray) for row in value
-    )
+    rows = (list, tuple, np.ndarray)
+    return isinstance(value, rows) and any(isinstance(row, rows) for row in value)
 
 
 def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
@@ -92,7 +99,8 @@ def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
     error = np.abs(R.T @ R - np.eye(3)).max()
     if error > 1e-6:
         raise ValueError(
-            f"is not a rotation matrix: its columns miss being orthogonal unit vectors by {error:.2g}. "
+            "is not a rotation matrix: its columns miss being orthogonal unit vectors by "
+            f"{error:.2g}. "
             "Give a matrix with R^T R = 1."
         )
     if np.linalg.det(R) < 0:
@@ -118,9 +126,13 @@ def as_name(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{reprlib.repr(value)} is not text. Give a name such as 'float'.")
     if not value or value != value.strip():
-        raise ValueError(f"{value!r} is empty or has blanks around it. Give a name such as 'float'.")
+        raise ValueError(
+            f"{value!r} is empty or has blanks around it. Give a name such as 'float'."
+        )
     if "." in value or "__" in value or ":" in value:
-        raise ValueError(f"{value!r} holds '.', ':' or '__', which have a meaning in labels. Use '_' or '-'.")
+        raise ValueError(
+            f"{value!r} holds '.', ':' or '__', which have a meaning in labels. Use '_' or '-'."
+        )
     return value
 
 
@@ -132,14 +144,19 @@ def as_axis(value: object) -> Any:
         return value
     vector = as_vector(value)
     if not np.linalg.norm(vector) > 1e-12:
-        raise ValueError("(0, 0, 0) has no direction. Give 'x', 'y', 'z' or a vector that is not zero.")
+        raise ValueError(
+            "(0, 0, 0) has no direction. Give 'x', 'y', 'z' or a vector that is not zero."
+        )
     return vector
 
 
 def as_dof(value: object) -> str:
     """One of the six DoF names."""
     if value not in DOFS:
-        raise ValueError(f"{value!r} is not a degree of freedom.{suggest(value, DOFS)} They are {', '.join(DOFS)}.")
+        raise ValueError(
+            f"{value!r} is not a degree of freedom.{suggest(value, DOFS)} They are "
+            f"{', '.join(DOFS)}."
+        )
     return str(value)
 
 
@@ -147,7 +164,9 @@ def as_dofs(value: object) -> tuple[str, ...]:
     """Different DoF names in the order Surge ... Yaw."""
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Iterable):
-        raise ValueError(f"{reprlib.repr(value)} is not a row of names. Give for example ('Surge', 'Pitch').")
+        raise ValueError(
+            f"{reprlib.repr(value)} is not a row of names. Give for example ('Surge', 'Pitch')."
+        )
     dofs = [as_dof(name) for name in names]
     if len(set(dofs)) != len(dofs):
         raise ValueError(f"{dofs} names a degree of freedom twice. Name each once.")
@@ -169,7 +188,9 @@ def as_names(value: object) -> tuple[str, ...]:
     names = tuple(getattr(name, "name", name) for name in names)
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"holds {reprlib.repr(name)}, which is not text. Give names in brackets.")
+            raise ValueError(
+                f"holds {reprlib.repr(name)}, which is not text. Give names in brackets."
+            )
     return names
 
 
@@ -186,8 +207,12 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(as_numbers)]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
 Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
-Inertia = Annotated[Any, BeforeValidator(as_inertia), WithJsonSchema({"anyOf": [_three, _six, _rows]})]
-Axis = Annotated[Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})]
+Inertia = Annotated[
+    Any, BeforeValidator(as_inertia), WithJsonSchema({"anyOf": [_three, _six, _rows]})
+]
+Axis = Annotated[
+    Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})
+]
 Dofs = Annotated[
     tuple[str, ...],
     BeforeValidator(as_dofs),

@@ -26,7 +26,9 @@ class Water(Description):
         if not self.rho > 0:
             raise self.fail(f"rho {self.rho} kg/m^3 is not positive. Give a density such as 1025.")
         if self.g < 0:
-            raise self.fail(f"g {self.g} m/s^2 is negative. z is up: give a positive g, or zero for no gravity.")
+            raise self.fail(
+                f"g {self.g} m/s^2 is negative. z is up: give a positive g, or zero for no gravity."
+            )
         if not self.depth > 0:
             raise self.fail(f"depth {self.depth} m is not positive. Give metres or inf.")
 
