@@ -97,5 +97,3 @@ class AbsoluteCoordinates(Formulation):
             found = dof_coordinates(model, frames, angles)
             angles = found[np.array(layout.angle_dofs)]
         return join(p, quat, angles)
-
-

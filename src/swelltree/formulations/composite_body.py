@@ -72,9 +72,7 @@ class CompositeBody(JointCoordinates):
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
         kin = super().kinematics(model, t, state)
         links = sweep_out(model, state.s, kin.motion.pose, kin.motion.frames)
-        return Kinematics(
-            kin.motion, kin.inertia, kin.P, kin.bias_acceleration, kin.rows, links
-        )
+        return Kinematics(kin.motion, kin.inertia, kin.P, kin.bias_acceleration, kin.rows, links)
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         links: Links = kin.extra

@@ -43,9 +43,7 @@ def compile(system: System, added_mass: np.ndarray | None = None) -> Model:  # n
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
-    signals = [
-        compile_signal(signal) for joint in joints for signal in joint.motions().values()
-    ]
+    signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
     model = Model(
         bodies=bodies,
         joints=build_joints(system, joints),

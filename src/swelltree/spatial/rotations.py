@@ -39,7 +39,11 @@ def matrix_to_quat(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 4"]:
     xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     squares = xp.stack([xx + yy + zz, xx - yy - zz, yy - xx - zz, zz - xx - yy], axis=-1)
     a, b, c = 2.0 * xp.moveaxis(unskew(R), -1, 0)
-    d, e, f = (R[..., 1, 0] + R[..., 0, 1], R[..., 0, 2] + R[..., 2, 0], R[..., 2, 1] + R[..., 1, 2])
+    d, e, f = (
+        R[..., 1, 0] + R[..., 0, 1],
+        R[..., 0, 2] + R[..., 2, 0],
+        R[..., 2, 1] + R[..., 1, 2],
+    )
     one = 1.0 + squares
     # four proportional quaternions; the one with the largest leading entry is well conditioned
     rows = [

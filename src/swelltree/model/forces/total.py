@@ -55,5 +55,3 @@ def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
         xp.concatenate([p.power for p in parts.values()]),
         channels,
     )
-
-
