@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
     return written_name(value) if callable(value) else value
 
 
-def within(cls: Any, table: dict[str, Any]) -> Any:
+def within(cls: Any, table: dict[Any, Any]) -> Any:
     """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
     try:
         return cls(**{str(key): value for key, value in table.items()})

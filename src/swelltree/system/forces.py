@@ -174,7 +174,7 @@ class JointForce(Force):
 
 
 def _as_frame(value: Any) -> str:
-    if value not in ("world", "body"):
+    if not isinstance(value, str) or value not in ("world", "body"):
         raise ValueError(
             f"{shown(value)} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'."
         )

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.system.values import Number, Numbers, as_number
+from swelltree.system.values import Number, Numbers, as_number, row_of
 
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -111,7 +111,7 @@ def as_signal(value: Any) -> Any:
         ) from None
 
 
-def _from_table(table: dict[str, Any]) -> Any:
+def _from_table(table: dict[Any, Any]) -> Any:
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in SIGNAL_TYPES:
         raise ValueError(
@@ -123,9 +123,10 @@ def _from_table(table: dict[str, Any]) -> Any:
 
 def as_signals(value: Any) -> Any:
     """Three signals, the components of a vector."""
-    if isinstance(value, str | dict) or not hasattr(value, "__len__") or len(value) != 3:
+    row = row_of(value)
+    if row is None or len(row) != 3:
         raise ValueError(f"{shown(value)} is not a vector of signals. Give three: x, y, z.")
-    return tuple(as_signal(entry) for entry in value)
+    return tuple(as_signal(entry) for entry in row)
 
 
 def as_function(value: Any) -> Any:

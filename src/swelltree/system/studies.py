@@ -16,7 +16,7 @@ def _one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
     """Reader and schema of a choice by name."""
 
     def read(value: Any) -> Any:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ValueError(
                 f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
                 f"are {listed(known)}."

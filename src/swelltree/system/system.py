@@ -16,7 +16,7 @@ from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
-from swelltree.system.values import DOFS, as_text
+from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.water import Water, as_water
 
 
@@ -25,9 +25,9 @@ def _rows(cls: type) -> BeforeValidator:
     word = cls.__name__.lower()
 
     def read(value: Any) -> Any:
-        if isinstance(value, str | dict | cls) or not isinstance(value, Iterable):
+        items = row_of(value)
+        if items is None:
             raise ValueError(f"{shown(value)} is not a list. Give the items in brackets.")
-        items = tuple(value)
         for item in items:
             if not isinstance(item, cls):
                 raise ValueError(

@@ -5,7 +5,6 @@ Each reader returns the value in its one stored form (floats, nested tuples) or 
 """
 
 import math
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import numpy as np
@@ -44,11 +43,22 @@ def as_number(value: object) -> float:
     return number
 
 
+def row_of(value: Any) -> tuple[Any, ...] | None:
+    """The entries of a list, tuple or array; None for a text, a table and all without an order."""
+    if isinstance(value, str | bytes | dict | set):
+        return None
+    try:
+        return tuple(value)
+    except TypeError:
+        return None
+
+
 def as_numbers(value: object) -> tuple[float, ...]:
     """A row of finite numbers."""
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, dict):
+    row = row_of(value)
+    if row is None:
         raise ValueError(f"{shown(value)} is not a row of numbers. Give numbers in brackets.")
-    return tuple(as_number(entry) for entry in value)
+    return tuple(as_number(entry) for entry in row)
 
 
 def as_vector(value: object) -> tuple[float, ...]:
@@ -61,9 +71,10 @@ def as_vector(value: object) -> tuple[float, ...]:
 
 def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
     """Three rows of three finite numbers."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    given = row_of(value)
+    if given is None:
         raise ValueError(f"{shown(value)} is not a matrix. Give three rows of three numbers.")
-    rows = tuple(as_numbers(row) for row in value)
+    rows = tuple(as_numbers(row) for row in given)
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
         raise ValueError(
             f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three."
@@ -73,8 +84,7 @@ def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
 
 def is_nested(value: object) -> bool:
     """Whether a value is a row of rows."""
-    rows = (list, tuple, np.ndarray)
-    return isinstance(value, rows) and any(isinstance(row, rows) for row in value)
+    return any(row_of(row) is not None for row in row_of(value) or ())
 
 
 def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
@@ -154,18 +164,18 @@ def as_axis(value: object) -> Any:
 
 def as_dof(value: object) -> str:
     """One of the six DoF names."""
-    if value not in DOFS:
+    if not isinstance(value, str) or value not in DOFS:
         raise ValueError(
             f"{shown(value)} is not a degree of freedom.{suggest(value, DOFS)} They are "
             f"{', '.join(DOFS)}."
         )
-    return str(value)
+    return value
 
 
 def as_dofs(value: object) -> tuple[str, ...]:
     """Different DoF names in the order Surge ... Yaw."""
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable):
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
         raise ValueError(
             f"{shown(value)} is not a row of names. Give for example ('Surge', 'Pitch')."
         )
@@ -184,8 +194,8 @@ def as_bool(value: object) -> bool:
 
 def as_names(value: object) -> tuple[str, ...]:
     """A row of texts; one text alone is a row of one."""
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable) or isinstance(names, dict):
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
         raise ValueError(f"{shown(value)} is not a row of names. Give names in brackets.")
     names = tuple(getattr(name, "name", name) for name in names)
     for name in names:
