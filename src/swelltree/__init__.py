@@ -3,7 +3,10 @@
 Public names are loaded when first used, so that describing a system costs no JAX.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swelltree.system import *  # noqa: F403
 
 # module of each public name
 _NAMES = {

@@ -6,12 +6,19 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
-from swelltree.system.errors import suggest
+from swelltree.system.errors import shown, suggest
 from swelltree.system.frames import euler_deg_matrix, nearest_rotation
 from swelltree.system.hulls import HullLike
 from swelltree.system.values import Inertia, Name, Number, Rotation, Vector
 
 ORIGIN = (0.0, 0.0, 0.0)
+
+
+def _as_body_name(value: Any) -> str:
+    name = getattr(value, "name", value)
+    if not isinstance(name, str):
+        raise ValueError(f"{shown(value)} is not a body. Give a body, WORLD or a name.")
+    return name
 
 
 @description
@@ -26,7 +33,7 @@ class Point(Description):
     """
 
     kind: ClassVar[str] = "point"
-    body: str
+    body: Annotated[str, BeforeValidator(_as_body_name)]
     position: Vector = ORIGIN
     rotation: Rotation | None = None
 
@@ -184,7 +191,9 @@ def as_point(value: Any) -> Any:
         if "body" not in value:
             raise ValueError('names no body. Write { body = "name", position = [x, y, z] }.')
         return within(Point, value)
-    raise ValueError(f"{value!r} is not a point. Give a body, WORLD, body.at(x, y, z) or a name.")
+    raise ValueError(
+        f"{shown(value)} is not a point. Give a body, WORLD, body.at(x, y, z) or a name."
+    )
 
 
 _three = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}

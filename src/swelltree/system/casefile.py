@@ -10,7 +10,7 @@ from typing import Any
 
 from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.joints import JOINT_TYPES
 from swelltree.system.sensors import SENSOR_TYPES
@@ -150,7 +150,8 @@ def _item(word: str, classes: Any, row: dict[str, Any]) -> Any:
     kind = row["type"]
     if not isinstance(kind, str) or kind not in classes:
         raise SwelltreeError(
-            f"{label}: there is no {word} type {kind!r}.{suggest(kind, classes)} The types are "
+            f"{label}: there is no {word} type {shown(kind)}.{suggest(kind, classes)} The "
+            "types are "
             f"{listed(classes)}."
         )
     return classes[kind](**{key: value for key, value in row.items() if key != "type"})

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 from pydantic import ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.errors import SwelltreeError, shown, suggest
 
 T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -79,10 +79,10 @@ def plain(value: Any) -> Any:
     return written_name(value) if callable(value) else value
 
 
-def within(cls: Any, table: dict[str, Any]) -> Any:
+def within(cls: Any, table: dict[Any, Any]) -> Any:
     """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
     try:
-        return cls(**table)
+        return cls(**{str(key): value for key, value in table.items()})
     except SwelltreeError as error:
         raise ValueError(str(error).partition(": ")[2]) from None
 
@@ -140,4 +140,4 @@ def _sentence(cls: Any, name: object, error: ValidationError) -> str:
         case "value_error":
             return f"{label}: {where} {mistake['ctx']['error']}"  # pyright: ignore
         case _:
-            return f"{label}: {where} {mistake['input']!r} cannot be used ({mistake['msg']})."
+            return f"{label}: {where} {shown(mistake['input'])} cannot be used ({mistake['msg']})."

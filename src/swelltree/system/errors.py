@@ -1,6 +1,7 @@
 """Messages for the user: which item, which value, what to do."""
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
 
@@ -25,6 +26,16 @@ def suggest(name: object, known: Iterable[str]) -> str:
     spelling = {word.lower(): word for word in known}
     near = difflib.get_close_matches(name.lower(), list(spelling), n=1, cutoff=0.6)
     return f" Did you mean '{spelling[near[0]]}'?" if near else ""
+
+
+def shown(value: object) -> str:
+    """A wrong value as it stands in a sentence: short and on one line."""
+    label = getattr(value, "label", None)
+    return label if isinstance(label, str) else " ".join(_short.repr(value).split())
+
+
+_short = reprlib.Repr()
+_short.maxstring = 60
 
 
 def listed(names: Iterable[str]) -> str:

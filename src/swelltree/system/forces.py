@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies import PointLike
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import SwelltreeWarning, suggest
+from swelltree.system.errors import SwelltreeWarning, shown, suggest
 from swelltree.system.signals import Function, Signal, Signals
 from swelltree.system.values import DOFS, Flag, Name, Number, as_dof
 
@@ -89,7 +89,7 @@ class SpringDamper(Force):
 def _as_joint_name(value: Any) -> str:
     name = getattr(value, "name", value)
     if not isinstance(name, str):
-        raise ValueError(f"{value!r} is not a joint. Give a joint or its name.")
+        raise ValueError(f"{shown(value)} is not a joint. Give a joint or its name.")
     return name
 
 
@@ -174,9 +174,9 @@ class JointForce(Force):
 
 
 def _as_frame(value: Any) -> str:
-    if value not in ("world", "body"):
+    if not isinstance(value, str) or value not in ("world", "body"):
         raise ValueError(
-            f"{value!r} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'."
+            f"{shown(value)} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'."
         )
     return value
 

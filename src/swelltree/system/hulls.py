@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
-from swelltree.system.errors import listed, suggest
+from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.values import Number
 
 
@@ -86,11 +86,13 @@ def as_hull(value: Any) -> Any:
     if value is None or isinstance(value, Hull):
         return value
     if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is not a hull. Give Box(...), Cylinder(...) or Sphere(...).")
-    shape = value.get("shape")
-    if shape not in HULL_SHAPES:
         raise ValueError(
-            f"has shape {shape!r}, which does not exist.{suggest(shape, HULL_SHAPES)} "
+            f"{shown(value)} is not a hull. Give Box(...), Cylinder(...) or Sphere(...)."
+        )
+    shape = value.get("shape")
+    if not isinstance(shape, str) or shape not in HULL_SHAPES:
+        raise ValueError(
+            f"has shape {shown(shape)}, which does not exist.{suggest(shape, HULL_SHAPES)} "
             f"The shapes are {listed(HULL_SHAPES)}."
         )
     return within(

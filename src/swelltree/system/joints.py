@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import description
+from swelltree.system.errors import shown
 from swelltree.system.joint import Joint, JointLayout, free_axes
-from swelltree.system.values import AXES, DOFS, Axis, Dofs, Number
+from swelltree.system.values import AXES, DOFS, Axis, Dofs, Number, row_of
 
 
 @description
@@ -93,9 +94,9 @@ class Screw(Joint):
 
 
 def _as_axes(value: Any) -> tuple[str, ...]:
-    axes = tuple(value) if isinstance(value, str | list | tuple) else ()
+    axes = tuple(value) if isinstance(value, str) else row_of(value) or ()
     if len(axes) != 2 or any(axis not in AXES for axis in axes) or axes[0] == axes[1]:
-        raise ValueError(f"{value!r} are not two different axes. Give for example ('x', 'y').")
+        raise ValueError(f"{shown(value)} are not two different axes. Give for example ('x', 'y').")
     return axes
 
 

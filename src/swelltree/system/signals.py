@@ -6,15 +6,14 @@ trace, or the text "module:name" that names any of these. The text is imported o
 """
 
 import re
-import reprlib
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.values import Number, Numbers, as_number
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.values import Number, Numbers, as_number, row_of
 
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -90,7 +89,7 @@ def as_path(value: str) -> str:
     """The text "module:name", its form checked but nothing imported."""
     if not PATH.fullmatch(value):
         raise ValueError(
-            f"{value!r} does not name a function. Write 'module:name', e.g. 'mylaws:push'."
+            f"{shown(value)} does not name a function. Write 'module:name', e.g. 'mylaws:push'."
         )
     return value
 
@@ -112,11 +111,11 @@ def as_signal(value: Any) -> Any:
         ) from None
 
 
-def _from_table(table: dict[str, Any]) -> Any:
+def _from_table(table: dict[Any, Any]) -> Any:
     kind = table.get("type")
-    if kind not in SIGNAL_TYPES:
+    if not isinstance(kind, str) or kind not in SIGNAL_TYPES:
         raise ValueError(
-            f"has signal type {kind!r}, which does not exist.{suggest(kind, SIGNAL_TYPES)} "
+            f"has signal type {shown(kind)}, which does not exist.{suggest(kind, SIGNAL_TYPES)} "
             f"The types are {listed(SIGNAL_TYPES)}."
         )
     return within(SIGNAL_TYPES[kind], {key: entry for key, entry in table.items() if key != "type"})
@@ -124,9 +123,10 @@ def _from_table(table: dict[str, Any]) -> Any:
 
 def as_signals(value: Any) -> Any:
     """Three signals, the components of a vector."""
-    if isinstance(value, str | dict) or not hasattr(value, "__len__") or len(value) != 3:
-        raise ValueError(f"{reprlib.repr(value)} is not a vector of signals. Give three: x, y, z.")
-    return tuple(as_signal(entry) for entry in value)
+    row = row_of(value)
+    if row is None or len(row) != 3:
+        raise ValueError(f"{shown(value)} is not a vector of signals. Give three: x, y, z.")
+    return tuple(as_signal(entry) for entry in row)
 
 
 def as_function(value: Any) -> Any:
@@ -134,9 +134,7 @@ def as_function(value: Any) -> Any:
     if isinstance(value, str):
         return as_path(value)
     if not callable(value):
-        raise ValueError(
-            f"{reprlib.repr(value)} is not a function. Give a function or 'module:name'."
-        )
+        raise ValueError(f"{shown(value)} is not a function. Give a function or 'module:name'.")
     return value
 
 

@@ -1,12 +1,11 @@
 """Studies as a case file describes them; `swelltree.studies` carries them out."""
 
-import reprlib
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import listed, suggest
+from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.values import Flag, Name, Number
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
@@ -17,9 +16,9 @@ def _one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
     """Reader and schema of a choice by name."""
 
     def read(value: Any) -> Any:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ValueError(
-                f"{reprlib.repr(value)} is not a {word}.{suggest(value, known)} The choices "
+                f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
                 f"are {listed(known)}."
             )
         return value

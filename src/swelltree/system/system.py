@@ -11,12 +11,12 @@ from pydantic import BeforeValidator
 from swelltree.system.bodies import Body, Point
 from swelltree.system.controllers import Controller, parse_measure
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import listed, suggest
+from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
-from swelltree.system.values import DOFS
+from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.water import Water, as_water
 
 
@@ -25,13 +25,13 @@ def _rows(cls: type) -> BeforeValidator:
     word = cls.__name__.lower()
 
     def read(value: Any) -> Any:
-        if isinstance(value, str | dict | cls) or not isinstance(value, Iterable):
-            raise ValueError(f"{value!r} is not a list. Give the items in brackets.")
-        items = tuple(value)
+        items = row_of(value)
+        if items is None:
+            raise ValueError(f"{shown(value)} is not a list. Give the items in brackets.")
         for item in items:
             if not isinstance(item, cls):
                 raise ValueError(
-                    f"holds {item!r}, which is not a {word}. "
+                    f"holds {shown(item)}, which is not a {word}. "
                     "Put only descriptions of that kind there."
                 )
         return items
@@ -54,7 +54,7 @@ class System(Description):
     """
 
     kind: ClassVar[str] = "system"
-    name: str
+    name: Annotated[str, BeforeValidator(as_text)]
     bodies: Annotated[tuple[Any, ...], _rows(Body)]
     joints: Annotated[tuple[Any, ...], _rows(Joint)]
     forces: Annotated[tuple[Any, ...], _rows(Force)] = ()

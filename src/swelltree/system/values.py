@@ -5,14 +5,12 @@ Each reader returns the value in its one stored form (floats, nested tuples) or 
 """
 
 import math
-import reprlib
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.errors import suggest
+from swelltree.system.errors import shown, suggest
 from swelltree.system.frames import quaternion_matrix
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -22,12 +20,12 @@ AXES = ("x", "y", "z")
 def as_extended(value: object) -> float:
     """A number, infinity included."""
     if isinstance(value, str):
-        raise ValueError(f"{value!r} is text. Give a number.")
+        raise ValueError(f"{shown(value)} is text. Give a number.")
     # scalar arrays of numpy and its relatives
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{reprlib.repr(value)} is not a number. Give one real number.")
+        raise ValueError(f"{shown(value)} is not a number. Give one real number.")
     try:
         number = float(value)
     except OverflowError:
@@ -45,13 +43,22 @@ def as_number(value: object) -> float:
     return number
 
 
+def row_of(value: Any) -> tuple[Any, ...] | None:
+    """The entries of a list, tuple or array; None for a text, a table and all without an order."""
+    if isinstance(value, str | bytes | dict | set):
+        return None
+    try:
+        return tuple(value)
+    except TypeError:
+        return None
+
+
 def as_numbers(value: object) -> tuple[float, ...]:
     """A row of finite numbers."""
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, dict):
-        raise ValueError(
-            f"{reprlib.repr(value)} is not a row of numbers. Give numbers in brackets."
-        )
-    return tuple(as_number(entry) for entry in value)
+    row = row_of(value)
+    if row is None:
+        raise ValueError(f"{shown(value)} is not a row of numbers. Give numbers in brackets.")
+    return tuple(as_number(entry) for entry in row)
 
 
 def as_vector(value: object) -> tuple[float, ...]:
@@ -64,11 +71,10 @@ def as_vector(value: object) -> tuple[float, ...]:
 
 def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
     """Three rows of three finite numbers."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(
-            f"{reprlib.repr(value)} is not a matrix. Give three rows of three numbers."
-        )
-    rows = tuple(as_numbers(row) for row in value)
+    given = row_of(value)
+    if given is None:
+        raise ValueError(f"{shown(value)} is not a matrix. Give three rows of three numbers.")
+    rows = tuple(as_numbers(row) for row in given)
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
         raise ValueError(
             f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three."
@@ -78,8 +84,7 @@ def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
 
 def is_nested(value: object) -> bool:
     """Whether a value is a row of rows."""
-    rows = (list, tuple, np.ndarray)
-    return isinstance(value, rows) and any(isinstance(row, rows) for row in value)
+    return any(row_of(row) is not None for row in row_of(value) or ())
 
 
 def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
@@ -121,17 +126,24 @@ def as_inertia(value: object) -> tuple[Any, ...]:
     return numbers
 
 
-def as_name(value: object) -> str:
-    """A name that can stand in "item.quantity" and in "body__Heave"."""
+def as_text(value: object) -> str:
+    """A text that is not empty."""
     if not isinstance(value, str):
-        raise ValueError(f"{reprlib.repr(value)} is not text. Give a name such as 'float'.")
+        raise ValueError(f"{shown(value)} is not text. Give a name such as 'float'.")
     if not value or value != value.strip():
         raise ValueError(
-            f"{value!r} is empty or has blanks around it. Give a name such as 'float'."
+            f"{shown(value)} is empty or has blanks around it. Give a name such as 'float'."
         )
+    return value
+
+
+def as_name(value: object) -> str:
+    """A name that can stand in "item.quantity" and in "body__Heave"."""
+    value = as_text(value)
     if "." in value or "__" in value or ":" in value:
         raise ValueError(
-            f"{value!r} holds '.', ':' or '__', which have a meaning in labels. Use '_' or '-'."
+            f"{shown(value)} holds '.', ':' or '__', which have a meaning in labels. "
+            "Use '_' or '-'."
         )
     return value
 
@@ -140,7 +152,7 @@ def as_axis(value: object) -> Any:
     """An axis: 'x', 'y', 'z' or a direction that is not zero."""
     if isinstance(value, str):
         if value not in AXES:
-            raise ValueError(f"{value!r} is not an axis. Give 'x', 'y', 'z' or a vector.")
+            raise ValueError(f"{shown(value)} is not an axis. Give 'x', 'y', 'z' or a vector.")
         return value
     vector = as_vector(value)
     if not np.linalg.norm(vector) > 1e-12:
@@ -152,20 +164,20 @@ def as_axis(value: object) -> Any:
 
 def as_dof(value: object) -> str:
     """One of the six DoF names."""
-    if value not in DOFS:
+    if not isinstance(value, str) or value not in DOFS:
         raise ValueError(
-            f"{value!r} is not a degree of freedom.{suggest(value, DOFS)} They are "
+            f"{shown(value)} is not a degree of freedom.{suggest(value, DOFS)} They are "
             f"{', '.join(DOFS)}."
         )
-    return str(value)
+    return value
 
 
 def as_dofs(value: object) -> tuple[str, ...]:
     """Different DoF names in the order Surge ... Yaw."""
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable):
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
         raise ValueError(
-            f"{reprlib.repr(value)} is not a row of names. Give for example ('Surge', 'Pitch')."
+            f"{shown(value)} is not a row of names. Give for example ('Surge', 'Pitch')."
         )
     dofs = [as_dof(name) for name in names]
     if len(set(dofs)) != len(dofs):
@@ -176,21 +188,19 @@ def as_dofs(value: object) -> tuple[str, ...]:
 def as_bool(value: object) -> bool:
     """True or false, nothing that merely looks like it."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{reprlib.repr(value)} is not true or false. Give one of these.")
+        raise ValueError(f"{shown(value)} is not true or false. Give one of these.")
     return bool(value)
 
 
 def as_names(value: object) -> tuple[str, ...]:
     """A row of texts; one text alone is a row of one."""
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable) or isinstance(names, dict):
-        raise ValueError(f"{reprlib.repr(value)} is not a row of names. Give names in brackets.")
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
+        raise ValueError(f"{shown(value)} is not a row of names. Give names in brackets.")
     names = tuple(getattr(name, "name", name) for name in names)
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(
-                f"holds {reprlib.repr(name)}, which is not text. Give names in brackets."
-            )
+            raise ValueError(f"holds {shown(name)}, which is not text. Give names in brackets.")
     return names
 
 

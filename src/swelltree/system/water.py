@@ -4,6 +4,7 @@ import math
 from typing import Any, ClassVar
 
 from swelltree.system.describe import Description, description, within
+from swelltree.system.errors import shown
 from swelltree.system.values import Extended, Number
 
 
@@ -38,5 +39,5 @@ def as_water(value: Any) -> Any:
     if isinstance(value, dict):
         return within(Water, value)
     if not isinstance(value, Water):
-        raise ValueError(f"{value!r} is not water. Give Water(rho=..., g=..., depth=...).")
+        raise ValueError(f"{shown(value)} is not water. Give Water(rho=..., g=..., depth=...).")
     return value
