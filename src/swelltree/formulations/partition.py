@@ -35,7 +35,7 @@ class Partition(AbsoluteCoordinates):
             partition is chosen again.
     """
 
-    limit: float = 1e4
+    limit: float = 10.0
     name: ClassVar[str] = "partition"
 
     def start(self, model: Model) -> State:

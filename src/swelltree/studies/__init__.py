@@ -1,0 +1,1 @@
+"""The verbs users call: each takes a model and returns a labelled dataset."""

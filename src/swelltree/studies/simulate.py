@@ -1,0 +1,231 @@
+"""`simulate`: the motion of a model in time."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
+from swelltree.model.model import Model
+from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.smooth import Options, Problem, compiled, integrate
+from swelltree.solvers.smooth import start as start_carry
+from swelltree.solvers.solution import Code, describe
+from swelltree.spatial.engine import jax, jnp
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
+
+
+@functools.lru_cache(maxsize=64)
+def problem(formulation: Formulation, matters: bool) -> Problem:
+    """The initial-value problem of a formulation; one object per choice, so one compilation."""
+    return Problem(
+        rate=lambda model, t, y: rates(model, formulation, t, y),
+        settle=lambda model, t, y: settle(model, formulation, t, y),
+        limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
+        weights=Phase(True, False),  # type: ignore[arg-type]
+        settle_changes_rate=matters,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _observer(formulation: Formulation) -> Any:
+    """Compiled observation of a stack of phases."""
+
+    def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+        return observe(model, formulation, t, y)
+
+    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+
+
+@functools.lru_cache(maxsize=64)
+def _starter(formulation: Formulation) -> Any:
+    return jax.jit(lambda model: start_phase(model, formulation))
+
+
+def is_traced(model: Any) -> bool:
+    """Are we inside jit, grad or vmap?"""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(model))
+
+
+def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
+    """Output times from a duration and a step, or as given."""
+    if times is not None:
+        times = np.asarray(times, float)
+        if times.ndim != 1 or len(times) == 0 or times[0] < 0 or (np.diff(times) <= 0).any():
+            raise SwelltreeError("times must be increasing and not negative. Give e.g. linspace.")
+        return times
+    if not duration > 0 or not np.isfinite(duration):
+        raise SwelltreeError(f"duration {duration} s is not positive. Give more than zero.")
+    step = duration / 200 if output_step is None else output_step
+    if not step > 0 or step > duration:
+        raise SwelltreeError(
+            f"output_step {step} s must lie between zero and the duration {duration} s."
+        )
+    count = int(np.floor(duration / step + 1e-9))
+    times = step * np.arange(count + 1)
+    return times if duration - times[-1] < 1e-9 * duration else np.append(times, duration)
+
+
+def simulate(
+    model: Model,
+    duration: float = 0.0,
+    output_step: float | None = None,
+    *,
+    times: Any = None,
+    formulation: str | Formulation = "path_matrix",
+    solver: str = "tsit5",
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    step: float | None = None,
+    start: Phase | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    chunk: int = 200,
+    max_steps_per_output: int = 64,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Simulate a model and return an `xarray.Dataset`.
+
+    Inside `jit`, `grad` or `vmap` the result is a dict of arrays instead (time first).
+
+    Args:
+        model: from `compile`.
+        duration: [s].
+        output_step: time between samples [s]; a two-hundredth of the duration if not given.
+        times: the output times themselves, instead of duration and step [s].
+        formulation: name or object: path_matrix, partial_velocity, composite_body, partition,
+            lagrange.
+        solver: tsit5 (adaptive), dopri5 (adaptive), rk4 (fixed step) or stiff (implicit).
+        rtol: relative tolerance of the adaptive solvers.
+        atol: absolute tolerance of the adaptive solvers.
+        step: step of rk4 [s]; the output step if not given.
+        start: another initial phase than the assembled one.
+        checkpoint: folder that keeps the run chunk by chunk.
+        resume: continue from that folder.
+        progress: show a progress bar; by default on a terminal.
+        chunk: samples per chunk.
+        max_steps_per_output: most steps between outputs inside a derivative.
+        provenance: attributes added to the result.
+    """
+    how = chosen_formulation(formulation)
+    t_out = output_times(duration, output_step, times)
+    if not rtol > 0 or not atol > 0:
+        raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
+    if step is not None and not step > 0:
+        raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
+    fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
+    options = Options(rtol=rtol, atol=atol, step=fixed)
+    task = problem(how, how.settling_matters(model))
+    if is_traced((model, start)):
+        return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)
+    y0 = _starter(how)(model) if start is None else start
+    advance = compiled(task, solver)
+    key = run_key(
+        *jax.tree.leaves(jax.tree.map(np.asarray, (model, y0))),
+        (how, solver, tuple(options), chunk),
+        t_out,
+        model.layout,
+    )
+    run = run_chunks(
+        lambda carry, t: advance(model, options, carry, t),
+        start_carry(0.0, y0),
+        t_out,
+        chunk=chunk,
+        progress=progress,
+        checkpoint=checkpoint,
+        resume=resume,
+        key=key,
+    )
+    return _to_dataset(model, how, solver, options, run, provenance)
+
+
+def _traced(
+    model: Model,
+    how: Formulation,
+    task: Problem,
+    times: np.ndarray,
+    options: Options,
+    solver: str,
+    start: Phase | None,
+    max_steps: int,
+) -> dict[str, Any]:
+    """The whole run in one graph, differentiable in both modes."""
+    y0 = start_phase(model, how) if start is None else start
+    carry, phases = integrate(
+        task,
+        model,
+        start_carry(0.0, y0),
+        times,
+        options,
+        method=solver,
+        differentiable=True,
+        max_steps_per_output=max_steps,
+    )
+    seen = jax.vmap(lambda t, y: observe(model, how, t, y))(jnp.asarray(times), phases)
+    return seen | {"time": jnp.asarray(times), "code": carry.code, "phase": phases}
+
+
+def _to_dataset(
+    model: Model, how: Formulation, solver: str, options: Options, run: Any, provenance: Any
+) -> Any:
+    from swelltree.results.dataset import to_dataset
+
+    if run.code is not Code.SUCCESS:
+        warnings.warn(_failure(model, how, run), SwelltreeWarning, stacklevel=3)
+    if len(run.times) == 0:
+        raise SwelltreeError(_failure(model, how, run))
+    watch = _observer(how)
+    parts, first = [], 0
+    for phases in run.outputs_by_chunk():
+        count = len(jax.tree.leaves(phases)[0])
+        t = run.times[first : first + count]
+        first += count
+        # chunks of one length share a compiled program
+        length = max(count, len(jax.tree.leaves(parts[0])[0]) if parts else count)
+        padded = jax.tree.map(lambda x, n=length: _padded(x, n), (t, phases))
+        seen = watch(model, *padded)
+        parts.append({name: np.asarray(x)[:count] for name, x in seen.items()})
+    channels = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+    attrs = {
+        "formulation": how.name,
+        "solver": solver,
+        "rtol": float(options.rtol),
+        "atol": float(options.atol),
+        "result": run.code.name.lower(),
+        "message": run.message if run.code is Code.SUCCESS else _failure(model, how, run),
+        "steps_accepted": int(run.carry.n_accepted),
+        "steps_rejected": int(run.carry.n_rejected),
+        "rate_evaluations": int(run.carry.n_rate),
+    }
+    if solver == "rk4":
+        attrs["step"] = float(options.step)
+    return to_dataset(model, run.times, channels, attrs | (provenance or {}))
+
+
+def _padded(x: np.ndarray, length: int) -> np.ndarray:
+    """Rows repeated at the end up to a length."""
+    x = np.asarray(x)
+    return np.concatenate([x, np.repeat(x[-1:], length - len(x), axis=0)])
+
+
+def _failure(model: Model, how: Formulation, run: Any) -> str:
+    """Which body, when and why."""
+    when = float(run.carry.t) if run.code is Code.STOPPED_BY_USER else float(run.carry.t_fail)
+    sentence = describe(run.code, when)
+    if run.code is Code.STOPPED_BY_USER:
+        return sentence
+    # the body that moves fastest at the last good state is where to look
+    phase = jax.tree.map(jnp.asarray, run.carry.y)
+    kin = how.kinematics(model, jnp.asarray(run.carry.t), phase.state)
+    speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
+    body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
+    return f"{sentence} Look at body '{body}', which moves fastest there."
