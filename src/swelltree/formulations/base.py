@@ -59,6 +59,11 @@ class Formulation(ABC):
     """One way of writing the equations of motion; frozen and hashable."""
 
     name: ClassVar[str]
+    keeps_rows: ClassVar[bool] = True  # rows are solved with multipliers, not eliminated
+
+    @abstractmethod
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        """Name of each velocity s, `joint__Dof` or `body__Dof`."""
 
     @abstractmethod
     def start(self, model: Model) -> State:

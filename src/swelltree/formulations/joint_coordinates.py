@@ -59,6 +59,9 @@ class JointCoordinates(Formulation):
     ) -> tuple[Array, Array, Array]:
         """P (6N, n), body velocities (N, 6) and bias accelerations (N, 6)."""
 
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        return model.layout.dof_labels[: model.layout.n_tree]
+
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.cut_rows
 

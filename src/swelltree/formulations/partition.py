@@ -37,6 +37,12 @@ class Partition(AbsoluteCoordinates):
 
     limit: float = 10.0
     name: ClassVar[str] = "partition"
+    keeps_rows: ClassVar[bool] = False
+
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        # which velocities are independent is chosen at run time
+        n = 6 * model.layout.n_bodies - len(model.all_rows)
+        return tuple(f"independent__{k}" for k in range(n))
 
     def start(self, model: Model) -> State:
         q, v = self.start_poses(model)
@@ -89,7 +95,7 @@ class Partition(AbsoluteCoordinates):
         chart = state.chart.astype(int)
         twist = jnp.zeros(6 * model.layout.n_bodies).at[chart[m:]].set(step)
         q = self.moved(model, state.q, twist.reshape(-1, 6))
-        return State(self._close(model, jnp.zeros(()), q, state.chart), state.s, state.chart)
+        return State(self._close(model, jnp.zeros(()), q, state.chart, 8), state.s, state.chart)
 
     def settling_matters(self, model: Model) -> bool:
         return bool(model.all_rows)
@@ -114,7 +120,7 @@ class Partition(AbsoluteCoordinates):
         block = kin.rows.jacobian[:, chart[: inverse.shape[0]]]
         return jnp.linalg.norm(block) * jnp.linalg.norm(inverse) / inverse.shape[0]
 
-    def _close(self, model: Model, t: Array, q: Array, chart: Array) -> Array:
+    def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""
         N, m = model.layout.n_bodies, len(model.all_rows)
         chart = chart.astype(int)
@@ -128,7 +134,7 @@ class Partition(AbsoluteCoordinates):
             twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
             return self.moved(model, q, twist.reshape(N, 6)), None
 
-        return jax.lax.scan(correct, q, None, length=2)[0]
+        return jax.lax.scan(correct, q, None, length=rounds)[0]
 
     def settle(self, model: Model, t: Array, state: State) -> State:
         m = len(model.all_rows)
