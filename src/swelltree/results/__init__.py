@@ -1,0 +1,1 @@
+"""Results: labelled datasets with units and frames, their files, energy budget and summary."""

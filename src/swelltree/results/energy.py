@@ -1,0 +1,42 @@
+r"""The energy budget: what was gained, what was stored, what did the work.
+
+.. math:: r(t) = K(t) + V(t) - K(0) - V(0) - \sum_e W_e(t)
+
+The residual r is zero but for the error of the time stepping.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+
+def energy_residual(
+    kinetic: Float[np.ndarray, "time body"],
+    potential: Float[np.ndarray, "time element"],
+    work: Float[np.ndarray, "time term"],
+) -> Float[np.ndarray, " time"]:
+    """Energy that came from nowhere since the first sample [J].
+
+    Args:
+        kinetic: kinetic energy of each body [J].
+        potential: stored energy of each element [J].
+        work: work of the rest of each element and of each prescribed motion [J].
+    """
+    balance = kinetic.sum(1) + potential.sum(1) - work.sum(1)
+    return balance - balance[:1]
+
+
+def energy_scale(dataset: Any) -> float:
+    """Size of the energy that moved in a run [J], to judge the residual by.
+
+    The largest kinetic energy, or the largest change of any one term of the budget.
+    """
+    terms = [
+        dataset["kinetic_energy"].sum("body").values[:, None],
+        dataset["potential_energy"].values - dataset["potential_energy"].values[:1],
+        dataset["work"].values,
+    ]
+    return float(max(np.abs(term).max(initial=0.0) for term in terms))

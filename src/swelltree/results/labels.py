@@ -1,0 +1,198 @@
+"""Names, dimensions, units and frames of everything a run reports.
+
+One table turns the raw channels of a run into variables. A unit such as "m, rad" belongs to
+translations and rotations in this order; the coordinate `dof` or `coordinate_unit` says which
+of the two an entry is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+AXES = ("x", "y", "z")
+
+_WORLD = "world axes, z up from the still water"
+_POINT = "world axes, at the reference point of the body"
+_EACH = "each body"
+_FOLLOWER = "follower of the joint, by the base"
+
+
+class Label(NamedTuple):
+    """How one raw channel appears in a result; empty texts are left out."""
+
+    name: str
+    dims: tuple[str, ...]  # after time
+    units: str
+    long_name: str
+    frame: str = ""
+    on_body: str = ""
+
+
+# raw channel -> variable; channels that need work (attitude, energy) are made in `dataset`
+LABELS: dict[str, Label] = {
+    "position": Label(
+        "position",
+        ("body", "dof"),
+        "m, rad",
+        "position of the reference point; roll, pitch, yaw (intrinsic z-y-x)",
+        _WORLD,
+        _EACH,
+    ),
+    "velocity": Label(
+        "velocity", ("body", "dof"), "m/s, rad/s", "velocity and angular velocity", _POINT, _EACH
+    ),
+    "acceleration": Label(
+        "acceleration",
+        ("body", "dof"),
+        "m/s^2, rad/s^2",
+        "acceleration and angular acceleration",
+        _POINT,
+        _EACH,
+    ),
+    "rotation": Label(
+        "rotation",
+        ("body", "axis", "body_axis"),
+        "1",
+        "rotation matrix from body axes to world axes",
+        "body axes to world axes",
+        _EACH,
+    ),
+    "quaternion": Label(
+        "quaternion",
+        ("body", "component"),
+        "1",
+        "attitude as unit quaternion (w, x, y, z)",
+        "body axes to world axes",
+        _EACH,
+    ),
+    "wrench": Label(
+        "wrench",
+        ("body", "dof"),
+        "N, N m",
+        "force and moment of all force elements",
+        _POINT,
+        _EACH,
+    ),
+    "coordinate": Label(
+        "joint_coordinate",
+        ("coordinate",),
+        "m, rad",
+        "joint coordinate, follower relative to base",
+        "joint axes",
+    ),
+    "rate": Label(
+        "joint_rate",
+        ("coordinate",),
+        "m/s, rad/s",
+        "rate of the joint coordinate, follower relative to base",
+        "joint axes",
+    ),
+    "reaction": Label(
+        "reaction",
+        ("joint", "dof"),
+        "N, N m",
+        "reaction force and moment at the joint point",
+        "world axes, at the joint point",
+        _FOLLOWER,
+    ),
+    "reaction_joint_axes": Label(
+        "reaction_joint_axes",
+        ("joint", "dof"),
+        "N, N m",
+        "reaction force and moment at the joint point",
+        "joint axes, at the joint point",
+        _FOLLOWER,
+    ),
+    "joint_point": Label(
+        "joint_point",
+        ("joint", "axis"),
+        "m",
+        "joint point on the follower",
+        _WORLD,
+        "follower of the joint",
+    ),
+    "kinetic_energy": Label(
+        "kinetic_energy", ("body",), "J", "kinetic energy, added mass included", "", _EACH
+    ),
+    "potential_energy": Label("potential_energy", ("element",), "J", "stored energy"),
+    "work": Label(
+        "work", ("element",), "J", "work done on the system since the start, without stored energy"
+    ),
+    "energy_residual": Label(
+        "energy_residual", (), "J", "kinetic and stored energy gained minus work done"
+    ),
+    "closure": Label("closure", (), "m, rad", "largest violation of any joint equation"),
+    "spring_tension": Label(
+        "spring_tension", ("spring",), "N", "tension, positive pulls the ends together"
+    ),
+    "spring_length": Label("spring_length", ("spring",), "m", "distance between the ends"),
+    "spring_rate": Label(
+        "spring_rate", ("spring",), "m/s", "rate of the distance between the ends"
+    ),
+    "spring_control": Label(
+        "spring_control", ("spring",), "N", "actuator force, positive pushes the ends apart"
+    ),
+    "joint_force_force": Label(
+        "joint_force",
+        ("joint_element",),
+        "N, N m",
+        "generalised force on the joint coordinate",
+        "joint axes",
+        "follower of the joint",
+    ),
+    "joint_force_control": Label(
+        "joint_force_control",
+        ("joint_element",),
+        "N, N m",
+        "actuator part of the joint force",
+        "joint axes",
+        "follower of the joint",
+    ),
+    "applied_force": Label(
+        "applied_force", ("applied", "axis"), "N", "applied force", "world axes", "see applied_body"
+    ),
+    "applied_torque": Label(
+        "applied_torque",
+        ("applied", "axis"),
+        "N m",
+        "applied torque",
+        "world axes",
+        "see applied_body",
+    ),
+    "point_position": Label(
+        "point_position", ("point", "axis"), "m", "position of the point", _WORLD, "see point_body"
+    ),
+    "point_velocity": Label(
+        "point_velocity",
+        ("point", "axis"),
+        "m/s",
+        "velocity of the point",
+        "world axes",
+        "see point_body",
+    ),
+    "point_acceleration": Label(
+        "point_acceleration",
+        ("point", "axis"),
+        "m/s^2",
+        "acceleration of the point",
+        "world axes",
+        "see point_body",
+    ),
+    "distance": Label("distance", ("pair",), "m", "distance between the two points"),
+    "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
+    "partition_condition": Label(
+        "partition_condition", (), "1", "condition number of the partition"
+    ),
+}
+
+
+def attributes(label: Label) -> dict[str, str]:
+    """Attributes of a variable."""
+    texts = {
+        "units": label.units,
+        "long_name": label.long_name,
+        "frame": label.frame,
+        "on_body": label.on_body,
+    }
+    return {key: text for key, text in texts.items() if text}
