@@ -174,8 +174,8 @@ def _to_dataset(
     }
     rest = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
     rest["imbalance_before"] = (
-        "velocity",
+        "direction",
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
     )
-    return rest.assign_coords(velocity=list(how.velocity_names(model)))
+    return rest.assign_coords(direction=list(how.velocity_names(model)))
