@@ -86,7 +86,9 @@ class Formulation(ABC):
         """Velocity-dependent inertia force in the velocities s."""
 
     @abstractmethod
-    def project(self, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Float[Array, " n"]:
+    def project(
+        self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
+    ) -> Float[Array, " n"]:
         """Generalised force of body wrenches: P^T w."""
 
     @abstractmethod
@@ -122,7 +124,7 @@ class Formulation(ABC):
     ) -> Acceleration:
         """Solve the equations of motion under the given body wrenches."""
         M = self.mass(model, kin)
-        f = self.project(kin, wrench) - self.bias(model, kin)
+        f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
             s_dot, lam = constrained_solve(M, f, kin.P[:0], kin.P[:0, 0])
         else:

@@ -87,7 +87,7 @@ class Partition(AbsoluteCoordinates):
         force = dense_inertia(model, kin.inertia) @ kin.bias_acceleration.reshape(-1)
         return kin.P.T @ (force + gyroscopic(kin.inertia, kin.motion.v).reshape(-1))
 
-    def project(self, kin: Kinematics, wrench: Array) -> Array:
+    def project(self, model: Model, kin: Kinematics, wrench: Array) -> Array:
         return kin.P.T @ wrench.reshape(-1)
 
     def retract(self, model: Model, state: State, step: Array) -> State:
@@ -104,7 +104,7 @@ class Partition(AbsoluteCoordinates):
         self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
     ) -> Acceleration:
         M = dense_inertia(model, kin.inertia)
-        f = self.project(kin, wrench) - self.bias(model, kin)
+        f = self.project(model, kin, wrench) - self.bias(model, kin)
         s_dot = solve_spd(kin.P.T @ M @ kin.P, f)
         v_dot = kin.P @ s_dot + kin.bias_acceleration.reshape(-1)
         # multipliers from the dependent rows of the body equations

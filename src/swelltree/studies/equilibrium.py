@@ -46,7 +46,7 @@ def _balance(formulation: Formulation) -> Any:
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        tau = formulation.project(kin, total_loads(model, t, kin.motion).wrench)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion).wrench)
         if kin.rows is None or not formulation.keeps_rows:
             return tau - args.taken_off
         g, J, _, _ = formulation.constraint(kin)
