@@ -80,7 +80,7 @@ class AbsoluteCoordinates(Formulation):
 
     def pose_rate(self, model: Model, q: Array, v: Float[Array, "b 6"]) -> Array:
         """Rate of q for body velocities v."""
-        p, quat, angles = split(model.layout, q)
+        _, quat, angles = split(model.layout, q)
         return join(v[:, :3], quat_rate(quat, v[:, 3:]), 0.0 * angles)
 
     def moved(self, model: Model, q: Array, twist: Float[Array, "b 6"]) -> Array:

@@ -129,7 +129,7 @@ class Partition(AbsoluteCoordinates):
             return q
 
         def correct(q: Array, _: None) -> tuple[Array, None]:
-            _, rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))
+            rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))[1]
             assert rows is not None
             step = jnp.linalg.solve(rows.jacobian[:, chart[:m]], -rows.residual)
             twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
@@ -145,7 +145,9 @@ class Partition(AbsoluteCoordinates):
         here = State(q, state.s, state.chart)
         kin = self.kinematics(model, t, here)
         assert kin.rows is not None
-        worn = self.condition(model, kin, here) > self.limit
+        condition = self.condition(model, kin, here)
+        assert condition is not None
+        worn = condition > self.limit
         chart = jax.lax.cond(worn, choose, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)

@@ -135,8 +135,9 @@ def find_rest(
     n = state.s.shape[0]
     if found.code is not Code.SUCCESS:
         raise SwelltreeError(
-            f"equilibrium: no state of rest was found. {_imbalance(model, how, found.residual[:n])} "
-            "remains. Check buoyancy and weight, springs, and directions that nothing holds."
+            "equilibrium: no state of rest was found. "
+            f"{_imbalance(model, how, found.residual[:n])} remains. "
+            " Check buoyancy and weight, springs, and directions that nothing holds."
         )
     still = State(state.q, jnp.zeros_like(state.s), state.chart)
     rest = jax.jit(lambda m, x: how.settle(m, jnp.zeros(()), how.retract(m, still, x)))(

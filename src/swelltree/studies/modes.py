@@ -118,6 +118,7 @@ def _to_dataset(
     keep.sort(key=lambda i: size[i])
     keep += sorted((i for i in range(2 * f) if values[i].imag == 0), key=lambda i: size[i])
     lam = values[keep]
+    decay, swing = np.real(lam), np.imag(lam)
     shapes = to_bodies @ vectors[:f, keep]
     largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(len(keep))]
     shapes = shapes / np.where(largest == 0, 1.0, largest)
@@ -125,19 +126,19 @@ def _to_dataset(
     shapes = np.moveaxis(shapes.reshape(model.layout.n_bodies, 6, -1)[order], 2, 0)
     omega = np.abs(lam)
     with np.errstate(divide="ignore", invalid="ignore"):
-        damping = np.where(omega > 0, -lam.real / omega, 0.0)
-        period = np.where(lam.imag > 0, 2 * np.pi / np.abs(lam.imag), np.inf)
+        damping = np.where(omega > 0, -decay / omega, 0.0)
+        period = np.where(swing > 0, 2 * np.pi / np.abs(swing), np.inf)
     attrs = {
         "study": "modes",
         "formulation": how.name,
-        "unstable_modes": int((lam.real > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
+        "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }
     data = {
         "natural_frequency": ("mode", omega, {"units": "rad/s"}),
         "natural_period": ("mode", period, {"units": "s", "long_name": "damped period"}),
         "damping_ratio": ("mode", damping, {"units": "1"}),
-        "eigenvalue_real": ("mode", lam.real, {"units": "1/s"}),
-        "eigenvalue_imag": ("mode", lam.imag, {"units": "rad/s"}),
+        "eigenvalue_real": ("mode", decay, {"units": "1/s"}),
+        "eigenvalue_imag": ("mode", swing, {"units": "rad/s"}),
         "shape_real": (
             ("mode", "body", "dof"),
             shapes.real,

@@ -18,7 +18,7 @@ from swelltree.solvers.chunks import run_chunks, run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.engine import Tracer, jax, jnp
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -54,7 +54,7 @@ def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int
 
 def is_traced(model: Any) -> bool:
     """Are we inside jit, grad or vmap?"""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(model))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
 def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
