@@ -159,7 +159,7 @@ def run_study(model: Any, study: Any, **options: Any) -> Any:
     extra = {name: value for name, value in options.items() if name in known}
     result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)
     # studies without a `provenance` argument get the attributes here
-    result.attrs |= {k: v for k, v in options.get("provenance", {}).items()}
+    result.attrs |= options.get("provenance", {})
     return result
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LOOSE_CLOSURE = 1e-6  # m, rad
 LOOSE_ENERGY = 1e-3  # of the energy that moved
-STYLE: dict[str, Any] = {"title_justify": "left", "title_style": "italic", "pad_edge": False}
+STYLE: dict[str, Any] = {"title_justify": "left", "title_style": "italic"}
 
 
 def budget(dataset: xr.Dataset) -> list[tuple[str, float, float]]:
