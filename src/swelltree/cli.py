@@ -64,12 +64,13 @@ app = typer.Typer(
 CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
 
 
-def _version(wanted: bool) -> None:
+def _version(wanted: bool) -> bool:
     if wanted:
         import importlib.metadata
 
         typer.echo(importlib.metadata.version("swelltree"))
         raise typer.Exit
+    return wanted
 
 
 @app.callback()

@@ -78,10 +78,10 @@ def demo_system() -> sw.System:
     forces += [mooring(body, side, out) for body, out in moored for side in (-1, 1)]
     return sw.System(
         "moored chain",
-        bodies=links,
-        joints=joints,
-        forces=forces,
-        sensors=[sw.DistanceSensor("span", a.at(*back), f.at(*front))],
+        bodies=tuple(links),
+        joints=tuple(joints),
+        forces=tuple(forces),
+        sensors=(sw.DistanceSensor("span", a.at(*back), f.at(*front)),),
         water=sw.Water(depth=BOTTOM),
     )
 

@@ -111,14 +111,20 @@ def _run_line(dataset: xr.Dataset) -> Any:
 def _extremes_table(dataset: xr.Dataset) -> Any:
     from rich.table import Table
 
-    table = Table(title="motion, least..greatest", **STYLE)
+    table = Table(title="motion of the reference points", **STYLE)
     table.add_column("body", style="cyan")
+    table.add_column("")
     for dof in dataset["dof"].values:
         unit = "m" if dof in ("Surge", "Sway", "Heave") else "deg"
-        table.add_column(f"{dof} \\[{unit}]")
+        table.add_column(f"{dof}\n{unit}", justify="right")
     for name, ranges in extremes(dataset):
-        table.add_row(name, *(spread(*pair) for pair in ranges))
+        table.add_row(name, "least", *(_short(pair[0]) for pair in ranges))
+        table.add_row("", "greatest", *(_short(pair[1]) for pair in ranges), end_section=True)
     return table
+
+
+def _short(value: float) -> str:
+    return "-" if abs(value) < 5e-4 else f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
 
 
 def _springs_line(dataset: xr.Dataset) -> Any:

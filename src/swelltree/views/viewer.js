@@ -60,7 +60,7 @@
   const strongest = Math.max(1e-9, ...scene.tension.flat().map(Math.abs));
 
   // --- camera -------------------------------------------------------------------------------------
-  const home = { yaw: -1.05, pitch: 0.36, distance: 1.18 * size, target: middle.slice() };
+  const home = { yaw: -1.05, pitch: 0.33, distance: 1.75 * size, target: middle.slice() };
   let camera = JSON.parse(JSON.stringify(home)), W = 1, H = 1, scale = 1, axes = null, eye = null;
   function aim() {
     const c = Math.cos(camera.pitch), back = [c * Math.cos(camera.yaw), c * Math.sin(camera.yaw), Math.sin(camera.pitch)];
@@ -149,11 +149,12 @@
     });
     scene.joints.forEach((j) => {
       const a = at(pose, j.base), b = at(pose, j.follower);
-      const nearer = (p) => sub(p, mul(axes.back, -0.01 * size));
+      const nearer = (p) => add(p, mul(axes.back, 0.01 * size));
       for (const [e, p] of [[j.base, a], [j.follower, b]]) {
         if (e.body < 0) continue;
         const c = at(pose, { body: e.body, point: scene.bodies[e.body].center });
-        put(p[2], mix(p, c, 0.3), () => line(p, c, "rgba(40,55,68,.8)", 2.2));
+        // arms are drawn behind every shape: inside their own body they stay hidden
+        put(p[2], add(p, mul(axes.back, -10 * size)), () => line(p, c, "rgba(40,55,68,.85)", 2.2));
       }
       put(a[2], a, () => line(a, b, "rgba(40,55,68,.9)", 2.2));
       put(b[2], nearer(b), () => dotAt(b, 3.6, "#fff", "#22303c"));
@@ -164,14 +165,14 @@
     aim();
     ctx.setTransform(W / canvas.clientWidth, 0, 0, W / canvas.clientWidth, 0, 0);
     const ratio = W / canvas.clientWidth;
-    const w = W, h = H; W = w / ratio; H = h / ratio; scale = 1.25 * Math.min(W, 1.5 * H) / 1.1;
+    const w = W, h = H; W = w / ratio; H = h / ratio; scale = 2.1 * Math.min(W / 1.5, H);
     const sky = ctx.createLinearGradient(0, 0, 0, H);
     sky.addColorStop(0, "#f4f8fb"); sky.addColorStop(1, wet ? "#cfe1ea" : "#e9eff3");
     ctx.fillStyle = sky; ctx.fillRect(0, 0, W, H);
     ctx.lineJoin = ctx.lineCap = "round";
     const pose = poses(now), list = items(pose), above = eye[2] > 0;
-    const surface = () => { if (wet) sheet(0, css(SEA, 0.16), css(DEEP, 0.13), 0.85); };
-    if (floor !== null && eye[2] > floor) sheet(floor, css(SAND, 0.75), "rgba(120,100,60,.16)", 0.85);
+    const surface = () => { if (wet) sheet(0, css(SEA, 0.16), css(DEEP, 0.13), 0.72); };
+    if (floor !== null && eye[2] > floor) sheet(floor, css(SAND, 0.75), "rgba(120,100,60,.16)", 0.72);
     // what lies beyond the surface first, then the surface, then what is on the eye's side
     const far = list.filter((i) => wet && (above ? i.z < 0 : i.z >= 0));
     far.forEach((i) => i.draw());
@@ -240,7 +241,7 @@
       const gap = (p) => Math.hypot(p.clientX - other.clientX, p.clientY - other.clientY);
       camera.distance *= gap(before) / Math.max(1, gap(e));
     } else if (e.shiftKey || e.buttons & 6) {
-      const k = camera.distance / (1.1 * canvas.clientHeight);
+      const k = camera.distance / (2.1 * canvas.clientHeight);
       camera.target = add(camera.target, add(mul(axes.right, -dx * k), mul(axes.up, dy * k)));
     } else {
       camera.yaw -= 0.006 * dx;
