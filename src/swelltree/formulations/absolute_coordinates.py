@@ -21,7 +21,7 @@ from swelltree.model.kinematics import (
     forward,
     joint_frames,
 )
-from swelltree.model.layout import Layout, Row
+from swelltree.model.layout import DOFS, Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
@@ -50,6 +50,9 @@ def join(p: Array, quat: Array, angles: Array) -> Array:
 @dataclass(frozen=True)
 class AbsoluteCoordinates(Formulation):
     """Poses of all bodies with the joints as constraint rows."""
+
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        return tuple(f"{body}__{dof}" for body in model.layout.bodies for dof in DOFS)
 
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.all_rows
