@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -102,7 +103,7 @@ def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, mon
     result = sw.load_result(tmp_path / "out" / "swing.nc")
     assert result["applied_force"].sel(applied="push", axis="x").values[-1] == pytest.approx(5.0)
     assert result.attrs["case"] == path.read_text()
-    assert result.attrs["study"] == "swing"
+    assert result.attrs["study_name"] == "swing"
 
     again = swelltree("run", path, "--out", tmp_path / "out", "--checkpoint")
     assert again.exit_code == 2
@@ -112,6 +113,21 @@ def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, mon
     assert (tmp_path / "out" / "swing.html").exists()
     after = sw.load_result(tmp_path / "out" / "swing.nc")
     assert after.drop_attrs().identical(result.drop_attrs())
+
+
+def test_rest_and_modes_are_run_and_written(case, tmp_path):
+    studies = '[[studies]]\nname = "rest"\ntype = "equilibrium"\n'
+    studies += '[[studies]]\nname = "periods"\ntype = "modes"\n'
+    case.write_text(case.read_text().split("[[studies]]")[0] + studies)
+    done = swelltree("run", case, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "state of rest" in done.output
+    period = float(sw.load_result(tmp_path / "out" / "periods.nc")["natural_period"][0])
+    assert period == pytest.approx(2 * np.pi * np.sqrt((10.0 + 0.1) / (10.0 * 9.81)))
+    assert f"{period:.4g}" in done.output
+    rest = sw.load_result(tmp_path / "out" / "rest.nc")
+    assert float(rest["position"].sel(body="bob", dof="Heave")) == pytest.approx(-1.0)
+    assert rest.attrs["study_name"] == "rest"
 
 
 def test_a_bad_case_ends_with_one_sentence_and_code_2(case):
@@ -134,7 +150,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(case):
     ("words", "sentence"),
     [
         (["--study", "swung"], "study 'swung' is not in the case. Did you mean 'swing'?"),
-        (["--formulation", "path"], "'path' is not a formulation. Did you mean 'path_matrix'?"),
+        (["--formulation", "path_matrx"], "Did you mean 'path_matrix'?"),
     ],
 )
 def test_unknown_choices_are_told(case, words, sentence):

@@ -128,7 +128,7 @@ def run(
     for spec in studies:
         stem = spec.name.replace("/", "_").replace("\\", "_")
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
-        attrs = {"case": found.text, "case_file": case.name, "study": spec.name}
+        attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
         path = save(result, folder / f"{stem}.nc")
         console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
@@ -159,8 +159,10 @@ def run_study(model: Any, study: Any, **options: Any) -> Any:
     known = inspect.signature(function).parameters
     extra = {name: value for name, value in options.items() if name in known}
     result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)
-    # studies without a `provenance` argument get the attributes here
-    result.attrs |= options.get("provenance", {})
+    from swelltree.results.dataset import provenance
+
+    # whatever a study left out: versions, water, case
+    result.attrs = provenance(model) | result.attrs | options.get("provenance", {})
     return result
 
 

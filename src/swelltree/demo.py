@@ -130,7 +130,7 @@ def run_demo(out: str | Path, duration: float = 30.0) -> tuple[Any, list[Path]]:
         compile(system),
         study.duration,
         study.output_step,
-        provenance={"case": text, "case_file": "demo.toml", "study": study.name},
+        provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
     )
     pictures = {"motion.png": plot_motion(result), "energy.png": plot_energy(result)}
     pngs = {name: to_png(fig) for name, fig in pictures.items()}

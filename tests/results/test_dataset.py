@@ -74,7 +74,8 @@ def test_attitude_is_the_same_as_matrix_quaternion_and_euler_angles(run):
     w, x, y, z = np.moveaxis(run["quaternion"].sel(body="tip").values, -1, 0)
     pitch = run["joint_coordinate"].sel(coordinate="elbow__Pitch").values
     assert 2 * np.arctan2(y, w) == pytest.approx(pitch, abs=1e-12)
-    assert run["position"].sel(body="tip", dof="Pitch").values == pytest.approx(pitch, abs=1e-12)
+    euler = run["position"].sel(body="tip", dof="Pitch").values  # stays within a quarter turn
+    assert np.sin(euler) == pytest.approx(np.sin(pitch), abs=1e-12)
     assert x == pytest.approx(0, abs=1e-12)
     assert z == pytest.approx(0, abs=1e-12)
     R = run["rotation"].sel(body="tip").values

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.results.energy import energy_scale
+from swelltree.results.summary_still import mode_tables, rest_tables
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,11 +38,15 @@ def warnings_of(dataset: xr.Dataset) -> list[str]:
     out = []
     if dataset.attrs.get("result", "success") != "success":
         out.append(str(dataset.attrs.get("message", "the run did not finish.")))
+    if dataset.attrs.get("unstable_modes", 0):
+        out.append(
+            f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
+        )
     if "closure" in dataset:
         worst = float(np.nanmax(dataset["closure"].values))
         if worst > LOOSE_CLOSURE:
             out.append(f"joints open by up to {worst:.2g} m or rad: lower rtol.")
-    if "energy_residual" in dataset:
+    if "energy_residual" in dataset and "time" in dataset.dims:
         share = relative_residual(dataset)
         if share > LOOSE_ENERGY:
             out.append(f"{share:.1%} of the energy that moved is not accounted for: lower rtol.")
@@ -89,8 +94,10 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
         if "spring_tension" in dataset:
             parts.append(_springs_line(dataset))
         parts.append(_budget_table(dataset))
-    else:
-        parts.append(_small_tables(dataset))
+    elif "position" in dataset:
+        parts += rest_tables(dataset, STYLE)
+    elif "natural_period" in dataset:
+        parts += mode_tables(dataset, STYLE)
     parts += [Text(f"! {sentence}", style="yellow") for sentence in warnings_of(dataset)]
     return Group(*parts)
 
@@ -157,25 +164,3 @@ def _budget_table(dataset: xr.Dataset) -> Any:
     residual = float(dataset["energy_residual"].values[-1])
     table.add_row("residual", f"{residual:.2e}", f"{relative_residual(dataset):.1e} of moved")
     return table
-
-
-def _small_tables(dataset: xr.Dataset) -> Any:
-    """Whatever a study without time gives: its vectors, one table each."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    parts: list[Any] = []
-    for name, variable in dataset.data_vars.items():
-        unit = variable.attrs.get("units", "")
-        heading = f"{name} \\[{unit}]" if unit else str(name)
-        if variable.ndim == 0:
-            parts.append(Text.from_markup(f"{heading}: {variable.item():.6g}"))
-        elif variable.ndim == 1 and len(variable) <= 60 and variable.dtype.kind in "if":
-            dim = str(variable.dims[0])
-            table = Table(dim, heading, **STYLE)
-            labels = variable[dim].values if dim in variable.coords else range(len(variable))
-            for label, value in zip(labels, variable.values, strict=True):
-                table.add_row(str(label), f"{value:.6g}")
-            parts.append(table)
-    return Group(*parts)

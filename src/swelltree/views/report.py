@@ -55,7 +55,7 @@ def page(system: System, dataset: xr.Dataset, note: str, plots: tuple[bytes, ...
     parts = {
         "title": escape(f"{system.name} - swelltree"),
         "name": escape(system.name),
-        "subtitle": escape(f"{attrs.get('study', 'simulation')}, {attrs.get('created', '')}"),
+        "subtitle": escape(f"{attrs.get('study_name', 'simulation')}, {attrs.get('created', '')}"),
         "note": f'<p class="note">{escape(note)}</p>' if note else "",
         "warnings": "".join(f'<p class="warn">{escape(s)}</p>' for s in warnings_of(dataset)),
         "chips": _chips(dataset),
