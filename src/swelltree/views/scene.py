@@ -81,7 +81,7 @@ def scene(system: System, dataset: xr.Dataset) -> dict[str, Any]:
 
 def rounded(values: Any, digits: int = 4) -> Any:
     """Numbers as nested lists with few digits."""
-    return np.round(np.asarray(values, float), digits).tolist()
+    return np.nan_to_num(np.round(np.asarray(values, float), digits)).tolist()
 
 
 def typical_size(system: System) -> float:

@@ -122,6 +122,16 @@
       line([cx - r, cy + k * step, z], [cx + r, cy + k * step, z], stroke, 1);
     }
   }
+  // the part of a face above (1) or under (-1) the surface
+  function half(points, side) {
+    const out = [];
+    points.forEach((a, i) => {
+      const b = points[(i + 1) % points.length];
+      if (side * a[2] >= 0) out.push(a);
+      if (a[2] * b[2] < 0) out.push(mix(a, b, a[2] / (a[2] - b[2])));
+    });
+    return out;
+  }
   function items(pose) {
     const list = [];
     const put = (z, center, draw) => list.push({ z, depth: dot(sub(center, eye), axes.back), draw });
@@ -133,9 +143,11 @@
         const normal = unit(cross(sub(points[2], points[0]), sub(points[3] || points[1], points[1])));
         if (dot(normal, sub(eye, center)) <= 0) continue;
         const light = 0.52 + 0.48 * Math.max(0, dot(normal, sun)) + 0.1 * normal[2];
-        const under = wet && center[2] < 0;
-        const lit = color.map((x, n) => Math.min(255, (under ? 0.78 * x + 0.22 * SEA[n] : x) * light + 8));
-        put(center[2], center, () => polygon(points, css(lit), css(lit.map((x) => 0.72 * x)), 1));
+        for (const [part, under] of wet ? [[half(points, 1), false], [half(points, -1), true]] : [[points, false]]) {
+          if (part.length < 3) continue;
+          const lit = color.map((x, n) => Math.min(255, (under ? 0.78 * x + 0.22 * SEA[n] : x) * light + 8));
+          put(under ? -1e-9 : 0, center, () => polygon(part, css(lit), css(lit.map((x) => 0.72 * x)), 1));
+        }
       }
     });
     scene.springs.forEach((s, i) => {
