@@ -31,7 +31,7 @@ from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates
-from swelltree.spatial.arrays import Array
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, gram, transpose_apply
 from swelltree.spatial.rotations import normalise
@@ -68,8 +68,8 @@ class JointCoordinates(Formulation):
 
     def start(self, model: Model) -> State:
         layout = model.layout
-        q = jnp.concatenate([model.start.q, model.start.angles[cut_angles(layout)]])
-        return State(q, jnp.asarray(model.start.s), ())
+        q, angles = model.start.q, model.start.angles[cut_angles(layout)]
+        return State(namespace(q, angles).concatenate([q, angles]), model.start.s, ())
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
         layout = model.layout

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
@@ -48,9 +49,9 @@ class Partition(AbsoluteCoordinates):
         q, v = self.start_poses(model)
         if not model.all_rows:
             return State(q, v, jnp.arange(float(v.shape[0])))
-        motion, rows = self.motion_and_rows(model, jnp.zeros(()), q, v.reshape(-1, 6))
+        _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = choose(rows.jacobian)
+        chart = choose(jnp.asarray(rows.jacobian))
         return State(q, v[chart[rows.jacobian.shape[0] :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:

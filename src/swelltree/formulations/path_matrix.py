@@ -49,6 +49,9 @@ class Screws:
     w: Array  # (N, 3)
     slide_bias: Array  # (N, 3) acceleration at c without joint accelerations
     turn_bias: Array  # (N, 3)
+    mass: Array  # (N, 1)
+    mass_moment: Array  # (N, 3) mass times arm from c
+    inertia: Array  # (N, 6) about c: xx, yy, zz, xy, xz, yz
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,13 @@ class PathMatrix(JointCoordinates):
         return velocity_matrix(*tree_blocks(model, pose, frames)), v, bias, screws
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
-        H = path_mass(model, kin.motion.pose, kin.extra)
+        H = path_mass(model, kin.extra)
         if model.added_mass is None:
             return H
         return H + kin.P.T @ (model.added_mass @ kin.P)
 
     def bias(self, model: Model, kin: Kinematics) -> Array:
-        tau = path_bias(model, kin.motion.pose, kin.extra)
+        tau = joint_forces(model.layout, kin.extra, *inertial_forces(kin.extra))
         if model.added_mass is None:
             return tau
         return tau + kin.P.T @ (model.added_mass @ kin.bias_acceleration.reshape(-1))
@@ -106,8 +109,9 @@ def path_motion(model: Model, s: Float[Array, " n"], pose: Pose, frames: Frames)
     o = frames.follower_o[joint]
     turn, shift = frames.turn[:n], frames.slide[:n]
     slide = sign * (shift + cross(turn, c - o))
-    v = masked_sum(along, slide * s[:, None])
-    w = masked_sum(along, sign * turn * s[:, None])
+    rate = s[:, None]
+    motion = masked_sum(along, rate * jnp.concatenate([slide, sign * turn], -1))
+    v, w = motion[:, :3], motion[:, 3:]
 
     # rates of the axes: directions turn with the body they are fixed in, o moves with the follower
     base = body_index(layout, layout.base)[joint]
@@ -119,55 +123,57 @@ def path_motion(model: Model, s: Float[Array, " n"], pose: Pose, frames: Frames)
     turn_rate = cross(carried, turn)
     o_rate = v_all[follower] + cross(w_follower, o - c)
     slide_rate = cross(turn_rate, c - o) - cross(turn, o_rate) + cross(w_base, shift)
-    rate = sign * s[:, None]
-    slide_bias = masked_sum(along, rate * slide_rate)
-    turn_bias = masked_sum(along, rate * turn_rate)
-    return Screws(c, slide, sign * turn, v, w, slide_bias, turn_bias)
+    rates = sign * rate * jnp.concatenate([slide_rate, turn_rate], -1)
+    bias = masked_sum(along, rates)
+    inertia = inertia_at(model, pose, c)
+    return Screws(c, slide, sign * turn, v, w, bias[:, :3], bias[:, 3:], *inertia)
 
 
 def inertia_at(model: Model, pose: Pose, c: Float[Array, " 3"]) -> tuple[Array, Array, Array]:
-    """Mass (N,), mass moment (N, 3) and inertia (N, 3, 3) of every body about c."""
+    """Mass (N, 1), mass moment (N, 3) and inertia (N, 6) of every body about c."""
     bodies = model.bodies
     d = pose.p + matvec(pose.R, bodies.com) - c
     turned = matmul(matmul(pose.R, bodies.inertia), transpose(pose.R))
-    m = bodies.mass
-    shift = dot(d, d)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
-    return m, m[:, None] * d, turned + m[:, None, None] * shift
+    m = jnp.asarray(bodies.mass)[:, None]
+    row, column = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+    square = (row == column) * dot(d, d)[:, None]
+    return m, m * d, turned[:, row, column] + m * (square - d[:, row] * d[:, column])
 
 
-def path_mass(model: Model, pose: Pose, screws: Screws) -> Float[Array, "n n"]:
+def _turned(inertia: Float[Array, "k 6"], w: Float[Array, "k 3"]) -> Float[Array, "k 3"]:
+    """Symmetric inertia times angular velocity."""
+    full = inertia[:, np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])]
+    return matvec(full, w)
+
+
+def path_mass(model: Model, screws: Screws) -> Float[Array, "n n"]:
     """P^T M P of the rigid bodies by branch sums."""
     layout = model.layout
     joint = dof_joint(layout)[: layout.n_tree]
-    m, moment, inertia = inertia_at(model, pose, screws.c)
-    beyond = layout.path.T[joint]
-    mass = masked_sum(beyond, m[:, None])
-    D = masked_sum(beyond, moment)
-    J = masked_sum(beyond, inertia.reshape(-1, 9)).reshape(-1, 3, 3)
+    own = jnp.concatenate([screws.mass, screws.mass_moment, screws.inertia], -1)
+    branch = masked_sum(layout.path.T, own)[joint]
+    mass, D, inertia = branch[:, :1], branch[:, 1:4], branch[:, 4:]
     # momentum of the branch beyond joint j when it moves with unit velocity j
     linear = mass * screws.slide + cross(screws.turn, D)
-    angular = matvec(J, screws.turn) + cross(D, screws.slide)
-    H = dot(screws.slide[None], linear[:, None]) + dot(screws.turn[None], angular[:, None])
-    on_path = layout.path[np.ix_(joint, joint)]
-    strict = on_path * (joint[:, None] != joint[None, :])
-    same = on_path * (joint[:, None] == joint[None, :])
-    lower = strict * H
-    return lower + lower.T + same * H
+    angular = _turned(inertia, screws.turn) + cross(D, screws.slide)
+    momentum = jnp.concatenate([linear, angular], -1)
+    axes = jnp.concatenate([screws.slide, screws.turn], -1)
+    H = dot(axes[None], momentum[:, None])
+    on_path = layout.path[np.ix_(joint, joint)] > 0
+    return jnp.where(on_path, H, jnp.where(on_path.T, H.T, 0.0))
 
 
-def path_bias(model: Model, pose: Pose, screws: Screws) -> Float[Array, " n"]:
-    """P^T (M Pdot s + gyroscopic forces) of the rigid bodies by branch sums."""
-    m, moment, inertia = inertia_at(model, pose, screws.c)
-    m = m[:, None]
+def inertial_forces(screws: Screws) -> tuple[Array, Array]:
+    """Force and moment about c that each body needs without joint accelerations."""
 
     def momentum(v: Array, w: Array) -> tuple[Array, Array]:
-        return m * v + cross(w, moment), matvec(inertia, w) + cross(moment, v)
+        linear = screws.mass * v + cross(w, screws.mass_moment)
+        return linear, _turned(screws.inertia, w) + cross(screws.mass_moment, v)
 
     p, L = momentum(screws.v, screws.w)
     force, torque = momentum(screws.slide_bias, screws.turn_bias)
     force = force + cross(screws.w, p)
-    torque = torque + cross(screws.w, L) + cross(screws.v, p)
-    return joint_forces(model.layout, screws, force, torque)
+    return force, torque + cross(screws.w, L) + cross(screws.v, p)
 
 
 def joint_forces(
@@ -175,7 +181,5 @@ def joint_forces(
 ) -> Float[Array, " n"]:
     """Generalised forces of body forces and moments about c, summed over branches."""
     joint = dof_joint(layout)[: layout.n_tree]
-    beyond = layout.path.T[joint]
-    return dot(screws.slide, masked_sum(beyond, force)) + dot(
-        screws.turn, masked_sum(beyond, moment)
-    )
+    branch = masked_sum(layout.path.T, jnp.concatenate([force, moment], -1))[joint]
+    return dot(jnp.concatenate([screws.slide, screws.turn], -1), branch)

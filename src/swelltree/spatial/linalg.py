@@ -12,7 +12,7 @@ from jaxtyping import Float
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
-UNROLLED = 9  # largest matrix solved by straight-line code
+UNROLLED = 16  # largest matrix solved by straight-line code
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
 
 

@@ -107,7 +107,7 @@ def equilibrium(
         phase = Phase(state, start_phase(model, how).work)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
     state, before, found = find_rest(model, how, start)
-    phase = Phase(state, jax.jit(lambda m: start_phase(m, how).work)(model))
+    phase = Phase(state, start_phase(model, how).work)
     return _to_dataset(model, how, phase, before, found, provenance)
 
 
@@ -115,7 +115,7 @@ def find_rest(
     model: Model, how: Formulation, start: State | None = None
 ) -> tuple[State, np.ndarray, NewtonResult]:
     """State of rest, the forces out of balance before, and how Newton went."""
-    state = jax.jit(how.start)(model) if start is None else start
+    state = how.start(model) if start is None else start
     residual, args, x0 = _set_up(model, how, state)
     before = np.asarray(jax.jit(residual)(args, x0))
 

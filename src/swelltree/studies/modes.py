@@ -91,7 +91,7 @@ def modes(
     if at_equilibrium:
         state, _, _ = find_rest(model, how, start)
     else:
-        state = jax.jit(how.start)(model) if start is None else start
+        state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)
     A, to_bodies = (np.asarray(x) for x in _linearised(how)(model, state))
     if not np.isfinite(A).all():
