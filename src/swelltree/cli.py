@@ -191,10 +191,12 @@ def validate(
     only: Annotated[str | None, typer.Option(help="One case or one group of cases.")] = None,
 ) -> None:
     """Compare with closed forms, papers and other codes."""
-    try:
-        from swelltree.validation import run_validation
-    except ImportError:
-        raise SwelltreeError("this version has no validation cases. Install a later one.") from None
+    import importlib.util
+
+    if importlib.util.find_spec("swelltree.validation") is None:
+        raise SwelltreeError("this version has no validation cases. Install a later one.")
+    from swelltree.validation import run_validation
+
     raise typer.Exit(run_validation(only))
 
 
