@@ -24,6 +24,7 @@ _NAMES = {
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
+    "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
