@@ -107,6 +107,10 @@ class Formulation(ABC):
     def rows(self, model: Model) -> tuple[Row, ...]:
         """The constraint rows whose multipliers `acceleration` returns."""
 
+    @abstractmethod
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        """All rows that the coordinates do not satisfy identically, redundant ones included."""
+
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
         """Condition number of the choice of coordinates, where there is a choice."""
         return None
