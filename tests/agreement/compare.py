@@ -104,13 +104,17 @@ def needed_wrench(model: Model, seen: dict[str, np.ndarray]) -> np.ndarray:
     return out
 
 
-@functools.lru_cache(maxsize=16)
-def _places(how: Formulation) -> Any:
-    def place(model: Model, t: Any, y: Phase) -> tuple[Any, Any]:
-        seen = how.kinematics(model, t, y.state)
-        return seen.motion.pose.p, seen.motion.v
+def places(model: Model, how: Formulation, t: Any, y: Phase) -> Any:
+    """Positions of all bodies."""
+    return how.kinematics(model, t, y.state).motion.pose.p
 
-    return jax.jit(jax.vmap(place, in_axes=(None, 0, 0)), compiler_options=QUICK)
+
+@functools.lru_cache(maxsize=32)
+def _watched(how: Formulation, watch: Any) -> Any:
+    def one(model: Model, t: Any, y: Phase) -> Any:
+        return watch(model, how, t, y)
+
+    return jax.jit(jax.vmap(one, in_axes=(None, 0, 0)), compiler_options=QUICK)
 
 
 @functools.lru_cache(maxsize=16)
@@ -136,21 +140,20 @@ def trajectory(
     model: Model,
     name: str | Formulation,
     times: np.ndarray,
+    *,
     kick: float = 0.0,
     rtol: float = 1e-12,
     atol: float = 1e-13,
-) -> np.ndarray:
+    watch: Any = places,
+) -> Any:
     """Positions of all bodies at the given times (t, N, 3); NaN from where a run stopped.
 
     Args:
         kick: disturbance of the initial velocities.
+        watch: what to look at instead: watch(model, formulation, t, phase).
     """
     how = formulation(name)
     advance = _advance(how, how.settling_matters(model))
     y0 = _begin(how)(model, kick)
-    carry, phases = advance(model, Options(rtol=rtol, atol=atol), start_carry(0.0, y0), times)
-    p, _ = _places(how)(model, jnp.asarray(times), phases)
-    p = np.array(p)
-    if int(carry.code) != 0:
-        p[np.asarray(times) > float(carry.t)] = np.nan
-    return p
+    _, phases = advance(model, Options(rtol=rtol, atol=atol), start_carry(0.0, y0), times)
+    return jax.tree.map(np.asarray, _watched(how, watch)(model, jnp.asarray(times), phases))
