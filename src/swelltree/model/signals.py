@@ -31,7 +31,9 @@ class Spline:
 
     def __call__(self, t: Array) -> Array:
         xp = namespace(t)
-        held = xp.clip(t, self.knots[0], self.knots[-1])
+        # a clip would halve the rate at the end knots, where prescribed motions start
+        first, last = self.knots[0], self.knots[-1]
+        held = xp.where((t >= first) & (t <= last), t, xp.where(t < first, first, last))
         i = xp.clip(xp.searchsorted(self.knots, held, side="right") - 1, 0, len(self.knots) - 2)
         x = held - xp.asarray(self.knots)[i]
         c = xp.asarray(self.coefficients)[:, i]

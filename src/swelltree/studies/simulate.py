@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.formulations import Formulation
+from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.base import State
 from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
 from swelltree.model.model import Model
 from swelltree.solvers.chunks import run_chunks, run_key
