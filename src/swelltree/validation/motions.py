@@ -30,7 +30,7 @@ def pendulum_period() -> list[Check]:
     system = System("pendulum", (body,), (hinge,), water=Water(g=g))
     omega = np.sqrt(mass * g * arm / (inertia + mass * arm**2))
     period = 4.0 / omega * float(ellipk(np.sin(start / 2.0) ** 2))
-    times = period * np.array([0.0, 0.25, 9.25, 9.5])
+    times = period * np.array([0.0, 0.25, 9.25, 9.5])  # start, low, low, far side
     result = run(system, times=times)
     angle, rate = result["joint_coordinate"].values[:, 0], result["joint_rate"].values[:, 0]
     # how far from the lowest point, in time, after a quarter and after nine and a quarter
@@ -38,11 +38,9 @@ def pendulum_period() -> list[Check]:
     fastest = 2.0 * omega * np.sin(start / 2.0)
     return [
         Check("quarter period", float(late[0]), 1e-10, "T", STEPPING),
-        Check("nine periods", float(late[1] / 9.25), 1e-10, "T", STEPPING),
-        Check("angle half a period later", float(abs(angle[3] + start)), 1e-9, "rad", STEPPING),
-        Check(
-            "greatest speed", abs(rate[1]), 1e-10 * fastest, "rad/s", STEPPING, reference=fastest
-        ),
+        Check("nine and a quarter", float(late[1] / 9.25), 1e-10, "T", STEPPING),
+        Check("turning point, angle", float(abs(angle[3] + start)), 1e-9, "rad", STEPPING),
+        Check("greatest speed", float(abs(rate[1]) / fastest - 1.0), 1e-10, "", STEPPING),
     ]
 
 
