@@ -59,6 +59,11 @@ class Formulation(ABC):
     """One way of writing the equations of motion; frozen and hashable."""
 
     name: ClassVar[str]
+    keeps_rows: ClassVar[bool] = True  # rows are solved with multipliers, not eliminated
+
+    @abstractmethod
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        """Name of each velocity s, `joint__Dof` or `body__Dof`."""
 
     @abstractmethod
     def start(self, model: Model) -> State:
@@ -81,7 +86,9 @@ class Formulation(ABC):
         """Velocity-dependent inertia force in the velocities s."""
 
     @abstractmethod
-    def project(self, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Float[Array, " n"]:
+    def project(
+        self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
+    ) -> Float[Array, " n"]:
         """Generalised force of body wrenches: P^T w."""
 
     @abstractmethod
@@ -117,7 +124,7 @@ class Formulation(ABC):
     ) -> Acceleration:
         """Solve the equations of motion under the given body wrenches."""
         M = self.mass(model, kin)
-        f = self.project(kin, wrench) - self.bias(model, kin)
+        f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
             s_dot, lam = constrained_solve(M, f, kin.P[:0], kin.P[:0, 0])
         else:

@@ -32,9 +32,9 @@ class Phase:
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
-    """Assembled start, no work done yet."""
+    """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(model.names.elements) + len(model.layout.drives)
-    return Phase(formulation.start(model), jnp.zeros(terms))
+    return Phase(formulation.start(model), np.zeros(terms))
 
 
 def solve_motion(

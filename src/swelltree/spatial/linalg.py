@@ -6,12 +6,13 @@ a whole time loop compiles into one kernel; large ones by LAPACK.
 
 from __future__ import annotations
 
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
-UNROLLED = 9  # largest matrix solved by straight-line code
+UNROLLED = 16  # largest matrix solved by straight-line code
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
 
 
@@ -30,6 +31,13 @@ def transpose_apply(P: Float[Array, "b n"], x: Float[Array, " b"]) -> Float[Arra
 def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
     """A x."""
     return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
+
+
+def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
+    """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
+    if mask.size * x.shape[1] <= SMALL_PRODUCT:
+        return (mask[:, :, None] * x[None]).sum(1)
+    return mask @ x
 
 
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
