@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.formulations import Formulation
+from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
 from swelltree.model.model import Model
@@ -31,7 +31,7 @@ def problem(formulation: Formulation, matters: bool) -> Problem:
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
-        weights=Phase(True, False),  # type: ignore[arg-type]
+        weights=Phase(State(True, True, True), False),
         settle_changes_rate=matters,
     )
 
