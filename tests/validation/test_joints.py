@@ -94,6 +94,10 @@ def test_rk4_converges_with_order_4(how):
     assert_ok(rk4_order(how))
 
 
+def test_four_bar_stays_closed_and_keeps_the_energy_budget():
+    assert_ok(planar_loop(("path_matrix",)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ALL)
 @pytest.mark.parametrize("loop", [planar_loop, loop_in_space])
