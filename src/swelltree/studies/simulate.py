@@ -78,9 +78,9 @@ def output_times(duration: float, output_step: float | None, times: Any) -> np.n
 
 def simulate(
     model: Model,
+    *,
     duration: float = 0.0,
     output_step: float | None = None,
-    *,
     times: Any = None,
     formulation: str | Formulation = "path_matrix",
     solver: str = "tsit5",
