@@ -34,7 +34,8 @@ def implicit(
     y, error, _, state, result = solver.step(
         term, carry.t, carry.t + h, y0, args, state, made_jump=~carry.rate_known
     )
-    assert state is not None and error is not None
+    assert state is not None
+    assert error is not None
     return Attempt(
         y=unravel(y),
         error=unravel(error),

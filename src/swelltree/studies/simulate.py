@@ -31,7 +31,7 @@ def problem(formulation: Formulation, matters: bool) -> Problem:
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
-        weights=Phase(State(True, True, True), False),  # the work steers no step
+        weights=Phase(State(True, True, True), False, True),  # the work steers no step
         settle_changes_rate=matters,
     )
 
