@@ -10,6 +10,7 @@ from swelltree.model.assembly import (
     check_mass,
     described_start,
     independent_rows,
+    joined,
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.describe_forces import build_forces
@@ -90,7 +91,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
         cut_rows=kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         redundant=bool(dropped),
-        report=(*_cuts(system), *moved, *redundancy),
+        report=(*_cuts(system), *joined(model, joints, poses), *moved, *redundancy),
     )
 
 
