@@ -54,7 +54,9 @@ def test_a_balanced_system_at_rest_stays_at_rest(name):
 def test_welds_carry_the_weight_of_what_hangs_on_them(name):
     top, low = bar("top", 0.0, 0.0, -0.5), bar("low", 0.4, 0.0, -1.5)
     system = sw.System(
-        "post", [top, low], [sw.Weld("foot", sw.WORLD, top.at(0, 0, 0.5)), sw.Weld("tip", low, top)]
+        "post",
+        [top, low],
+        [sw.Weld("foot", sw.WORLD, top.at(0, 0, 0.5)), sw.Weld("tip", low.at(-0.4, 0, 1.0), top)],
     )
     model = sw.compile(system)
     seen = first_instant(model, name)
@@ -75,7 +77,10 @@ def test_mass_of_two_welded_bodies_is_their_sum(name):
     added = B @ B.T / 12
     push = sw.AppliedForce("push", one.at(0.1, 0.4, 0.2), (3.0, -2.0, 5.0), (1.0, 2.0, -1.0))
     pair = sw.System(
-        "pair", [one, two], [sw.Free("f", sw.WORLD, "one"), sw.Weld("w", one, two)], [push]
+        "pair",
+        [one, two],
+        [sw.Free("f", sw.WORLD, "one"), sw.Weld("w", one, two.at(-0.6, -0.2))],
+        [push],
     )
     mean = np.array([0.0, 0.1, 0.0])
     inertia = np.zeros((3, 3))
