@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # module of each public name
 _NAMES = {
     "swelltree.system": """
-        WORLD Body Point Box Cylinder Sphere Water System Topology
+        WORLD Body Point DhRow dh_chain Box Cylinder Sphere Water System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
@@ -20,9 +20,11 @@ _NAMES = {
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.model.compile": "compile",
+    "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
+    "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

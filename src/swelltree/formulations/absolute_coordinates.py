@@ -21,12 +21,11 @@ from swelltree.model.kinematics import (
     forward,
     joint_frames,
 )
-from swelltree.model.layout import Layout, Row
+from swelltree.model.layout import DOFS, Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import (
     matrix_to_quat,
     normalise,
@@ -44,21 +43,26 @@ def split(layout: Layout, q: Float[Array, " nq"]) -> tuple[Array, Array, Array]:
 
 def join(p: Array, quat: Array, angles: Array) -> Array:
     """Inverse of `split`."""
-    return jnp.concatenate([p.ravel(), quat.ravel(), angles])
+    return namespace(p, quat).concatenate([p.reshape(-1), quat.reshape(-1), angles])
 
 
 @dataclass(frozen=True)
 class AbsoluteCoordinates(Formulation):
     """Poses of all bodies with the joints as constraint rows."""
 
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        return tuple(f"{body}__{dof}" for body in model.layout.bodies for dof in DOFS)
+
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.all_rows
 
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        return model.layout.rows
+
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
-        tree_q = jnp.asarray(model.start.q)
-        pose = forward(model, tree_q)
-        q = join(pose.p, matrix_to_quat(pose.R), jnp.asarray(model.start.angles))
+        pose = forward(model, model.start.q)
+        q = join(pose.p, matrix_to_quat(pose.R), model.start.angles)
         lin, rot = tree_blocks(model, pose, joint_frames(model, pose))
         return q, velocity_matrix(lin, rot) @ model.start.s
 
@@ -79,7 +83,7 @@ class AbsoluteCoordinates(Formulation):
 
     def pose_rate(self, model: Model, q: Array, v: Float[Array, "b 6"]) -> Array:
         """Rate of q for body velocities v."""
-        p, quat, angles = split(model.layout, q)
+        _, quat, angles = split(model.layout, q)
         return join(v[:, :3], quat_rate(quat, v[:, 3:]), 0.0 * angles)
 
     def moved(self, model: Model, q: Array, twist: Float[Array, "b 6"]) -> Array:

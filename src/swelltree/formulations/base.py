@@ -60,6 +60,11 @@ class Formulation(ABC):
     """One way of writing the equations of motion; frozen and hashable."""
 
     name: ClassVar[str]
+    keeps_rows: ClassVar[bool] = True  # rows are solved with multipliers, not eliminated
+
+    @abstractmethod
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        """Name of each velocity s, `joint__Dof` or `body__Dof`."""
 
     @abstractmethod
     def start(self, model: Model) -> State:
@@ -82,7 +87,9 @@ class Formulation(ABC):
         """Velocity-dependent inertia force in the velocities s."""
 
     @abstractmethod
-    def project(self, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Float[Array, " n"]:
+    def project(
+        self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
+    ) -> Float[Array, " n"]:
         """Generalised force of body wrenches: P^T w."""
 
     @abstractmethod
@@ -101,6 +108,10 @@ class Formulation(ABC):
     def rows(self, model: Model) -> tuple[Row, ...]:
         """The constraint rows whose multipliers `acceleration` returns."""
 
+    @abstractmethod
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        """All rows that the coordinates do not satisfy identically, redundant ones included."""
+
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
         """Condition number of the choice of coordinates, where there is a choice."""
         return None
@@ -118,7 +129,7 @@ class Formulation(ABC):
     ) -> Acceleration:
         """Solve the equations of motion under the given body wrenches."""
         M = self.mass(model, kin)
-        f = self.project(kin, wrench) - self.bias(model, kin)
+        f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
             s_dot, lam = solve_spd(M, f), jnp.zeros(0)
         else:

@@ -51,7 +51,7 @@ class CompositeBody(JointCoordinates):
 
     def velocity_map(
         self, model: Model, state: State, pose: Pose, frames: Frames
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, Array, Array, Links]:
         layout = model.layout
         links = sweep_out(model, state.s, pose, frames)
         # P: every ancestor's subspace carried out to the link, world axes
@@ -67,12 +67,7 @@ class CompositeBody(JointCoordinates):
         v = jnp.concatenate([matvec(pose.R, nu[:, :3]), matvec(pose.R, nu[:, 3:])], -1)
         lin_bias = matvec(pose.R, acceleration[:, :3] + cross(nu[:, 3:], nu[:, :3]))
         bias = jnp.concatenate([lin_bias, matvec(pose.R, acceleration[:, 3:])], -1)
-        return P, v, bias
-
-    def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
-        kin = super().kinematics(model, t, state)
-        links = sweep_out(model, state.s, kin.motion.pose, kin.motion.frames)
-        return Kinematics(kin.motion, kin.inertia, kin.P, kin.bias_acceleration, kin.rows, links)
+        return P, v, bias, links
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         links: Links = kin.extra

@@ -15,7 +15,8 @@ from swelltree.model.constraints import evaluate_rows
 from swelltree.model.forces.loads import Loads, point_motion
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inertia import kinetic_energy
-from swelltree.model.kinematics import Motion, dof_coordinates
+from swelltree.model.kinematics import Motion, with_rotation_vectors
+from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
@@ -32,9 +33,9 @@ class Phase:
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
-    """Assembled start, no work done yet."""
+    """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(model.names.elements) + len(model.layout.drives)
-    return Phase(formulation.start(model), jnp.zeros(terms))
+    return Phase(formulation.start(model), np.zeros(terms))
 
 
 def solve_motion(
@@ -93,7 +94,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "rotation": motion.pose.R,
         "velocity": motion.v,
         "acceleration": acceleration.v_dot,
-        "coordinate": dof_coordinates(model, motion.frames, angles),
+        "coordinate": with_rotation_vectors(model, motion.frames, motion.coordinate),
         "rate": motion.rate,
         "reaction": world,
         "reaction_joint_axes": joint_axes,
@@ -102,7 +103,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "kinetic_energy": kinetic_energy(model, kin.inertia, motion.v),
         "potential_energy": loads.potential,
         "work": y.work,
-        "closure": closure(model, t, motion, angles),
+        "closure": closure(model, formulation.open_rows(model), t, motion, angles),
         **loads.channels,
         **_sensors(model, motion, acceleration.v_dot),
     }
@@ -110,9 +111,8 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     return out if condition is None else out | {"partition_condition": condition}
 
 
-def closure(model: Model, t: Array, motion: Motion, angles: Array) -> Array:
+def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angles: Array) -> Array:
     """Largest violation of any joint equation, redundant ones included [m, rad]."""
-    rows = model.layout.rows
     if not rows:
         return jnp.zeros(())
     drives = drives_at(model.drives, t)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -30,7 +31,7 @@ from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates
-from swelltree.spatial.arrays import Array
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, gram, transpose_apply
 from swelltree.spatial.rotations import normalise
@@ -56,23 +57,29 @@ class JointCoordinates(Formulation):
     @abstractmethod
     def velocity_map(
         self, model: Model, state: State, pose: Pose, frames: Frames
-    ) -> tuple[Array, Array, Array]:
-        """P (6N, n), body velocities (N, 6) and bias accelerations (N, 6)."""
+    ) -> tuple[Array, Array, Array, Any]:
+        """P (6N, n), body velocities (N, 6), bias accelerations (N, 6), and what is kept."""
+
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        return model.layout.dof_labels[: model.layout.n_tree]
 
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.cut_rows
 
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        return model.layout.cut_rows
+
     def start(self, model: Model) -> State:
         layout = model.layout
-        q = jnp.concatenate([model.start.q, model.start.angles[cut_angles(layout)]])
-        return State(q, jnp.asarray(model.start.s), ())
+        q, angles = model.start.q, model.start.angles[cut_angles(layout)]
+        return State(namespace(q, angles).concatenate([q, angles]), model.start.s, ())
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
         layout = model.layout
         tree_q = state.q[: layout.n_positions]
         pose = forward(model, tree_q)
         frames = joint_frames(model, pose)
-        P, v, bias = self.velocity_map(model, state, pose, frames)
+        P, v, bias, kept = self.velocity_map(model, state, pose, frames)
         # coordinates of tree joints are at hand; those of ball rotations are for results only
         padded = jnp.concatenate([tree_q, jnp.zeros(1)])
         coordinate, rate = padded[layout.dof_position], state.s
@@ -87,7 +94,7 @@ class JointCoordinates(Formulation):
             drives = drives_at(model.drives, t)
             angles = all_angles(layout, state.q)
             rows = evaluate_rows(model, model.cut_rows, pose, frames, v, angles, drives)
-        return Kinematics(motion, world_inertia(model, pose), P, bias, rows, ())
+        return Kinematics(motion, world_inertia(model, pose), P, bias, rows, kept)
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return position_rates(model.layout, state.q, state.s)
@@ -107,7 +114,7 @@ class JointCoordinates(Formulation):
             force = force + (model.added_mass @ a.reshape(-1)).reshape(a.shape)
         return transpose_apply(kin.P, force.reshape(-1))
 
-    def project(self, kin: Kinematics, wrench: Array) -> Array:
+    def project(self, model: Model, kin: Kinematics, wrench: Array) -> Array:
         return transpose_apply(kin.P, wrench.reshape(-1))
 
     def retract(self, model: Model, state: State, step: Array) -> State:

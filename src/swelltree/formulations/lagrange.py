@@ -56,7 +56,7 @@ class Lagrange(AbsoluteCoordinates):
     def bias(self, model: Model, kin: Kinematics) -> Array:
         return gyroscopic(kin.inertia, kin.motion.v).reshape(-1)
 
-    def project(self, kin: Kinematics, wrench: Array) -> Array:
+    def project(self, model: Model, kin: Kinematics, wrench: Array) -> Array:
         return wrench.reshape(-1)
 
     def constraint(self, kin: Kinematics) -> tuple[Array, Array, Array, Array]:

@@ -34,7 +34,7 @@ class PartialVelocity(JointCoordinates):
 
     def velocity_map(
         self, model: Model, state: State, pose: Pose, frames: Frames
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, Array, Array, None]:
         n = model.layout.n_tree
 
         def body_velocity(q: Array, s: Array) -> Array:
@@ -57,7 +57,7 @@ class PartialVelocity(JointCoordinates):
         turned = jnp.concatenate(
             [matmul(pose.R, columns[:, :3]), matmul(pose.R, columns[:, 3:])], axis=1
         )
-        return turned.reshape(6 * pose.p.shape[0], n), v, bias
+        return turned.reshape(6 * pose.p.shape[0], n), v, bias, None
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         P_b = body_axes(kin)

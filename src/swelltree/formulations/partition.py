@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
@@ -37,14 +38,20 @@ class Partition(AbsoluteCoordinates):
 
     limit: float = 10.0
     name: ClassVar[str] = "partition"
+    keeps_rows: ClassVar[bool] = False
+
+    def velocity_names(self, model: Model) -> tuple[str, ...]:
+        # which velocities are independent is chosen at run time
+        n = 6 * model.layout.n_bodies - len(model.all_rows)
+        return tuple(f"independent__{k}" for k in range(n))
 
     def start(self, model: Model) -> State:
         q, v = self.start_poses(model)
         if not model.all_rows:
             return State(q, v, jnp.arange(float(v.shape[0])))
-        motion, rows = self.motion_and_rows(model, jnp.zeros(()), q, v.reshape(-1, 6))
+        _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = choose(rows.jacobian)
+        chart = choose(jnp.asarray(rows.jacobian))
         return State(q, v[chart[rows.jacobian.shape[0] :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
@@ -81,7 +88,7 @@ class Partition(AbsoluteCoordinates):
         force = dense_inertia(model, kin.inertia) @ kin.bias_acceleration.reshape(-1)
         return kin.P.T @ (force + gyroscopic(kin.inertia, kin.motion.v).reshape(-1))
 
-    def project(self, kin: Kinematics, wrench: Array) -> Array:
+    def project(self, model: Model, kin: Kinematics, wrench: Array) -> Array:
         return kin.P.T @ wrench.reshape(-1)
 
     def retract(self, model: Model, state: State, step: Array) -> State:
@@ -89,7 +96,7 @@ class Partition(AbsoluteCoordinates):
         chart = state.chart.astype(int)
         twist = jnp.zeros(6 * model.layout.n_bodies).at[chart[m:]].set(step)
         q = self.moved(model, state.q, twist.reshape(-1, 6))
-        return State(self._close(model, jnp.zeros(()), q, state.chart), state.s, state.chart)
+        return State(self._close(model, jnp.zeros(()), q, state.chart, 8), state.s, state.chart)
 
     def settling_matters(self, model: Model) -> bool:
         return bool(model.all_rows)
@@ -98,7 +105,7 @@ class Partition(AbsoluteCoordinates):
         self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
     ) -> Acceleration:
         M = dense_inertia(model, kin.inertia)
-        f = self.project(kin, wrench) - self.bias(model, kin)
+        f = self.project(model, kin, wrench) - self.bias(model, kin)
         s_dot = solve_spd(kin.P.T @ M @ kin.P, f)
         v_dot = kin.P @ s_dot + kin.bias_acceleration.reshape(-1)
         # multipliers from the dependent rows of the body equations
@@ -114,7 +121,7 @@ class Partition(AbsoluteCoordinates):
         block = kin.rows.jacobian[:, chart[: inverse.shape[0]]]
         return jnp.linalg.norm(block) * jnp.linalg.norm(inverse) / inverse.shape[0]
 
-    def _close(self, model: Model, t: Array, q: Array, chart: Array) -> Array:
+    def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""
         N, m = model.layout.n_bodies, len(model.all_rows)
         chart = chart.astype(int)
@@ -122,13 +129,13 @@ class Partition(AbsoluteCoordinates):
             return q
 
         def correct(q: Array, _: None) -> tuple[Array, None]:
-            _, rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))
+            rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))[1]
             assert rows is not None
             step = jnp.linalg.solve(rows.jacobian[:, chart[:m]], -rows.residual)
             twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
             return self.moved(model, q, twist.reshape(N, 6)), None
 
-        return jax.lax.scan(correct, q, None, length=2)[0]
+        return jax.lax.scan(correct, q, None, length=rounds)[0]
 
     def settle(self, model: Model, t: Array, state: State) -> State:
         m = len(model.all_rows)
@@ -138,7 +145,9 @@ class Partition(AbsoluteCoordinates):
         here = State(q, state.s, state.chart)
         kin = self.kinematics(model, t, here)
         assert kin.rows is not None
-        worn = self.condition(model, kin, here) > self.limit
+        condition = self.condition(model, kin, here)
+        assert condition is not None
+        worn = condition > self.limit
         chart = jax.lax.cond(worn, choose, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)

@@ -178,8 +178,9 @@ def _cannot_close(model: Model, closure: Closure, q: np.ndarray, left: float) ->
     worst = closure.rows[int(np.abs(rows.residual).argmax())]
     unit = "rad" if worst.kind in ("align", "turn") else "m"
     return (
-        f"joint '{model.layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} remain "
-        "open wherever the other joints move. Check points, axes and lengths of the joints in the loop."
+        f"joint '{model.layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
+        "remain open wherever the other joints move. "
+        "Check points, axes and lengths of the joints in the loop."
     )
 
 
@@ -192,8 +193,8 @@ def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
         if i >= 0 and abs(after[i] - before[i]) > 1e-6:
             unit = "rad" if dof.turns else "m"
             out.append(
-                f"joint '{layout.joints[dof.joint]}': {dof.label} was moved from {before[i]:.6g} to "
-                f"{after[i]:.6g} {unit} to close the loops."
+                f"joint '{layout.joints[dof.joint]}': {dof.label} was moved from {before[i]:.6g} "
+                f"to {after[i]:.6g} {unit} to close the loops."
             )
     return out
 
@@ -217,8 +218,8 @@ def _consistent_velocity(
             "Give fewer of them, or values that fit."
         )
     report = [
-        f"joint '{layout.joints[layout.dofs[k].joint]}': initial velocity of {layout.dofs[k].label} "
-        f"was changed from {start[k]:.6g} to {s[k]:.6g} to fit the loops."
+        f"joint '{layout.joints[layout.dofs[k].joint]}': initial velocity of "
+        f"{layout.dofs[k].label} was changed from {start[k]:.6g} to {s[k]:.6g} to fit the loops."
         for k in range(layout.n_tree)
         if given[k] and abs(s[k] - start[k]) > 1e-9
     ]
@@ -292,8 +293,8 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
             )
         else:
             out.append(
-                f"{_kind(model, j)} '{name}' repeats {count} of its {total} constraints, already held by "
-                f"{others}: its reaction is not unique (least-norm reactions are reported)."
+                f"{_kind(model, j)} '{name}' repeats {count} of its {total} constraints, already "
+                f"held by {others}: its reaction is not unique (least-norm reactions are reported)."
             )
     return out
 
@@ -325,6 +326,7 @@ def check_mass(model: Model, q: np.ndarray, rows: tuple[Row, ...], closure: Clos
         k = int(np.abs(free @ vector[:, 0]).argmax())
         dof = layout.dofs[k]
         raise SwelltreeError(
-            f"joint '{layout.joints[dof.joint]}': {dof.label} moves no mass, so its acceleration is "
-            f"undetermined. Give body '{layout.bodies[dof.joint]}' mass or inertia, or hold that motion."
+            f"joint '{layout.joints[dof.joint]}': {dof.label} moves no mass, so its acceleration "
+            f"is undetermined. Give body '{layout.bodies[dof.joint]}' mass or inertia, "
+            "or hold that motion."
         )

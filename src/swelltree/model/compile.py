@@ -28,7 +28,7 @@ from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
 
-def compile(system: System, added_mass: np.ndarray | None = None) -> Model:  # noqa: A001
+def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
     """Compile a described system.
 
     Args:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from swelltree.model.layout import Layout, Row
+from swelltree.model.parameters import get_value, set_values
 from swelltree.spatial.arrays import Array, pytree
 
 
@@ -70,3 +71,15 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
         return replace(self, **changes)
+
+    def value(self, name: str) -> Array:
+        """A number of the model by name: "barge1.mass", "hinge.base_point", "ram.damping"."""
+        return get_value(self, name)
+
+    def with_values(self, values: dict[str, Any]) -> Model:
+        """Copy with other numbers, by name; works inside `jit`, `grad` and `vmap`.
+
+        Args:
+            values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}.
+        """
+        return set_values(self, values)

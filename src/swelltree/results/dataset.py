@@ -45,9 +45,9 @@ def to_dataset(
         drives = raw["work"].shape[1] - raw["potential_energy"].shape[1]
         raw["potential_energy"] = np.pad(raw["potential_energy"], ((0, 0), (0, drives)))
     variables = {}
-    for channel, values in raw.items():
-        label = LABELS[channel]
-        variables[label.name] = (("time", *label.dims), values, attributes(label))
+    for channel, label in LABELS.items():
+        if channel in raw:
+            variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
         variables,

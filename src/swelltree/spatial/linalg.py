@@ -6,12 +6,15 @@ a whole time loop compiles into one kernel; large ones by LAPACK.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
-UNROLLED = 9  # largest matrix solved by straight-line code
+UNROLLED = 16  # largest matrix solved by straight-line code
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
 
 
@@ -32,6 +35,13 @@ def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
     return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
 
 
+def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
+    """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
+    if mask.size * x.shape[1] <= SMALL_PRODUCT:
+        return (mask[:, :, None] * x[None]).sum(1)
+    return mask @ x
+
+
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
     """Solve A x = b for a symmetric positive definite A."""
     n = A.shape[0]
@@ -45,19 +55,19 @@ def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n
 def _solve_unrolled(A: Array, b: Array) -> Array:
     """L D L^T by scalars: no dots, no library call."""
     n = A.shape[0]
-    L = [[None] * n for _ in range(n)]
-    D = [None] * n
+    L: list[list[Any]] = [[None] * n for _ in range(n)]
+    D: list[Any] = [None] * n
     for j in range(n):
-        work = [L[j][k] * D[k] for k in range(j)]  # type: ignore[operator]
-        D[j] = A[j, j] - sum(L[j][k] * work[k] for k in range(j))  # type: ignore[operator]
+        work = [L[j][k] * D[k] for k in range(j)]
+        D[j] = A[j, j] - sum(L[j][k] * work[k] for k in range(j))
         for i in range(j + 1, n):
-            L[i][j] = (A[i, j] - sum(L[i][k] * work[k] for k in range(j))) / D[j]  # type: ignore[operator]
-    y = [None] * n
+            L[i][j] = (A[i, j] - sum(L[i][k] * work[k] for k in range(j))) / D[j]
+    y: list[Any] = [None] * n
     for i in range(n):
-        y[i] = b[i] - sum(L[i][k] * y[k] for k in range(i))  # type: ignore[operator]
-    x = [None] * n
+        y[i] = b[i] - sum(L[i][k] * y[k] for k in range(i))
+    x: list[Any] = [None] * n
     for i in reversed(range(n)):
-        x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))  # type: ignore[operator]
+        x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))
     return jnp.stack(x)
 
 

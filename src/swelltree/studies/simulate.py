@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from swelltree.solvers.chunks import run_chunks, run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.engine import Tracer, jax, jnp
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -30,7 +31,7 @@ def problem(formulation: Formulation, matters: bool) -> Problem:
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
-        weights=Phase(State(True, True, True), False),
+        weights=Phase(State(True, True, True), False),  # the work steers no step
         settle_changes_rate=matters,
     )
 
@@ -45,14 +46,15 @@ def _observer(formulation: Formulation) -> Any:
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
 
 
-@functools.lru_cache(maxsize=64)
-def _starter(formulation: Formulation) -> Any:
-    return jax.jit(lambda model: start_phase(model, formulation))
+def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
+    """Compile the observation while the stepper compiles and runs."""
+    stack = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y0)
+    _observer(formulation)(model, np.zeros(count), stack)
 
 
 def is_traced(model: Any) -> bool:
     """Are we inside jit, grad or vmap?"""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(model))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
 def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
@@ -127,8 +129,11 @@ def simulate(
     task = problem(how, how.settling_matters(model))
     if is_traced((model, start)):
         return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)
-    y0 = _starter(how)(model) if start is None else start
+    y0 = start_phase(model, how) if start is None else start
     advance = compiled(task, solver)
+    width = min(chunk, len(t_out))
+    observer = threading.Thread(target=_warm_observer, args=(model, how, y0, width))
+    observer.start()
     key = run_key(
         *jax.tree.leaves(jax.tree.map(np.asarray, (model, y0))),
         (how, solver, tuple(options), chunk),
@@ -145,7 +150,8 @@ def simulate(
         resume=resume,
         key=key,
     )
-    return _to_dataset(model, how, solver, options, run, provenance)
+    observer.join()
+    return _to_dataset(model, how, solver, options, run, width, provenance)
 
 
 def _traced(
@@ -175,7 +181,13 @@ def _traced(
 
 
 def _to_dataset(
-    model: Model, how: Formulation, solver: str, options: Options, run: Any, provenance: Any
+    model: Model,
+    how: Formulation,
+    solver: str,
+    options: Options,
+    run: Any,
+    width: int,
+    provenance: Any,
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
@@ -190,7 +202,7 @@ def _to_dataset(
         t = run.times[first : first + count]
         first += count
         # chunks of one length share a compiled program
-        length = max(count, len(jax.tree.leaves(parts[0])[0]) if parts else count)
+        length = width
         padded = jax.tree.map(lambda x, n=length: _padded(x, n), (t, phases))
         seen = watch(model, *padded)
         parts.append({name: np.asarray(x)[:count] for name, x in seen.items()})

@@ -6,6 +6,7 @@ No JAX here, so describing and checking a system is quick.
 from swelltree.system.bodies import WORLD, Body, Point
 from swelltree.system.casefile import Case, case_schema, load, loads
 from swelltree.system.controllers import Controller, Measure, parse_measure
+from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
 from swelltree.system.hulls import Box, Cylinder, Hull, Sphere
@@ -53,6 +54,7 @@ __all__ = [
     "Controller",
     "Cylinder",
     "Cylindrical",
+    "DhRow",
     "Distance",
     "DistanceSensor",
     "EquilibriumStudy",
@@ -89,6 +91,7 @@ __all__ = [
     "Water",
     "Weld",
     "case_schema",
+    "dh_chain",
     "find_topology",
     "load",
     "loads",

@@ -76,6 +76,9 @@ def write_text(path: Path, text: str) -> None:
         ) as file:
             temporary = file.name
             file.write(text)
+        mask = os.umask(0)  # a temporary file is private; this one need not be
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except OSError as error:
         if temporary and os.path.exists(temporary):

@@ -57,4 +57,5 @@ def actuation(model: Model, t: Array, motion: Motion) -> tuple[Array, Array]:
         u = u.reshape(len(controller.drives))
         for k, (group, index) in enumerate(controller.drives):
             totals[group][index] = totals[group][index] + u[k]
-    return tuple(xp.stack(x) if x else xp.zeros(0) for x in totals.values())  # type: ignore[return-value]
+    spring, joint = (xp.stack(x) if x else xp.zeros(0) for x in totals.values())
+    return spring, joint

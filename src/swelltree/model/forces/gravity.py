@@ -5,8 +5,8 @@ from __future__ import annotations
 from swelltree.model.forces.loads import Loads
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
-from swelltree.spatial.vectors import cross, dot, matvec
 from swelltree.spatial.arrays import namespace
+from swelltree.spatial.vectors import cross, dot, matvec
 
 
 def gravity(model: Model, motion: Motion) -> Loads:

@@ -1,0 +1,233 @@
+"""The command `swelltree`.
+
+Everything heavy is imported inside the commands: `swelltree check` needs no JAX and answers in
+well under a second. Mistakes in the input end with one sentence and exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+OUT_HELP = "Folder for the results."
+
+
+class _Commands(TyperGroup):
+    """The commands, with mistakes told in one sentence."""
+
+    def invoke(self, ctx: Any) -> Any:
+        import warnings
+
+        with warnings.catch_warnings():
+            _show_warnings_short(warnings)
+            try:
+                return super().invoke(ctx)
+            except SwelltreeError as error:
+                typer.secho(f"swelltree: {error}", err=True, fg="red")
+                raise typer.Exit(2) from None
+            except KeyboardInterrupt:
+                typer.secho("swelltree: stopped by the keyboard.", err=True, fg="yellow")
+                raise typer.Exit(130) from None
+
+
+def _show_warnings_short(warnings: Any) -> None:
+    """Warnings for the user are one line; those of other packages stay as they are."""
+    usual = warnings.showwarning
+
+    def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+        if issubclass(category, SwelltreeWarning):
+            typer.secho(f"warning: {message}", err=True, fg="yellow")
+        else:
+            usual(message, category, *where, **more)
+
+    warnings.simplefilter("always", SwelltreeWarning)
+    warnings.showwarning = show
+
+
+app = typer.Typer(
+    name="swelltree",
+    cls=_Commands,
+    help="Multibody systems at sea: check, run and compare.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
+
+
+def _version(wanted: bool) -> bool:
+    if wanted:
+        import importlib.metadata
+
+        typer.echo(importlib.metadata.version("swelltree"))
+        raise typer.Exit
+    return wanted
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def check(case: CasePath) -> None:
+    """Read a case, assemble it and show what it holds; nothing is run."""
+    from rich.console import Console
+
+    from swelltree.model.compile import compile
+    from swelltree.system import load
+    from swelltree.views.outline import outline, without_user_code
+
+    found = load(case)
+    system, notes = without_user_code(found.system)
+    Console().print(outline(found, compile(system), notes))
+
+
+@app.command()
+def run(
+    case: CasePath,
+    out: Annotated[Path | None, typer.Option(help=f"{OUT_HELP}  [default: out/CASE]")] = None,
+    study: Annotated[str | None, typer.Option(help="Run only this study.")] = None,
+    formulation: Annotated[str | None, typer.Option(help="Instead of the one in the case.")] = None,
+    checkpoint: Annotated[bool, typer.Option(help="Keep the run chunk by chunk.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue a run kept by --checkpoint.")] = False,
+    report: Annotated[bool, typer.Option(help="Also write a page to look at the motion.")] = False,
+) -> None:
+    """Run the studies of a case; each result is written as netCDF."""
+    from rich.console import Console
+
+    from swelltree.model.compile import compile
+    from swelltree.results.files import make_folder, save
+    from swelltree.results.summary import summary
+    from swelltree.system import load
+
+    found = load(case)
+    studies = found.studies if study is None else (found.study(study),)
+    if not studies:
+        raise SwelltreeError(f"case '{case}' has no studies. Add [[studies]] to say what to run.")
+    if formulation is not None:
+        studies = tuple(s.replace(formulation=formulation) for s in studies)
+    folder = make_folder(Path("out") / case.stem if out is None else out)
+    sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
+    model = compile(found.system)
+    console = Console()
+    failed = 0
+    for spec in studies:
+        stem = spec.name.replace("/", "_").replace("\\", "_")
+        keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
+        attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
+        result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
+        path = save(result, folder / f"{stem}.nc")
+        console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
+        console.print(f"written: {path}", soft_wrap=True, highlight=False)
+        if report and "time" in result.dims:
+            from swelltree.views.report import write_report
+
+            page = write_report(found.system, result, folder / f"{stem}.html")
+            console.print(f"open: {page}", soft_wrap=True, highlight=False)
+        ended = result.attrs.get("result", "success")
+        if ended == "stopped_by_user":
+            raise KeyboardInterrupt
+        failed += ended != "success"
+    if failed:
+        raise typer.Exit(1)
+
+
+def run_study(model: Any, study: Any, **options: Any) -> Any:
+    """Carry out a study of a case file; options a study does not have are left out."""
+    import importlib
+    import inspect
+
+    module = importlib.import_module(f"swelltree.studies.{study.type}")
+    function: Callable[..., Any] = getattr(module, study.type)
+    given = {
+        name: getattr(study, name) for name in study.__dataclass_fields__ if name not in ("name",)
+    }
+    known = inspect.signature(function).parameters
+    extra = {name: value for name, value in options.items() if name in known}
+    result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)
+    from swelltree.results.dataset import provenance
+
+    # whatever a study left out: versions, water, case
+    result.attrs = provenance(model) | result.attrs | options.get("provenance", {})
+    return result
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
+) -> None:
+    """Run a floating chain on mooring springs and show it."""
+    from rich.console import Console
+
+    from swelltree.demo import run_demo
+    from swelltree.results.summary import summary
+
+    result, files = run_demo(out)
+    console = Console()
+    console.print(summary(result, "demo: a moored chain, released from a bent shape"))
+    for path in files:
+        console.print(f"written: {path}", soft_wrap=True, highlight=False)
+    console.print(
+        f"Open {files[-1].resolve()} in a browser to see it move.", soft_wrap=True, highlight=False
+    )
+
+
+@app.command()
+def validate(
+    only: Annotated[str | None, typer.Option(help="One case or one group of cases.")] = None,
+) -> None:
+    """Compare with closed forms, papers and other codes."""
+    import importlib.util
+
+    if importlib.util.find_spec("swelltree.validation") is None:
+        raise SwelltreeError("this version has no validation cases. Install a later one.")
+    from swelltree.validation import run_validation
+
+    raise typer.Exit(run_validation(only))
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(ctx: typer.Context) -> None:
+    """Measure speed; works in a checkout of the repository (see `make bench`)."""
+    import subprocess
+
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "run.py"
+    if not script.is_file():
+        raise SwelltreeError(
+            "the benchmarks are not part of the installed package. "
+            "Clone the repository and run `make bench` there."
+        )
+    raise typer.Exit(subprocess.run([sys.executable, str(script), *ctx.args]).returncode)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of case files, for editors that complete and check."""
+    import json
+
+    from swelltree.system import case_schema
+
+    typer.echo(json.dumps(case_schema(), indent=2))
+
+
+def main() -> None:
+    """Entry point of the command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Numbers of a compiled model by name, for sensitivities and batches.
+
+    bodies        <body>.mass, .com, .inertia, .volume, .buoyancy
+    joints        <joint>.base_point, .follower_point, .lead, .length
+    springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
+    joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
+
+Points are measured from the body's reference point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.spatial.arrays import Array, namespace
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
+
+
+def _find(model: Model, name: str) -> tuple[tuple[str, ...], str, int]:
+    """Where a named number lives: path of fields, the array's name, the row."""
+    item, _, quantity = name.rpartition(".")
+    groups = {
+        ("bodies",): model.layout.bodies,
+        ("joints",): model.layout.joints,
+        ("forces", "springs"): model.names.springs,
+        ("forces", "joint_forces"): model.names.joint_forces,
+    }
+    for path, names in groups.items():
+        if item in names:
+            holder = _follow(model, path)
+            known = [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
+            if quantity not in known:
+                raise SwelltreeError(
+                    f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
+                    f"It has {listed(known)}."
+                )
+            return path, quantity, names.index(item)
+    every = [n for names in groups.values() for n in names]
+    raise SwelltreeError(
+        f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
+    )
+
+
+def _follow(model: Any, path: tuple[str, ...]) -> Any:
+    for part in path:
+        model = getattr(model, part)
+    return model
+
+
+def get_value(model: Model, name: str) -> Array:
+    """The number or vector of that name."""
+    path, quantity, row = _find(model, name)
+    return getattr(_follow(model, path), quantity)[row]
+
+
+def set_values(model: Model, values: dict[str, Any]) -> Model:
+    """Model with the named numbers replaced."""
+    for name, value in values.items():
+        path, quantity, row = _find(model, name)
+        holder = _follow(model, path)
+        old = getattr(holder, quantity)
+        if not hasattr(value, "__array_namespace__"):
+            value = np.asarray(value, dtype=float)
+        if value.shape != old[row].shape:
+            raise SwelltreeError(
+                f"'{name}': the value has shape {value.shape}. "
+                f"Give {old[row].shape or 'one number'}."
+            )
+        changed = replace(holder, **{quantity: _with_row(old, row, value)})
+        for depth in reversed(range(len(path))):
+            above = _follow(model, path[:depth])
+            changed = replace(above, **{path[depth]: changed})
+        model = changed
+    return model
+
+
+def _with_row(old: Array, row: int, value: Any) -> Array:
+    """Array with one row replaced, in the library of its arguments."""
+    xp = namespace(old, value)
+    rows = [xp.asarray(value if i == row else old[i], dtype=float) for i in range(len(old))]
+    return xp.stack(rows)

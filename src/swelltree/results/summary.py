@@ -1,0 +1,166 @@
+"""What a run did, on one screen: extremes, closure, energy budget, warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.results.energy import energy_scale
+from swelltree.results.summary_still import mode_tables, rest_tables
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.console import RenderableType
+
+LOOSE_CLOSURE = 1e-6  # m, rad
+LOOSE_ENERGY = 1e-3  # of the energy that moved
+STYLE: dict[str, Any] = {"title_justify": "left", "title_style": "italic"}
+
+
+def budget(dataset: xr.Dataset) -> list[tuple[str, float, float]]:
+    """Terms of the energy budget over the run: name, change of stored energy, work [J].
+
+    Kinetic energy counts as stored; elements that did nothing are left out.
+    """
+    kinetic = dataset["kinetic_energy"].sum("body").values
+    rows = [("kinetic", float(kinetic[-1] - kinetic[0]), 0.0)]
+    for name in dataset["element"].values:
+        stored = dataset["potential_energy"].sel(element=name).values
+        work = float(dataset["work"].sel(element=name).values[-1])
+        if stored.any() or work:
+            rows.append((str(name), float(stored[-1] - stored[0]), work))
+    return rows
+
+
+def warnings_of(dataset: xr.Dataset) -> list[str]:
+    """Sentences about what a reader should doubt."""
+    out = []
+    if dataset.attrs.get("result", "success") != "success":
+        out.append(str(dataset.attrs.get("message", "the run did not finish.")))
+    if dataset.attrs.get("unstable_modes", 0):
+        out.append(
+            f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
+        )
+    if "closure" in dataset:
+        worst = float(np.nanmax(dataset["closure"].values))
+        if worst > LOOSE_CLOSURE:
+            out.append(f"joints open by up to {worst:.2g} m or rad: lower rtol.")
+    if "energy_residual" in dataset and "time" in dataset.dims:
+        share = relative_residual(dataset)
+        if share > LOOSE_ENERGY:
+            out.append(f"{share:.1%} of the energy that moved is not accounted for: lower rtol.")
+    return out
+
+
+def relative_residual(dataset: xr.Dataset) -> float:
+    """Largest energy residual as a share of the energy that moved."""
+    scale = energy_scale(dataset)
+    worst = float(np.abs(dataset["energy_residual"].values).max())
+    return worst / scale if scale > 0 else 0.0
+
+
+def extremes(dataset: xr.Dataset) -> list[tuple[str, list[tuple[float, float]]]]:
+    """Least and greatest value of every position [m] and angle [deg], body by body."""
+    position = dataset["position"].values
+    low, high = position.min(0), position.max(0)
+    low[:, 3:], high[:, 3:] = np.degrees(low[:, 3:]), np.degrees(high[:, 3:])
+    return [
+        (str(name), [(float(a), float(b)) for a, b in zip(low[i], high[i], strict=True)])
+        for i, name in enumerate(dataset["body"].values)
+    ]
+
+
+def spread(low: float, high: float) -> str:
+    """A range as it stands in a table."""
+    if high - low < 5e-4:
+        return "-" if abs(high) < 5e-4 else f"{high:.3g}"
+    return f"{low:.3g}..{high:.3g}"
+
+
+def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
+    """A result as tables for the terminal.
+
+    Args:
+        dataset: of any study.
+        title: heading.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Any] = [Text(title, style="bold")] if title else []
+    if "position" in dataset and "time" in dataset.dims:
+        parts += [_run_line(dataset), _extremes_table(dataset)]
+        if "spring_tension" in dataset:
+            parts.append(_springs_line(dataset))
+        parts.append(_budget_table(dataset))
+    elif "position" in dataset:
+        parts += rest_tables(dataset, STYLE)
+    elif "natural_period" in dataset:
+        parts += mode_tables(dataset, STYLE)
+    parts += [Text(f"! {sentence}", style="yellow") for sentence in warnings_of(dataset)]
+    return Group(*parts)
+
+
+def _run_line(dataset: xr.Dataset) -> Any:
+    from rich.text import Text
+
+    attrs, time = dataset.attrs, dataset["time"].values
+    steps = attrs.get("steps_accepted", "?")
+    return Text(
+        f"{time[-1]:g} s, {len(time)} samples, {attrs.get('formulation', '?')}, "
+        f"{attrs.get('solver', '?')}, {steps} steps; "
+        f"joints closed within {float(dataset['closure'].values.max()):.1e}",
+        style="dim",
+    )
+
+
+def _extremes_table(dataset: xr.Dataset) -> Any:
+    from rich.table import Table
+
+    table = Table(title="motion of the reference points", **STYLE)
+    table.add_column("body", style="cyan")
+    table.add_column("")
+    for dof in dataset["dof"].values:
+        unit = "m" if dof in ("Surge", "Sway", "Heave") else "deg"
+        table.add_column(f"{dof}\n{unit}", justify="right")
+    for name, ranges in extremes(dataset):
+        table.add_row(name, "least", *(_short(pair[0]) for pair in ranges))
+        table.add_row("", "greatest", *(_short(pair[1]) for pair in ranges), end_section=True)
+    return table
+
+
+def _short(value: float) -> str:
+    return "-" if abs(value) < 5e-4 else f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
+
+
+def _springs_line(dataset: xr.Dataset) -> Any:
+    from rich.table import Table
+
+    table = Table(title="springs, greatest", **STYLE)
+    table.add_column("spring", style="cyan")
+    table.add_column("tension \\[N]", justify="right")
+    table.add_column("length \\[m]", justify="right")
+    for i, name in enumerate(dataset["spring"].values):
+        tension = dataset["spring_tension"].values[:, i].max()
+        table.add_row(
+            str(name), f"{tension:.4g}", f"{dataset['spring_length'].values[:, i].max():.4g}"
+        )
+    return table
+
+
+def _budget_table(dataset: xr.Dataset) -> Any:
+    from rich.table import Table
+
+    table = Table(title="energy budget \\[J]", **STYLE)
+    table.add_column("element", style="cyan")
+    table.add_column("stored, change", justify="right")
+    table.add_column("work done", justify="right")
+    rows = budget(dataset)
+    for name, stored, work in rows:
+        table.add_row(name, f"{stored:.6g}" if stored else "-", f"{work:.6g}" if work else "-")
+    table.add_section()
+    table.add_row("sum", f"{sum(r[1] for r in rows):.6g}", f"{sum(r[2] for r in rows):.6g}")
+    residual = float(dataset["energy_residual"].values[-1])
+    table.add_row("residual", f"{residual:.2e}", f"{relative_residual(dataset):.1e} of moved")
+    return table

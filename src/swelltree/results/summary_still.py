@@ -1,0 +1,71 @@
+"""Summaries of studies without time: the state of rest, and modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+    """Where every body rests, and the tension of every spring."""
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = []
+    if "message" in dataset.attrs:
+        parts.append(Text(str(dataset.attrs["message"]), style="dim"))
+    table = Table(title="state of rest", **style)
+    table.add_column("body", style="cyan")
+    for i, dof in enumerate(dataset["dof"].values):
+        table.add_column(f"{dof}\n{'m' if i < 3 else 'deg'}", justify="right")
+    values = dataset["position"].values.copy()
+    values[:, 3:] = np.degrees(values[:, 3:])
+    for name, row in zip(dataset["body"].values, values, strict=True):
+        table.add_row(str(name), *(_short(x) for x in row))
+    parts.append(table)
+    if "spring_tension" in dataset:
+        table = Table(title="springs", **style)
+        table.add_column("spring", style="cyan")
+        table.add_column("tension\nN", justify="right")
+        table.add_column("length\nm", justify="right")
+        for i, name in enumerate(dataset["spring"].values):
+            tension, length = (
+                dataset["spring_tension"].values[i],
+                dataset["spring_length"].values[i],
+            )
+            table.add_row(str(name), f"{tension:.5g}", f"{length:.5g}")
+        parts.append(table)
+    return parts
+
+
+def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+    """Period and damping of every mode, and what moves most in it."""
+    from rich.table import Table
+
+    table = Table(title="modes", **style)
+    for heading in ("mode", "period\ns", "frequency\nrad/s", "damping\nof critical"):
+        table.add_column(heading, justify="right")
+    table.add_column("moves most", style="cyan")
+    shape = np.abs(dataset["shape_real"].values + 1j * dataset["shape_imag"].values)
+    for i, mode in enumerate(dataset["mode"].values):
+        body, dof = np.unravel_index(shape[i].argmax(), shape[i].shape)
+        most = f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}"
+        columns = ("natural_period", "natural_frequency", "damping_ratio")
+        numbers = [float(dataset[name].values[i]) for name in columns]
+        period, frequency, damping = numbers
+        table.add_row(
+            str(mode),
+            f"{period:.4g}" if np.isfinite(period) else "-",
+            f"{frequency:.4g}",
+            f"{damping:.4f}" if abs(damping) > 5e-5 else "-",
+            most,
+        )
+    return [table]
+
+
+def _short(value: float) -> str:
+    return "-" if abs(value) < 5e-4 else f"{value:.3f}"

@@ -1,0 +1,182 @@
+"""`equilibrium`: the state of rest, and what was out of balance before."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.model.forces.total import total_loads
+from swelltree.model.model import Model
+from swelltree.solvers.newton import NewtonResult, newton, newton_traced
+from swelltree.solvers.solution import Code
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+from swelltree.studies.simulate import is_traced
+from swelltree.system.errors import SwelltreeError
+
+TOLERANCE = 1e-10  # of the largest weight or load
+LARGEST_STEP = 0.5  # m, rad: damping of Newton's steps
+
+
+@pytree()
+class Statics:
+    """What the balance depends on."""
+
+    model: Model
+    state: State
+    force_scale: Array
+    taken_off: Array  # part of the first imbalance that continuation still carries
+
+
+@functools.lru_cache(maxsize=32)
+def _balance(formulation: Formulation) -> Any:
+    """Residual of statics: generalised forces with multipliers, and the joint equations.
+
+    Unknowns are a step in the directions of the velocities and the multipliers.
+    """
+
+    def residual(args: Statics, x: Array) -> Array:
+        model, state = args.model, args.state
+        n = state.s.shape[0]
+        here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
+        t = jnp.zeros(())
+        kin = formulation.kinematics(model, t, here)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion).wrench)
+        if kin.rows is None or not formulation.keeps_rows:
+            return tau - args.taken_off
+        g, J, _, _ = formulation.constraint(kin)
+        tau = tau + J.T @ (args.force_scale * x[n:])
+        return jnp.concatenate([tau, args.force_scale * g]) - args.taken_off
+
+    return residual
+
+
+def _force_scale(model: Model) -> Array:
+    """Size of the loads: weights and spring preloads, at least a newton."""
+    weight = jnp.sum(model.bodies.mass) * jnp.abs(model.gravity).max()
+    springs = model.forces.springs
+    preload = jnp.sum(springs.stiffness * springs.rest_length)
+    return jnp.maximum(jnp.maximum(weight, preload), 1.0)
+
+
+def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Any:
+    """State of rest and result code, all in one graph: for `jit`, `vmap` and `grad`."""
+    state = formulation.start(model) if start is None else start
+    residual, args, x0 = _set_up(model, formulation, state)
+    x, code = newton_traced(
+        residual, args, x0, tol=TOLERANCE, scale=args.force_scale, max_step=LARGEST_STEP
+    )
+    still = State(state.q, jnp.zeros_like(state.s), state.chart)
+    return formulation.retract(model, still, x[: state.s.shape[0]]), code
+
+
+def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, Statics, Array]:
+    residual = _balance(formulation)
+    rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
+    n = state.s.shape[0]
+    args = Statics(model, state, _force_scale(model), jnp.zeros(n + rows))
+    return residual, args, jnp.zeros(n + rows)
+
+
+def equilibrium(
+    model: Model,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    start: State | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Find the state of rest near the start (damped Newton; continuation when that fails).
+
+    Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
+    `grad` or `vmap` the result is a dict of arrays. Prescribed motions are held as at t = 0.
+
+    Args:
+        model: from `compile`.
+        formulation: name or object.
+        start: state to begin from; the assembled one if not given.
+        provenance: attributes added to the result.
+    """
+    how = chosen_formulation(formulation)
+    if is_traced((model, start)):
+        state, code = equilibrium_state(model, how, start)
+        phase = Phase(state, start_phase(model, how).work)
+        return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+    state, before, found = find_rest(model, how, start)
+    phase = Phase(state, start_phase(model, how).work)
+    return _to_dataset(model, how, phase, before, found, provenance)
+
+
+def find_rest(
+    model: Model, how: Formulation, start: State | None = None
+) -> tuple[State, np.ndarray, NewtonResult]:
+    """State of rest, the forces out of balance before, and how Newton went."""
+    state = how.start(model) if start is None else start
+    residual, args, x0 = _set_up(model, how, state)
+    before = np.asarray(jax.jit(residual)(args, x0))
+
+    def path(fraction: float) -> Statics:
+        # carry the first imbalance along and take it off little by little
+        return Statics(model, state, args.force_scale, (1.0 - fraction) * before)
+
+    found = newton(
+        residual,
+        args,
+        x0,
+        tol=TOLERANCE,
+        scale=float(args.force_scale),
+        max_step=LARGEST_STEP,
+        path=path,
+    )
+    n = state.s.shape[0]
+    if found.code is not Code.SUCCESS:
+        raise SwelltreeError(
+            "equilibrium: no state of rest was found. "
+            f"{_imbalance(model, how, found.residual[:n])} remains. "
+            " Check buoyancy and weight, springs, and directions that nothing holds."
+        )
+    still = State(state.q, jnp.zeros_like(state.s), state.chart)
+    rest = jax.jit(lambda m, x: how.settle(m, jnp.zeros(()), how.retract(m, still, x)))(
+        model, found.x[:n]
+    )
+    return rest, before[:n], found
+
+
+def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
+    """The largest unbalanced force in words."""
+    k = int(np.abs(tau).argmax())
+    names = how.velocity_names(model)
+    unit = "N m" if names[k].rsplit("__", 1)[-1] in ("Roll", "Pitch", "Yaw") else "N"
+    return f"{names[k].replace('__', ' ')}: {tau[k]:.4g} {unit} out of balance"
+
+
+def _to_dataset(
+    model: Model,
+    how: Formulation,
+    phase: Phase,
+    before: np.ndarray,
+    found: Any,
+    provenance: dict[str, Any] | None,
+) -> Any:
+    from swelltree.results.dataset import to_dataset
+
+    seen = jax.jit(lambda m, y: observe(m, how, jnp.zeros(()), y))(model, phase)
+    channels = {name: np.asarray(x)[None] for name, x in seen.items()}
+    attrs = {
+        "study": "equilibrium",
+        "formulation": how.name,
+        "iterations": len(found.history) - 1,
+        "largest_imbalance": float(np.abs(found.residual).max(initial=0.0)),
+        "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
+    }
+    rest = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    rest["imbalance_before"] = (
+        "direction",
+        before,
+        {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
+    )
+    return rest.assign_coords(direction=list(how.velocity_names(model)))

@@ -1,0 +1,154 @@
+r"""`modes`: natural periods, damping and mode shapes by automatic linearisation.
+
+With y the free directions at the state of rest (the null space Z of the
+constraint rows), the accelerations of the model itself are differentiated:
+
+.. math:: \ddot y = Z^\top \frac{\partial \dot s}{\partial q} Z\, y
+                  + Z^\top \frac{\partial \dot s}{\partial s} Z\, \dot y
+
+so every force, joint and formulation is linearised exactly and alike.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import solve_motion
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.studies.equilibrium import equilibrium_state, find_rest
+from swelltree.studies.simulate import is_traced
+from swelltree.system.errors import SwelltreeError
+
+STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillation
+
+
+def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Array, Array]:
+    """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
+    t = jnp.zeros(())
+    n = state.s.shape[0]
+    kin = formulation.kinematics(model, t, state)
+    Z = jnp.eye(n)
+    if kin.rows is not None and formulation.keeps_rows:
+        J = formulation.constraint(kin)[1]
+        m = J.shape[0]
+        Q, _ = jnp.linalg.qr(jax.lax.stop_gradient(J).T, mode="complete")
+        Z0 = Q[:, m:]
+        # same directions, but following the joints when a parameter moves them
+        Z = Z0 - J.T @ jnp.linalg.solve(J @ J.T, J @ Z0)
+
+    def free_acceleration(y: Array, rate: Array) -> Array:
+        moved = formulation.retract(model, state, Z @ y)
+        there = State(moved.q, Z @ rate, moved.chart)
+        return Z.T @ solve_motion(model, formulation, t, there)[2].s_dot
+
+    zero = jnp.zeros(Z.shape[1])
+    K, C = jax.jacfwd(free_acceleration, argnums=(0, 1))(zero, zero)
+    eye = jnp.eye(Z.shape[1])
+    A = jnp.block([[0.0 * eye, eye], [K, C]])
+    return A, kin.P @ Z
+
+
+@functools.lru_cache(maxsize=32)
+def _linearised(formulation: Formulation) -> Any:
+    return jax.jit(lambda model, state: linearise(model, formulation, state))
+
+
+def modes(
+    model: Model,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    at_equilibrium: bool = True,
+    start: State | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Natural periods, damping ratios and mode shapes about the state of rest.
+
+    Returns a dataset with dimension `mode`, slowest oscillation first, then the modes that do
+    not oscillate. Inside `jit`, `grad` or `vmap` the result is a dict with `eigenvalue` (all of
+    them, unsorted) and `state_matrix`.
+
+    Args:
+        model: from `compile`.
+        formulation: name or object.
+        at_equilibrium: find the state of rest first; otherwise linearise at the start.
+        start: state to begin from.
+        provenance: attributes added to the result.
+    """
+    how = chosen_formulation(formulation)
+    if is_traced((model, start)):
+        state = how.start(model) if start is None else start
+        if at_equilibrium:
+            state, _ = equilibrium_state(model, how, state)
+        A, _ = linearise(model, how, State(state.q, 0.0 * state.s, state.chart))
+        return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
+    if at_equilibrium:
+        state, _, _ = find_rest(model, how, start)
+    else:
+        state = how.start(model) if start is None else start
+    state = State(state.q, jnp.zeros_like(state.s), state.chart)
+    A, to_bodies = (np.asarray(x) for x in _linearised(how)(model, state))
+    if not np.isfinite(A).all():
+        raise SwelltreeError(
+            "modes: the linearised equations are not finite. Check the state with equilibrium()."
+        )
+    return _to_dataset(model, how, A, to_bodies, provenance)
+
+
+def _to_dataset(
+    model: Model, how: Formulation, A: np.ndarray, to_bodies: np.ndarray, provenance: Any
+) -> Any:
+    import xarray as xr
+
+    from swelltree.model.layout import DOFS
+
+    values, vectors = np.linalg.eig(A)
+    f = A.shape[0] // 2
+    size = np.abs(values)
+    still = size < STILL * max(size.max(initial=0.0), 1e-300)
+    values = np.where(still, 0.0, values)
+    # one of each conjugate pair, oscillating modes first
+    keep = [i for i in range(2 * f) if values[i].imag > 0]
+    keep.sort(key=lambda i: size[i])
+    keep += sorted((i for i in range(2 * f) if values[i].imag == 0), key=lambda i: size[i])
+    lam = values[keep]
+    decay, swing = np.real(lam), np.imag(lam)
+    shapes = to_bodies @ vectors[:f, keep]
+    largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(len(keep))]
+    shapes = shapes / np.where(largest == 0, 1.0, largest)
+    order = [model.layout.bodies.index(name) for name in model.layout.described]
+    shapes = np.moveaxis(shapes.reshape(model.layout.n_bodies, 6, -1)[order], 2, 0)
+    omega = np.abs(lam)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        damping = np.where(omega > 0, -decay / omega, 0.0)
+        period = np.where(swing > 0, 2 * np.pi / np.abs(swing), np.inf)
+    attrs = {
+        "study": "modes",
+        "formulation": how.name,
+        "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
+    }
+    data = {
+        "natural_frequency": ("mode", omega, {"units": "rad/s"}),
+        "natural_period": ("mode", period, {"units": "s", "long_name": "damped period"}),
+        "damping_ratio": ("mode", damping, {"units": "1"}),
+        "eigenvalue_real": ("mode", decay, {"units": "1/s"}),
+        "eigenvalue_imag": ("mode", swing, {"units": "rad/s"}),
+        "shape_real": (
+            ("mode", "body", "dof"),
+            shapes.real,
+            {"units": "m, rad", "long_name": "mode shape, largest entry one"},
+        ),
+        "shape_imag": (("mode", "body", "dof"), shapes.imag, {"units": "m, rad"}),
+    }
+    coords = {
+        "mode": np.arange(1, len(keep) + 1),
+        "body": list(model.layout.described),
+        "dof": list(DOFS),
+    }
+    return xr.Dataset(data, coords, attrs | (provenance or {}))

@@ -1,0 +1,150 @@
+"""A system as a tree in the terminal, and what its compilation noticed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from swelltree.system import Case, System
+from swelltree.system.forces import AppliedForce, SpringDamper
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from swelltree.model.model import Model
+
+
+def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
+    """What a checked case holds: bodies and joints, freedoms, remarks, studies.
+
+    Args:
+        case: the case.
+        model: its compiled system.
+        notes: further sentences.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    layout = model.layout
+    freedoms = layout.n_tree - len(model.cut_rows)
+    loops = len(case.system.topology.loops)
+    parts: list[Any] = [
+        system_tree(case.system),
+        Text(""),
+        Text.assemble(
+            (f"{freedoms}", "bold"),
+            f" {'degree' if freedoms == 1 else 'degrees'} of freedom: {layout.n_tree} of the tree",
+            f", less {len(model.cut_rows)} from loops and prescribed motions"
+            if model.cut_rows
+            else "",
+            f"; {count(layout.n_bodies, 'body', 'bodies')}, {count(layout.n_joints, 'joint')}, "
+            f"{count(loops, 'loop')}",
+        ),
+        Text(
+            f"{count(len(case.system.forces), 'force element')}, "
+            f"{count(len(case.system.controllers), 'controller')}, "
+            f"{count(len(case.system.sensors), 'sensor')}; rho {case.system.water.rho:g} kg/m^3, "
+            f"g {case.system.water.g:g} m/s^2"
+        ),
+    ]
+    parts += [Text(f"- {sentence}", style="yellow") for sentence in (*model.report, *notes)]
+    parts += [Text.assemble("study ", (s.name, "cyan"), f": {study_text(s)}") for s in case.studies]
+    if not case.studies:
+        parts.append(Text("no studies: add [[studies]] to run something"))
+    return Group(*parts)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def system_tree(system: System) -> RenderableType:
+    """Bodies under the joints that hold them, loops at the end."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    topology = system.topology
+    tree = Tree(Text.assemble((system.name, "bold"), "  world"), guide_style="dim")
+    branches: dict[int, Any] = {-1: tree}
+    for i, (name, joint, parent) in enumerate(
+        zip(topology.body_names, topology.tree_joint, topology.parent, strict=True)
+    ):
+        implicit = joint == f"{name}_free" and name in topology.implicit_free
+        about = "free" if implicit else joint_text(system.joint(joint))
+        label = Text.assemble(
+            (joint, "green"), (f" {about}  ", "dim"), (name, "cyan"), f" {body_text(system, name)}"
+        )
+        branches[i] = branches[parent].add(label)
+    if topology.cut_joints:
+        cut = tree.add(Text("closed by equations", style="italic"))
+        for name in topology.cut_joints:
+            joint = system.joint(name)
+            ends = f"{joint.base.body} - {joint.follower.body}"
+            cut.add(Text.assemble((name, "green"), (f" {joint_text(joint)}  ", "dim"), ends))
+    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
+    if springs:
+        branch = tree.add(Text("springs", style="italic"))
+        for f in springs:
+            branch.add(Text.assemble((f.name, "green"), f" {f.a.body} - {f.b.body}"))
+    for f in system.forces:
+        if isinstance(f, AppliedForce):
+            tree.add(Text.assemble((f.name, "green"), f" applied to {f.point.body}"))
+    return tree
+
+
+def joint_text(joint: Any) -> str:
+    """Kind of a joint and its freedoms."""
+    dofs = [f"{d} prescribed" if d in joint.motions() else d for d in joint.layout().dofs]
+    return f"{joint.type}: {', '.join(dofs)}" if dofs else joint.type
+
+
+def body_text(system: System, name: str) -> str:
+    """Mass and displacement of a body."""
+    body = system.body(name)
+    volume = body.displaced_volume
+    return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
+
+
+def study_text(study: Any) -> str:
+    """A study in a few words."""
+    words = [study.type]
+    if getattr(study, "duration", None) is not None:
+        words.append(f"{study.duration:g} s with {study.solver}")
+    return ", ".join([*words, study.formulation])
+
+
+def without_user_code(system: System) -> tuple[System, list[str]]:
+    """The system with every "module:name" replaced by zero, and sentences about motions.
+
+    A check must not import the user's modules. Forces and controllers do not matter for it;
+    a prescribed motion does, so the reader is told.
+    """
+    notes, joints = [], []
+    for joint in system.joints:
+        texts = {dof: signal for dof, signal in joint.motions().items() if isinstance(signal, str)}
+        for dof, text in texts.items():
+            notes.append(
+                f"joint '{joint.name}': {dof} follows '{text}', which only a run imports; "
+                "the check held it at zero."
+            )
+        motion = {dof: 0.0 if dof in texts else s for dof, s in joint.motions().items()}
+        joints.append(joint.replace(motion=motion) if texts else joint)
+    forces = []
+    for force in system.forces:
+        if isinstance(force, AppliedForce):
+            forces.append(_quiet(force))
+        else:
+            forces.append(force.replace(force=0.0) if isinstance(force.force, str) else force)
+    return system.replace(joints=tuple(joints), forces=tuple(forces), controllers=()), notes
+
+
+def _quiet(force: AppliedForce) -> AppliedForce:
+    """An applied force without a user's functions."""
+    if force.function is not None:
+        return force.replace(function=None, force=(0.0, 0.0, 0.0))
+    changes = {
+        field: tuple(0.0 if isinstance(s, str) else s for s in signals)
+        for field in ("force", "torque")
+        if (signals := getattr(force, field)) is not None
+    }
+    return force.replace(**changes)

@@ -1,0 +1,176 @@
+"""The moving scene of a run as plain data: shapes, joints, springs, keyframes.
+
+Points of a body are measured from its reference point in body axes, so a shape is placed by the
+position and quaternion of each keyframe alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.system import Box, Cylinder, Sphere, System
+from swelltree.system.bodies import Body, Point
+from swelltree.system.forces import SpringDamper
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+COLORS = (
+    "#2f6fb0",
+    "#e08a1e",
+    "#2a9d7c",
+    "#c8553d",
+    "#8a63b8",
+    "#4fb3d9",
+    "#a3843b",
+    "#d16ba5",
+)
+MAX_FRAMES = 900
+SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
+
+
+def scene(system: System, dataset: xr.Dataset) -> dict[str, Any]:
+    """Everything a viewer needs.
+
+    Args:
+        system: the system that was run.
+        dataset: its result in time.
+    """
+    numbers = {body.name: i for i, body in enumerate(system.bodies)}
+    size = typical_size(system)
+
+    def place(point: Point) -> dict[str, Any]:
+        if point.body == "world":
+            return {"body": -1, "point": rounded(point.position)}
+        local = np.array(point.position) - np.array(system.body(point.body).reference)
+        return {"body": numbers[point.body], "point": rounded(local)}
+
+    bodies = []
+    for i, body in enumerate(system.bodies):
+        vertices, faces = shape(body, size)
+        bodies.append(
+            {
+                "name": body.name,
+                "color": COLORS[i % len(COLORS)],
+                "vertices": rounded(vertices),
+                "faces": faces,
+                "center": rounded(np.array(body.com) - np.array(body.reference)),
+            }
+        )
+    every = -(-len(dataset["time"]) // MAX_FRAMES)
+    some = dataset.isel(time=slice(None, None, every))
+    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
+    return {
+        "name": system.name,
+        "bodies": bodies,
+        "joints": [
+            {"name": j.name, "type": j.type, "base": place(j.base), "follower": place(j.follower)}
+            for j in system.joints
+            if j.type != "free"
+        ],
+        "springs": [{"name": f.name, "a": place(f.a), "b": place(f.b)} for f in springs],
+        "time": rounded(some["time"].values),
+        "position": rounded(some["position"].values[:, :, :3]),
+        "quaternion": rounded(some["quaternion"].values, 5),
+        "tension": rounded(some["spring_tension"].values, 1) if springs else [],
+        "depth": system.water.depth if np.isfinite(system.water.depth) else None,
+    }
+
+
+def rounded(values: Any, digits: int = 4) -> Any:
+    """Numbers as nested lists with few digits."""
+    return np.nan_to_num(np.round(np.asarray(values, float), digits)).tolist()
+
+
+def typical_size(system: System) -> float:
+    """A length to draw things that have none [m]."""
+    sides = [max(sides_from_inertia(body)[0], default=0.0) for body in system.bodies]
+    if max(sides) > 0:
+        return max(sides)
+    places = np.array([body.position for body in system.bodies])
+    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+
+
+def sides_from_inertia(body: Body) -> tuple[np.ndarray, np.ndarray]:
+    """Sides of the solid box with this mass and inertia [m], and its axes in body axes.
+
+    A box of sides a, b, c has I_a = m (b^2 + c^2) / 12 about the axis of a, and so on.
+    """
+    inertia = body.inertia_matrix
+    if not body.mass > 0:
+        return np.zeros(3), np.eye(3)
+    if np.abs(inertia - np.diag(np.diag(inertia))).max() <= 1e-9 * np.abs(inertia).max():
+        moments, axes = np.diag(inertia), np.eye(3)
+    else:
+        moments, axes = np.linalg.eigh(inertia)
+        axes = axes * np.sign(np.linalg.det(axes))
+    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def shape(body: Body, size: float) -> tuple[np.ndarray, list[list[int]]]:
+    """Vertices and faces of a body: its hull, or the box its inertia belongs to."""
+    reference = np.array(body.reference)
+    hull = body.hull
+    if hull is not None:
+        # upright as described, the waterline `draft` above the lowest point
+        vertices, faces, lowest = _hull(hull)
+        draft = hull.draft if hull.draft is not None else hull.radius
+        foot = np.array([0.0, 0.0, -draft - body.position[2] - lowest])
+        return vertices + foot - reference, faces
+    sides, axes = sides_from_inertia(body)
+    sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
+    vertices, faces = box(*sides)
+    return vertices @ axes.T + np.array(body.com) - reference, faces
+
+
+def _hull(hull: Any) -> tuple[np.ndarray, list[list[int]], float]:
+    """A hull around the origin and the height of its lowest point."""
+    if isinstance(hull, Box):
+        return *box(hull.length, hull.width, hull.height), -hull.height / 2
+    if isinstance(hull, Cylinder):
+        return *prism(hull.radius, hull.height), -hull.height / 2
+    assert isinstance(hull, Sphere)
+    return *ball(hull.radius), -hull.radius
+
+
+def box(length: float, width: float, height: float) -> tuple[np.ndarray, list[list[int]]]:
+    """A box around the origin; faces run counter-clockwise seen from outside."""
+    half = 0.5 * np.array([length, width, height])
+    corners = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
+    faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ]
+    return np.array(corners) * half, faces
+
+
+def prism(radius: float, height: float, n: int = 20) -> tuple[np.ndarray, list[list[int]]]:
+    """An upright cylinder around the origin."""
+    angle = 2.0 * np.pi * np.arange(n) / n
+    ring = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    low = np.column_stack([ring, np.full(n, -0.5 * height)])
+    high = np.column_stack([ring, np.full(n, 0.5 * height)])
+    sides = [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
+    return np.concatenate([low, high]), [*sides, list(range(n))[::-1], list(range(n, 2 * n))]
+
+
+def ball(radius: float, n: int = 14, m: int = 8) -> tuple[np.ndarray, list[list[int]]]:
+    """A sphere around the origin."""
+    north = np.pi * np.arange(m + 1) / m
+    east = 2.0 * np.pi * np.arange(n) / n
+    vertices = np.array(
+        [(np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), -np.cos(a)) for a in north for b in east]
+    )
+    faces = [
+        [i * n + j, i * n + (j + 1) % n, (i + 1) * n + (j + 1) % n, (i + 1) * n + j]
+        for i in range(m)
+        for j in range(n)
+    ]
+    return radius * vertices, faces

@@ -1,0 +1,64 @@
+"""Result files are written whole or not at all."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import swelltree as sw
+
+
+def small():
+    return xr.Dataset({"x": ("time", np.arange(3.0), {"units": "m"})}, {"time": [0.0, 1.0, 2.0]})
+
+
+def test_a_failed_write_leaves_nothing_behind_and_keeps_the_old_file(tmp_path, monkeypatch):
+    path = sw.save(small(), tmp_path / "run.nc")
+    before = path.read_bytes()
+
+    def fail(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
+    with pytest.raises(
+        sw.SwelltreeError, match=r"run.nc': No space left on device. Choose a folder"
+    ):
+        sw.save(small(), path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_a_missing_folder_is_told(tmp_path):
+    with pytest.raises(sw.SwelltreeError, match=r"nowhere' does not exist. Make it first"):
+        sw.save(small(), tmp_path / "nowhere" / "run.nc")
+
+
+def test_a_folder_is_not_a_file(tmp_path):
+    with pytest.raises(sw.SwelltreeError, match=r"it is a folder. Name a file in it"):
+        sw.save(small(), tmp_path)
+
+
+def test_an_unwritable_path_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(sw.SwelltreeError, match=r"file' does not exist. Make it first"):
+        sw.save(small(), tmp_path / "file" / "run.nc")
+
+
+def test_results_are_as_readable_as_other_files(tmp_path):
+    (tmp_path / "plain").write_text("")
+    path = sw.save(small(), tmp_path / "run.nc")
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_missing_result_is_told_with_the_nearest_name(tmp_path):
+    sw.save(small(), tmp_path / "swing.nc")
+    with pytest.raises(sw.SwelltreeError, match=r"does not exist. Did you mean 'swing.nc'\?"):
+        sw.load_result(tmp_path / "swng.nc")
+
+
+def test_a_damaged_result_is_told(tmp_path):
+    path = sw.save(small(), tmp_path / "run.nc")
+    path.write_bytes(path.read_bytes()[:500])
+    with pytest.raises(
+        sw.SwelltreeError, match=r"cannot be read: .* Is it a netCDF file and whole"
+    ):
+        sw.load_result(path)

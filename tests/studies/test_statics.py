@@ -1,0 +1,127 @@
+"""Equilibrium and modes against closed forms, in every formulation."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.spatial.engine import jax
+
+FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
+
+
+def hung_mass() -> sw.Model:
+    mass = sw.Body("mass", mass=3.0, inertia=(1, 1, 1), position=(0, 0, -1.0))
+    return sw.compile(
+        sw.System(
+            "hung",
+            [mass],
+            [sw.Slider("rail", sw.WORLD, mass, axis="z")],
+            forces=[
+                sw.SpringDamper(
+                    "spring", sw.WORLD, mass, stiffness=120.0, damping=6.0, rest_length=1.0
+                )
+            ],
+        )
+    )
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_hung_mass_rests_where_the_spring_carries_it(formulation):
+    rest = sw.equilibrium(hung_mass(), formulation=formulation)
+    assert float(rest.position.sel(body="mass", dof="Heave")) == pytest.approx(
+        -1.0 - 3.0 * 9.81 / 120.0, abs=1e-9
+    )
+    assert float(rest.spring_tension[0]) == pytest.approx(3.0 * 9.81, rel=1e-9)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_mode_of_a_hung_mass_has_period_and_damping_of_the_oscillator(formulation):
+    found = sw.modes(hung_mass(), formulation=formulation)
+    omega, zeta = np.sqrt(120.0 / 3.0), 6.0 / (2 * np.sqrt(120.0 * 3.0))
+    assert float(found.natural_frequency[0]) == pytest.approx(omega, rel=1e-9)
+    assert float(found.damping_ratio[0]) == pytest.approx(zeta, rel=1e-9)
+    assert float(found.natural_period[0]) == pytest.approx(
+        2 * np.pi / (omega * np.sqrt(1 - zeta**2)), rel=1e-9
+    )
+    assert float(found.shape_real.sel(mode=1, body="mass", dof="Heave")) == pytest.approx(1.0)
+
+
+def test_double_pendulum_has_the_textbook_frequencies():
+    """Two equal point masses on two equal rods: omega^2 = (2 -+ sqrt 2) g/l."""
+    tiny = (1e-9,) * 3
+    a = sw.Body("a", mass=1.0, inertia=tiny, position=(0, 0, -1))
+    b = sw.Body("b", mass=1.0, inertia=tiny, position=(0, 0, -2))
+    joints = [sw.Hinge("one", sw.WORLD, a.at(0, 0, 1)), sw.Hinge("two", a.at(), b.at(0, 0, 1))]
+    found = sw.modes(sw.compile(sw.System("double", [a, b], joints)))
+    expected = np.sqrt((2 + np.array([-1, 1]) * np.sqrt(2)) * 9.81)
+    # the inertia 1e-9 of the point masses enters at that size
+    assert found.natural_frequency.values == pytest.approx(expected, rel=1e-8)
+
+
+def test_equilibrium_of_a_loop_balances_and_closes():
+    a = sw.Body("a", mass=1, inertia=(0.1,) * 3, position=(0, 0, 0.5))
+    b = sw.Body("b", mass=2, inertia=(0.1, 0.3, 0.3), position=(0.9, 0, 1))
+    c = sw.Body("c", mass=1, inertia=(0.1,) * 3, position=(1.8, 0, 0.5))
+    joints = [
+        sw.Hinge("ha", sw.WORLD, a.at(0, 0, -0.5)),
+        sw.Hinge("hb", a.at(0, 0, 0.5), b.at(-0.9, 0, 0)),
+        sw.Hinge("hc", b.at(0.9, 0, 0), c.at(0, 0, 0.5)),
+        sw.Hinge("hd", c.at(0, 0, -0.5), sw.WORLD.at(2.0, 0, 0)),
+    ]
+    spring = sw.SpringDamper("spring", sw.WORLD.at(-1, 0, 1), b, stiffness=100, damping=3)
+    model = sw.compile(sw.System("four-bar", [a, b, c], joints, [spring]))
+    rests = [sw.equilibrium(model, formulation=name) for name in ("path_matrix", "lagrange")]
+    assert float(rests[0].closure) < 1e-10
+    assert rests[0].joint_coordinate.values == pytest.approx(
+        rests[1].joint_coordinate.values, abs=1e-9
+    )
+    periods = [
+        sw.modes(model, formulation=name).natural_period for name in ("path_matrix", "partition")
+    ]
+    assert periods[0].values == pytest.approx(periods[1].values, rel=1e-9)
+
+
+def test_body_that_nothing_holds_is_named():
+    body = sw.Body("loose", mass=1.0, inertia=(1, 1, 1))
+    model = sw.compile(sw.System("fall", [body], [sw.Free("free", sw.WORLD, body)]))
+    with pytest.raises(sw.SwelltreeError, match=r"free Heave: -9.81 N out of balance remains"):
+        sw.equilibrium(model)
+
+
+def test_start_imbalance_is_told():
+    rest = sw.equilibrium(hung_mass())
+    assert "rail Heave: -29.43 N out of balance" in rest.attrs["message"]
+    assert rest.imbalance_before.sel(direction="rail__Heave") == pytest.approx(-29.43)
+
+
+def test_inverted_pendulum_has_one_unstable_mode():
+    bob = sw.Body("bob", mass=1.0, inertia=(0.1,) * 3, position=(0, 0, 1))
+    model = sw.compile(sw.System("up", [bob], [sw.Hinge("hinge", sw.WORLD, bob.at(0, 0, -1))]))
+    found = sw.modes(model)
+    assert found.attrs["unstable_modes"] == 1
+    assert found.eigenvalue_real.max() == pytest.approx(np.sqrt(9.81 / 1.1), rel=1e-9)
+
+
+def test_gradient_of_rest_and_of_a_frequency_agree_with_closed_forms():
+    model = hung_mass()
+
+    def heave(mass):
+        return sw.equilibrium(model.with_values({"mass.mass": mass}))["position"][0, 2]
+
+    def frequency(mass):
+        values = sw.modes(model.with_values({"mass.mass": mass}))["eigenvalue"]
+        return (abs(values) ** 2).sum() / 2
+
+    assert jax.grad(heave)(3.0) == pytest.approx(-9.81 / 120.0, rel=1e-9)
+    # omega^2 = k/m: its derivative is -k/m^2
+    assert jax.grad(frequency)(3.0) == pytest.approx(-120.0 / 9.0, rel=1e-8)
+    assert jax.jvp(heave, (3.0,), (1.0,))[1] == pytest.approx(-9.81 / 120.0, rel=1e-9)
+
+
+def test_equilibrium_under_vmap_solves_each_case():
+    model = hung_mass()
+    masses = np.array([1.0, 2.0, 3.0])
+    rests = jax.vmap(
+        lambda m: sw.equilibrium(model.with_values({"mass.mass": m}))["position"][0, 2]
+    )(masses)
+    assert np.asarray(rests) == pytest.approx(-1.0 - masses * 9.81 / 120.0, abs=1e-9)

@@ -1,0 +1,198 @@
+"""The command: exit codes, one sentence for a mistake, files where they belong."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import swelltree as sw
+from swelltree.cli import app
+
+CASE = """
+[system]
+name = "pendulum"
+bodies = [{ name = "bob", mass = 10.0, inertia = [0.1, 0.1, 0.1], position = [0, 0, -1] }]
+forces = [FORCES]
+
+[[system.joints]]
+name = "pivot"
+type = "hinge"
+position = 0.2
+base = "world"
+follower = { body = "bob", position = [0, 0, 1] }
+
+[[studies]]
+name = "swing"
+type = "simulate"
+duration = 1.0
+output_step = 0.1
+"""
+PUSH = (
+    '{ name = "push", type = "applied_force", point = "bob", '
+    'force = ["law_of_test_cli:push", 0, 0] }'
+)
+
+
+@pytest.fixture
+def case(tmp_path):
+    path = tmp_path / "pendulum.toml"
+    path.write_text(CASE.replace("FORCES", ""))
+    return path
+
+
+def swelltree(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def is_one_sentence(text):
+    return text.startswith("swelltree: ") and text.count("\n") == 1 and "Traceback" not in text
+
+
+def test_check_shows_tree_freedoms_and_studies(case):
+    done = swelltree("check", case)
+    assert done.exit_code == 0, done.output
+    assert "pivot hinge: Pitch" in done.output
+    assert "1 degree of freedom" in done.output
+    assert "study swing: simulate, 1 s with tsit5" in done.output
+
+
+def test_check_tells_which_loop_was_cut(tmp_path):
+    a = sw.Body("a", 1.0, (1, 1, 1), position=(0.5, 0, 0))
+    b = sw.Body("b", 1.0, (1, 1, 1), position=(1.5, 0, 0))
+    system = sw.System(
+        "triangle",
+        [a, b],
+        [
+            sw.Hinge("left", sw.WORLD, a.at(-0.5)),
+            sw.Hinge("knee", a.at(0.5), b.at(-0.5)),
+            sw.Ball("right", sw.WORLD.at(2), b.at(0.5)),
+        ],
+    )
+    path = tmp_path / "triangle.toml"
+    system.to_toml(path)
+    done = swelltree("check", path)
+    assert done.exit_code == 0, done.output
+    assert "joint 'right' closes a loop through" in " ".join(done.output.split())
+    assert "no studies" in done.output
+
+
+def test_check_needs_no_jax_and_imports_no_user_code(tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace("FORCES", PUSH))
+    code = (
+        "import sys; from swelltree.cli import app\n"
+        f"app(['check', {str(path)!r}], standalone_mode=False)\n"
+        "assert 'jax' not in sys.modules and 'xarray' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "1 force element" in done.stdout
+
+
+def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "law_of_test_cli.py").write_text("def push(t):\n    return 5.0 * t\n")
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace("FORCES", PUSH))
+    done = swelltree("run", path, "--out", tmp_path / "out", "--checkpoint")
+    assert done.exit_code == 0, done.output
+    assert "energy budget" in done.output
+    result = sw.load_result(tmp_path / "out" / "swing.nc")
+    assert result["applied_force"].sel(applied="push", axis="x").values[-1] == pytest.approx(5.0)
+    assert result.attrs["case"] == path.read_text()
+    assert result.attrs["study_name"] == "swing"
+
+    again = swelltree("run", path, "--out", tmp_path / "out", "--checkpoint")
+    assert again.exit_code == 2
+    assert "holds an earlier run" in again.stderr
+    resumed = swelltree("run", path, "--out", tmp_path / "out", "--resume", "--report")
+    assert resumed.exit_code == 0, resumed.output
+    assert (tmp_path / "out" / "swing.html").exists()
+    after = sw.load_result(tmp_path / "out" / "swing.nc")
+    assert after.drop_attrs().identical(result.drop_attrs())
+
+
+def test_rest_and_modes_are_run_and_written(case, tmp_path):
+    studies = '[[studies]]\nname = "rest"\ntype = "equilibrium"\n'
+    studies += '[[studies]]\nname = "periods"\ntype = "modes"\n'
+    case.write_text(case.read_text().split("[[studies]]")[0] + studies)
+    done = swelltree("run", case, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "state of rest" in done.output
+    period = float(sw.load_result(tmp_path / "out" / "periods.nc")["natural_period"][0])
+    assert period == pytest.approx(2 * np.pi * np.sqrt((10.0 + 0.1) / (10.0 * 9.81)))
+    assert f"{period:.4g}" in done.output
+    rest = sw.load_result(tmp_path / "out" / "rest.nc")
+    assert float(rest["position"].sel(body="bob", dof="Heave")) == pytest.approx(-1.0)
+    assert rest.attrs["study_name"] == "rest"
+
+
+def test_a_bad_case_ends_with_one_sentence_and_code_2(case):
+    case.write_text(case.read_text().replace("mass = 10.0", "mass = -10.0"))
+    for word in ("check", "run"):
+        done = swelltree(word, case)
+        assert done.exit_code == 2
+        assert is_one_sentence(done.stderr), done.stderr
+        assert "body 'bob': mass -10.0 kg is negative" in done.stderr
+
+
+def test_a_missing_file_is_told_with_the_nearest_name(case):
+    done = swelltree("check", case.with_name("pendlum.toml"))
+    assert done.exit_code == 2
+    assert is_one_sentence(done.stderr), done.stderr
+    assert "Did you mean 'pendulum.toml'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--study", "swung"], "study 'swung' is not in the case. Did you mean 'swing'?"),
+        (["--formulation", "path_matrx"], "Did you mean 'path_matrix'?"),
+    ],
+)
+def test_unknown_choices_are_told(case, words, sentence):
+    done = swelltree("run", case, *words)
+    assert done.exit_code == 2
+    assert is_one_sentence(done.stderr), done.stderr
+    assert sentence in done.stderr
+
+
+def test_an_unwritable_folder_is_told_before_anything_runs(case, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = swelltree("run", case, "--out", tmp_path / "file")
+    assert done.exit_code == 2
+    assert is_one_sentence(done.stderr), done.stderr
+    assert "a file has that name. Choose another folder" in done.stderr
+
+
+def test_a_case_without_studies_has_nothing_to_run(case):
+    case.write_text(case.read_text().split("[[studies]]")[0])
+    done = swelltree("run", case)
+    assert done.exit_code == 2
+    assert "has no studies. Add [[studies]]" in done.stderr
+
+
+def test_the_keyboard_ends_a_run_with_code_130(case, monkeypatch):
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swelltree.system.load", stop)
+    done = swelltree("check", case)
+    assert done.exit_code == 130
+    assert done.stderr == "swelltree: stopped by the keyboard.\n"
+
+
+def test_warnings_are_one_line(case):
+    case.write_text(case.read_text().replace("position = 0.2", "position = 20"))
+    done = swelltree("check", case)
+    assert done.exit_code == 0
+    assert done.stderr.startswith("warning: joint 'pivot': position of Pitch 20.0 rad")
+    assert done.stderr.count("\n") == 1
+
+
+def test_schema_and_version():
+    assert json.loads(swelltree("schema").output)["title"] == "swelltree case file"
+    assert swelltree("--version").output.strip().count(".") >= 1
