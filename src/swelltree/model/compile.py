@@ -51,6 +51,7 @@ def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
         gravity=np.array([0.0, 0.0, -system.water.g]),
         rho=np.array(system.water.rho),
         added_mass=None if added_mass is None else _added_mass(added_mass, layout),
+        hydro=None,
         forces=forces,
         drives=tuple(signals),
         sensors=sensors,

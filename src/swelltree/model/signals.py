@@ -11,7 +11,6 @@ from swelltree.model.constraints import Drives
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system import signals as described
 
-
 Motion = tuple[Array, Array, Array]
 
 

@@ -32,8 +32,8 @@ def run(
     model = compile_system(system) if isinstance(system, System) else system
     result = simulate(
         model,
-        duration,
-        output_step,
+        duration=duration,
+        output_step=output_step,
         times=times,
         formulation=formulation,
         solver=solver,
