@@ -117,8 +117,8 @@ def test_a_motion_that_moves_no_mass_is_refused():
 
 
 def test_a_massless_link_that_is_held_is_accepted():
-    rod, bob = sw.Body("rod"), bar("bob", 1.0)
-    joints = [sw.Hinge("h", sw.WORLD, rod), sw.Weld("w", rod, bob)]
+    rod, bob = sw.Body("rod", position=(1.0, 0.0, 0.0)), bar("bob", 1.0)
+    joints = [sw.Hinge("h", sw.WORLD, rod.at(-1.0)), sw.Weld("w", rod, bob)]
     assert sw.compile(sw.System("s", [rod, bob], joints)).report == ()
 
 
@@ -174,3 +174,11 @@ def test_attitude_given_as_zero_is_kept_even_if_described_otherwise():
     level = sw.Free("f", sw.WORLD, turned.at(rotation=np.eye(3)), position={"Yaw": 0.0})
     model = sw.compile(sw.System("s", [turned], [level]))
     assert np.abs(forward(model, model.start.q).R[0] - np.eye(3)).max() < 1e-14
+
+
+def test_a_joint_whose_points_are_described_apart_says_that_it_moves_the_body():
+    one, two = bar("one"), bar("two", 0.3, 0.4, 5.0)
+    joints = [sw.Free("f", sw.WORLD, one), sw.Slider("s", one, two, "z")]
+    report = sw.compile(sw.System("s", [one, two], joints)).report
+    sentence = "joint 's': its points are described 0.5 m apart; body 'two' was moved to bring "
+    assert report == (sentence + "them together.",)

@@ -74,6 +74,23 @@ def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
     return found
 
 
+def joined(model: Model, joints: list, pose: list) -> list[str]:
+    """Sentences about tree joints whose points are described apart: the joint moves its body."""
+    layout = model.layout
+    out = []
+    for j, joint in enumerate(joints[: layout.n_bodies]):
+        gap, _ = _described_frames(model, joint, j, pose)
+        shape = joint.layout()
+        free = (*shape.translations, *(shape.rotations if shape.screw else ()))
+        apart = float(np.linalg.norm(np.delete(gap, free)))
+        if apart > 1e-6:
+            out.append(
+                f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
+                f"body '{layout.bodies[j]}' was moved to bring them together."
+            )
+    return out
+
+
 class Closure:
     """The loop and drive equations of a model at its start."""
 

@@ -12,6 +12,7 @@ from swelltree.model.assembly import (
     check_mass,
     described_start,
     independent_rows,
+    joined,
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.describe_forces import build_forces
@@ -120,7 +121,13 @@ def _started(model: Model, system: System, joints: list) -> Model:
         cut_rows=kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         redundant=bool(dropped),
-        report=(*_cuts(system), *moved, *redundancy, *model.report),
+        report=(
+            *_cuts(system),
+            *joined(model, joints, poses),
+            *moved,
+            *redundancy,
+            *model.report,
+        ),
     )
 
 
