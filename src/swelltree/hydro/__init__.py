@@ -1,0 +1,1 @@
+"""Hydrodynamic data: read, check, move and write what other codes computed."""
