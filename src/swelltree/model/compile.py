@@ -39,6 +39,7 @@ def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
+    system = system.resolved
     joints = all_joints(system)
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])

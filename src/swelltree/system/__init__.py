@@ -9,7 +9,20 @@ from swelltree.system.controllers import Controller, Measure, parse_measure
 from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
-from swelltree.system.hulls import Box, Cylinder, Hull, Sphere
+from swelltree.system.hulls import (
+    Axisymmetric,
+    Box,
+    Cone,
+    Cylinder,
+    Hemisphere,
+    HorizontalCylinder,
+    Hull,
+    MeshFile,
+    Plate,
+    Sphere,
+    Union,
+)
+from swelltree.system.hydro import HydroSpec, OmegaRange
 from swelltree.system.joints import (
     Ball,
     Cylindrical,
@@ -47,10 +60,12 @@ __all__ = [
     "SOLVERS",
     "WORLD",
     "AppliedForce",
+    "Axisymmetric",
     "Ball",
     "Body",
     "Box",
     "Case",
+    "Cone",
     "Controller",
     "Cylinder",
     "Cylindrical",
@@ -61,14 +76,20 @@ __all__ = [
     "Force",
     "Free",
     "Harmonic",
+    "Hemisphere",
     "Hinge",
+    "HorizontalCylinder",
     "Hull",
+    "HydroSpec",
     "Joint",
     "JointForce",
     "JointLayout",
     "Measure",
+    "MeshFile",
     "ModesStudy",
+    "OmegaRange",
     "Planar",
+    "Plate",
     "Point",
     "PointSensor",
     "Polynomial",
@@ -87,6 +108,7 @@ __all__ = [
     "System",
     "Table",
     "Topology",
+    "Union",
     "Universal",
     "Water",
     "Weld",
