@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 # module of each public name
 _NAMES = {
     "swelltree.system": """
-        WORLD Body Point DhRow dh_chain Box Cylinder Sphere Water System Topology
+        WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec Water System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
@@ -26,6 +27,7 @@ _NAMES = {
         dispersion components realise elevation kinematics read_record
         from_wavespectra to_wavespectra
     """,
+    "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",

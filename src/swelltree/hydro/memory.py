@@ -109,7 +109,9 @@ def extend_damping(
     slope = -np.polyfit(np.log(omega[-last:]), np.log(trace[-last:]), 1)[0]
     p = float(np.clip(slope, *TAIL_RANGE)) if tail_exponent is None else float(tail_exponent)
     if p <= 1:
-        raise SwelltreeError(f"tail_exponent {p} does not decay fast enough. Give a number above 1.")
+        raise SwelltreeError(
+            f"tail_exponent {p} does not decay fast enough. Give a number above 1."
+        )
     q = float(np.clip(np.log(trace[1] / trace[0]) / np.log(omega[1] / omega[0]), 1.0, 4.0))
     inside = np.unique(
         np.concatenate(

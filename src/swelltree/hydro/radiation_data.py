@@ -135,7 +135,9 @@ def _check(omega: Array, A: Array, B: Array) -> None:
         raise SwelltreeError(
             f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give square matrices."
         )
-    finite = np.isfinite(A).all(axis=(1, 2)) & (np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega))
+    finite = np.isfinite(A).all(axis=(1, 2)) & (
+        np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega)
+    )
     if np.isnan(omega).any() or not finite.all():
         first = omega[~finite][0] if (~finite).any() else np.nan
         raise SwelltreeError(
@@ -154,7 +156,9 @@ def _symmetry(B: Array) -> list[str]:
             "Check the data, or leave radiation out."
         )
     if skew <= ASYMMETRY * size:
-        return [f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."]
+        return [
+            f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."
+        ]
     text = (
         f"radiation damping is not symmetric: B and its transpose differ by {100 * skew / size:.0f} % of the "
         "largest |B|; the mean was taken. Check the order of rows and columns, or refine the mesh."

@@ -141,9 +141,7 @@ def _passive(
     whole = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
     groups = [_Group(data, g) for g in data.groups]
     # what couples the groups is noise; it counts as misfit
-    inside = sum(
-        float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups
-    )
+    inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups)
     between = max(whole - inside, 0.0)
 
     def states() -> int:
@@ -165,7 +163,9 @@ def _passive(
         at += n
     notes = [
         "passive by construction: "
-        + ", ".join(f"{g.model.frequency.size} oscillators for {g.group.size} freedoms" for g in groups)
+        + ", ".join(
+            f"{g.model.frequency.size} oscillators for {g.group.size} freedoms" for g in groups
+        )
         + "."
     ]
     return (A, B, B.T), np.eye(k), notes
@@ -243,9 +243,7 @@ def _per_entry(
     """Vector fitting of each entry by itself."""
 
     def fit(i: int, j: int) -> StateSpace:
-        return _vector_fitted(
-            data.omega, data.K[:, i : i + 1, j : j + 1], entry_order, data.weight
-        )
+        return _vector_fitted(data.omega, data.K[:, i : i + 1, j : j + 1], entry_order, data.weight)
 
     return _entries(data, fit), None, []
 

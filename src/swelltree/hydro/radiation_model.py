@@ -112,9 +112,7 @@ class RadiationModel:
         # (e^z - 1)/z and (e^z - 1 - z)/z^2, by series where z is small
         safe = np.where(np.abs(z) > 1e-3, z, 1.0)
         one = np.where(np.abs(z) > 1e-3, np.expm1(safe) / safe, 1 + z / 2 + z**2 / 6)
-        two = np.where(
-            np.abs(z) > 1e-3, (np.expm1(safe) - safe) / safe**2, 0.5 + z / 6 + z**2 / 24
-        )
+        two = np.where(np.abs(z) > 1e-3, (np.expm1(safe) - safe) / safe**2, 0.5 + z / 6 + z**2 / 24)
         return (
             self._blocks(np.exp(z)),
             step * self._blocks(one - two) @ self.B,

@@ -181,10 +181,8 @@ def _recognise_binary(path: Path, head: bytes) -> str:
 
 
 def _recognise_folder(path: Path) -> str:
-    if (
-        lookup(path, "Nemoh.cal")
-        or lookup(path.parent, "Nemoh.cal")
-        and path.name.lower() == "results"
+    if lookup(path, "Nemoh.cal") or (
+        lookup(path.parent, "Nemoh.cal") and path.name.lower() == "results"
     ):
         return "nemoh"
     names = {found.name.lower() for found in path.iterdir()}

@@ -122,4 +122,6 @@ def _contained(poles: Array, radius: float) -> Array:
     up = poles.imag > 0
     pairs = [p for p in (-decay + 1j * poles.imag)[up & ~real]]
     flat = [complex(-d) for d in decay[real]]
-    return np.array([z for p in sorted(pairs, key=abs) for z in (p, np.conj(p))] + sorted(flat, key=abs))
+    return np.array(
+        [z for p in sorted(pairs, key=abs) for z in (p, np.conj(p))] + sorted(flat, key=abs)
+    )

@@ -59,6 +59,7 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
+    system = system.resolved
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")

@@ -48,7 +48,9 @@ def main() -> None:
         for dof in both.dofs
     ]
     data = cpt.assemble_dataset(solver.solve_all(problems, progress_bar=False))
-    labels = [f"{n}__{d}" for n in BOXES for d in ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")]
+    labels = [
+        f"{n}__{d}" for n in BOXES for d in ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+    ]
     data = data.sel(influenced_dof=labels, radiating_dof=labels).sortby("omega")
     axes = ("omega", "influenced_dof", "radiating_dof")
     A = data["added_mass"].transpose(*axes).to_numpy()
