@@ -92,7 +92,7 @@ def compile(
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
         options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()))
-        loads, added, notes = build_hydro(system, layout, mean, hydro, options)
+        loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
     return _started(model, system, joints)
 

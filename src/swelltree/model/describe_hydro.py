@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.hydrodynamics import Hydro, Memory, Table
-from swelltree.model.kinematics import Pose
+from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
+from swelltree.model.model import Model
+from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -122,9 +124,10 @@ class BodyOrder:
 
 
 def build_hydro(
-    system: System, layout: Layout, mean: Pose, data: Any, options: HydroOptions
+    system: System, model: Model, mean: Pose, data: Any, options: HydroOptions
 ) -> tuple[Hydro, np.ndarray, list[str]]:
     """Hydrodynamics of the model, its added mass in the mass matrix, and what to report."""
+    layout = model.layout
     if options.radiation not in RADIATION:
         raise SwelltreeError(
             f"radiation '{options.radiation}' is not known.{suggest(options.radiation, RADIATION)} "
@@ -151,7 +154,7 @@ def build_hydro(
             raise SwelltreeError("radiation='constant' needs omega. Give the wave's frequency.")
         added, damping = at_frequency(table, options.omega)
     elif options.radiation == "state_space":
-        memory, sentence = fit_memory(table, dict(options.fit))
+        memory, sentence = fit_memory(table, moving_dofs(model), dict(options.fit))
         report.append(sentence)
     hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table)
     return hydro, 0.5 * (added + added.T), report
@@ -172,7 +175,7 @@ def _table(order: BodyOrder, data: Any) -> Table:
     else:
         from swelltree.hydro.memory import infinite_added_mass
 
-        A_inf = infinite_added_mass(omega[usable], A[usable], B[usable])
+        A_inf = infinite_added_mass(omega[usable], A[usable], B[usable]).value
     direction = np.zeros(1)
     F = np.zeros((int(usable.sum()), 1, order.size), dtype=complex)
     if "excitation_force" in data:
@@ -216,12 +219,30 @@ def at_frequency(table: Table, omega: float) -> tuple[np.ndarray, np.ndarray]:
     return A, interpolated(table.omega, table.radiation_damping, np.array([omega]))[0]
 
 
-def fit_memory(table: Table, options: dict[str, Any]) -> tuple[Memory | None, str]:
-    """State space of the radiation memory on the dofs that radiate."""
+def moving_dofs(model: Model) -> np.ndarray:
+    """Which of the 6N body velocities the joints let move, found at positions about the start."""
+    layout = model.layout
+    rng = np.random.default_rng(0)
+    moves = np.zeros(6 * layout.n_bodies, dtype=bool)
+    unit = np.zeros(layout.n_positions)
+    for _, first in layout.quaternions:
+        unit[first] = 1.0
+    for _ in range(3):
+        q = moved_positions(layout, unit, rng.uniform(-1.0, 1.0, layout.n_tree))
+        pose = forward(model, q)
+        P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
+        moves |= np.abs(P).max(axis=1, initial=0.0) > 1e-9
+    return moves
+
+
+def fit_memory(
+    table: Table, moves: np.ndarray, options: dict[str, Any]
+) -> tuple[Memory | None, str]:
+    """State space of the radiation memory on the dofs that move and radiate."""
     from swelltree.hydro.radiation_fit import fit_radiation
 
     size = np.abs(table.radiation_damping).max(axis=(0, 2))
-    live = np.flatnonzero(size > 1e-9 * size.max(initial=0.0))
+    live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
         return None, "radiation: the data have no damping, so there is no memory."
     pick = np.ix_(np.arange(len(table.omega)), live, live)
