@@ -82,6 +82,7 @@ def compile(
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
         layout=layout,
+        water=system.water,
         names=names,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,

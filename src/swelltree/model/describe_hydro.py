@@ -15,6 +15,7 @@ from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
+DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 RADIATION = ("state_space", "constant", "none")
 
 
@@ -246,6 +247,7 @@ def fit_memory(
     if live.size == 0:
         return None, "radiation: the data have no damping, so there is no memory."
     pick = np.ix_(np.arange(len(table.omega)), live, live)
+    options = {"omega_max": _end_of_damping(table, live)} | options
     fit = fit_radiation(
         table.omega,
         table.added_mass[pick],
@@ -258,6 +260,18 @@ def fit_memory(
     B[:, live], C[live] = fit.B, fit.C
     sentence = f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %."
     return Memory(fit.A, B, C), sentence
+
+
+def _end_of_damping(table: Table, live: np.ndarray) -> float:
+    """Frequency beyond which no freedom radiates.
+
+    There K = B + i w (A - A_inf) holds nothing but the small difference of two large added
+    masses, often spoilt by irregular frequencies; a fit must not follow it.
+    """
+    damping = np.diagonal(table.radiation_damping, axis1=1, axis2=2)[:, live]
+    size = damping / damping.max(axis=0)
+    last = int(np.flatnonzero((size > DECAYED).any(axis=1)).max())
+    return float(min(1.1 * table.omega[last], table.omega[-1]))
 
 
 def _hydrostatics(
