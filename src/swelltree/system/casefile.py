@@ -220,7 +220,7 @@ def case_schema() -> dict[str, Any]:
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,
             },
-            "hydro": _class_schema(HydroSpec),
+            "hydro": class_schema(HydroSpec),
             "studies": rows(STUDY_TYPES),
         },
         "required": ["system"],
