@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -186,14 +185,12 @@ def test_describing_needs_no_jax(module):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_import_takes_less_than_half_a_second():
-    def seconds() -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import swelltree.system"], check=True)
-        return time.perf_counter() - start
-
-    # the quickest of three, because other work on the machine only makes it slower
-    assert min(seconds() for _ in range(3)) < 0.5
+def test_describing_imports_nothing_slow():
+    """What would take the import beyond half a second (`make bench` measures it)."""
+    slow = ("jax", "scipy", "xarray", "matplotlib", "capytaine", "equinox", "rich", "pandas")
+    code = f"import swelltree.system, sys; print([m for m in {slow} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_public_names_of_the_package_exist():
