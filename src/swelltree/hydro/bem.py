@@ -120,7 +120,7 @@ def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.D
     spec = case.hydro
     if spec is None or spec.source != "capytaine":
         raise SwelltreeError(
-            "the case asks for no BEM run. Add [hydro] with source = \"capytaine\" and "
+            'the case asks for no BEM run. Add [hydro] with source = "capytaine" and '
             "omega = { from = 0.5, to = 12.0, count = 60 }."
         )
     return run_bem(
@@ -173,7 +173,9 @@ def _level(
 ) -> tuple[Solved, list[Immersed], list[int], str]:
     """Solve with one size of panels, or find it in the cache."""
     files = [any(isinstance(p, MeshFile) for p in body.hull.parts) for body in job.bodies]
-    panels = {b.name: wetted_panels(b, scale) for b, f in zip(job.bodies, files, strict=True) if not f}
+    panels = {
+        b.name: wetted_panels(b, scale) for b, f in zip(job.bodies, files, strict=True) if not f
+    }
     references = [reference_in_world(body) for body in job.bodies]
     parts: list[Any] = [scale if any(files) else None]
     for body, reference in zip(job.bodies, references, strict=True):
@@ -276,9 +278,7 @@ def _dataset(
         buoyancy[i] = w.center + above
         arm = com[i] - reference[i]
         weight = load_stiffness(-body.mass * job.water.g, arm)
-        stiffness[block, block] = (
-            buoyancy_stiffness(w, reference[i] - above, job.water) + weight
-        )
+        stiffness[block, block] = buoyancy_stiffness(w, reference[i] - above, job.water) + weight
         inertia[block, block] = _inertia(body.mass, R @ body.inertia_matrix @ R.T, arm)
     FK, D = solved.froude_krylov, solved.diffraction
     # long waves only lift the water level: the force is that of the hydrostatics

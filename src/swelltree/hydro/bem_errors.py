@@ -43,7 +43,9 @@ def with_errors(data: xr.Dataset, levels: list[tuple[Any, ...]], extrapolate: bo
     sizes = np.cbrt(data["displaced_volume"].values)
     lengths = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
     for name, parts in NAMES.items():
-        values = [sum(getattr(s, part)[np.isin(s.omega, common)] for part in parts) for s in solved]
+        values: list[Any] = [
+            sum(getattr(s, part)[np.isin(s.omega, common)] for part in parts) for s in solved
+        ]
         scale = lengths[:, None] * lengths if len(parts) == 1 else lengths
         change, order = _error(values, h, scale)
         error = np.zeros(data[name].shape)

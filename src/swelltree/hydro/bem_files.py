@@ -1,4 +1,4 @@
-"""BEM results as netCDF in the manner of Capytaine: complex values with a dimension of re and im."""
+"""BEM results as netCDF in the manner of Capytaine: complex values as re and im."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ taken half way, which takes away most of the error of flat panels on a sphere.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,9 +54,7 @@ class Panels:
 
     def lists(self) -> list[list[int]]:
         """Faces as lists of three or four different vertices."""
-        return [
-            [int(v) for i, v in enumerate(face) if v != face[i - 1]] for face in self.faces
-        ]
+        return [[int(v) for i, v in enumerate(face) if v != face[i - 1]] for face in self.faces]
 
     def immersed(self) -> Panels:
         """The part below z = 0; panels that cross it are cut."""
@@ -196,7 +195,7 @@ def wetted_area(part: h.Hull) -> float:
             return math.pi * part.radius * (part.length + part.radius)
         case _:
             points = profile(part)
-            rows = zip(points, points[1:], strict=False)
+            rows = itertools.pairwise(points)
             sides = sum(
                 math.pi * (a[0] + b[0]) * math.hypot(b[0] - a[0], b[1] - a[1])
                 for a, b in rows
@@ -223,9 +222,7 @@ def _patch(points: np.ndarray) -> Panels:
     """Quadrilaterals of a grid of points (rows, columns, 3)."""
     rows, columns = points.shape[:2]
     number = np.arange(rows * columns).reshape(rows, columns)
-    faces = np.stack(
-        [number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], axis=-1
-    )
+    faces = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], axis=-1)
     return Panels(points.reshape(-1, 3), faces.reshape(-1, 4))
 
 
@@ -321,12 +318,12 @@ def _arc_factor(part: h.Sphere | h.Hemisphere, points: np.ndarray) -> float:
 def _subdivided(rows: list[tuple[float, float]], size: float) -> list[tuple[float, float]]:
     """A polyline cut at the waterline and divided into steps of about the panel size."""
     points = [rows[0]]
-    for a, b in zip(rows, rows[1:], strict=False):
+    for a, b in itertools.pairwise(rows):
         ends = [a, b]
         if a[1] * b[1] < 0.0:
             s = a[1] / (a[1] - b[1])
             ends.insert(1, (a[0] + s * (b[0] - a[0]), 0.0))
-        for p, q in zip(ends, ends[1:], strict=False):
+        for p, q in itertools.pairwise(ends):
             length = math.hypot(q[0] - p[0], q[1] - p[1])
             if length > 0.0:
                 coarse = 2.0 * size if min(p[1], q[1]) >= 0.0 else size
@@ -344,7 +341,7 @@ def _arc(part: h.Sphere | h.Hemisphere, size: float) -> list[tuple[float, float]
         if 0.0 < water < cuts[1] - 1e-9:
             cuts.insert(1, water)
     angles = [0.0]
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in itertools.pairwise(cuts):
         coarse = 2.0 * size if len(angles) > 1 else size
         # even steps: the pole is no edge
         angles += [a + (b - a) * s for s in steps(radius * (b - a), coarse, grade=0.2)[1:]]
@@ -365,7 +362,7 @@ def _horizontal(part: h.HorizontalCylinder, size: float) -> Panels:
     if -part.radius < centre < part.radius:
         cuts.insert(1, math.acos(centre / part.radius))
     turns = [0.0]
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in itertools.pairwise(cuts):
         n = max(3, math.ceil(part.radius * (b - a) / size))
         turns += [a + (b - a) * (i + 1) / n for i in range(n)]
     angle = np.array(turns)
