@@ -17,8 +17,15 @@ _NAMES = {
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
+        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
+        Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
+        DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
         SwelltreeError SwelltreeWarning
+    """,
+    "swelltree.waves": """
+        dispersion components realise elevation kinematics read_record
+        from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",

@@ -14,6 +14,7 @@ from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
+from swelltree.system.schema import class_schema
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
 from swelltree.system.system import System
@@ -195,7 +196,7 @@ def case_schema() -> dict[str, Any]:
 
     def rows(classes: Any) -> dict[str, Any]:
         choices = [
-            _class_schema(cls)
+            class_schema(cls)
             for cls in (classes.values() if isinstance(classes, dict) else [classes])
         ]
         return {"type": "array", "items": choices[0] if len(choices) == 1 else {"oneOf": choices}}
@@ -210,7 +211,7 @@ def case_schema() -> dict[str, Any]:
                 "properties": {
                     "name": {"type": "string"},
                     **{key: rows(classes) for key, (_, classes) in LISTS.items()},
-                    "water": _class_schema(Water),
+                    "water": class_schema(Water),
                 },
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,
@@ -220,40 +221,4 @@ def case_schema() -> dict[str, Any]:
         },
         "required": ["system"],
         "additionalProperties": False,
-    }
-
-
-def _class_schema(cls: Any) -> dict[str, Any]:
-    """Schema of one class, with its `type` as a constant."""
-    from pydantic import TypeAdapter
-
-    schema = TypeAdapter(cls).json_schema()
-    # TOML has no null: a field is left out instead
-    properties = {key: _without_null(value) for key, value in schema["properties"].items()}
-    required = schema.get("required", [])
-    if cls.type:
-        properties = {"type": {"const": cls.type}, **properties}
-        required = ["type", *required]
-    return {
-        "title": schema["title"],
-        "description": (cls.__doc__ or "").split("\n")[0],
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
-    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default", "title")}
-    default = (
-        {"default": schema["default"]}
-        if schema.get("default") not in (None, [], float("inf"))
-        else {}
-    )
-    return {
-        **rest,
-        **default,
-        **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}),
     }
