@@ -71,6 +71,16 @@ def everything() -> sw.System:
         [sw.Controller("hold", measures, ["ram", "brake"], "laws:hold")],
         [sw.PointSensor("tip", b[3].at(0, 0, 1)), sw.DistanceSensor("gap", b[1], sw.WORLD)],
         sw.Water(rho=1000, depth=50),
+        ptos=[
+            sw.LinearPto("pto", b[1].at(1, 0, 0), b[2], damping=3.0),
+            sw.LinearPto("turn", joint="j2", stiffness=1.0, rest=0.2, force=harmonic),
+        ],
+        moorings=[
+            sw.LinearMooring("chain", b[1], {"Surge": 1e3, "Yaw": 2e4}, pretension={"Heave": -5.0}),
+            sw.LinearDamping(
+                "loss", b[2], damping=[[float(i == j) for i in range(6)] for j in range(6)]
+            ),
+        ],
     )
 
 
