@@ -31,6 +31,8 @@ def write_report(
     *,
     note: str = "",
     plots: tuple[bytes, ...] | None = None,
+    wave: Any = None,
+    case: int | str = 0,
 ) -> Path:
     """Write the page of a run.
 
@@ -40,18 +42,27 @@ def write_report(
         path: of the page.
         note: a sentence or two under the heading.
         plots: pictures (PNG) to show instead of the usual plots.
+        wave: the sea of the run, shown as a moving surface.
+        case: number or name of the run, as given to `simulate`.
     """
     if plots is None:
         from swelltree.views.plots import plot_energy, plot_motion, to_png
 
         plots = (to_png(plot_motion(dataset)), to_png(plot_energy(dataset)))
-    return write_whole(Path(path), page(system, dataset, note, plots))
+    return write_whole(Path(path), page(system, dataset, note, plots, wave, case))
 
 
-def page(system: System, dataset: xr.Dataset, note: str, plots: tuple[bytes, ...]) -> str:
+def page(
+    system: System,
+    dataset: xr.Dataset,
+    note: str,
+    plots: tuple[bytes, ...],
+    wave: Any = None,
+    case: int | str = 0,
+) -> str:
     """The page as text."""
     attrs = dataset.attrs
-    data = scene(system, dataset)
+    data = scene(system, dataset, wave, case)
     parts = {
         "title": escape(f"{system.name} - swelltree"),
         "name": escape(system.name),
