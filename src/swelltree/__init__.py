@@ -19,6 +19,9 @@ _NAMES = {
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
+    "swelltree.hydro.write": "write_hydro",
     "swelltree.model.compile": "compile",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",

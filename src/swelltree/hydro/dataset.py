@@ -10,6 +10,7 @@ wave amplitude and have their phase at the global origin. A body's freedoms are 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,7 +166,7 @@ def hash_of(files: Sequence[Path]) -> str:
 def merged_omega(omega: np.ndarray, other: np.ndarray | None) -> np.ndarray:
     """Rising frequencies of both lists; those apart by rounding only are one."""
     values = np.sort(np.concatenate([omega, [] if other is None else other]))
-    keep = [True] + [not _same(a, b) for a, b in zip(values, values[1:], strict=False)]
+    keep = [True] + [not _same(a, b) for a, b in itertools.pairwise(values)]
     return values[np.array(keep[: values.size], dtype=bool)]
 
 

@@ -150,7 +150,7 @@ def recognise(path: Path) -> str:
     ending = path.suffix.lower()
     with path.open("rb") as file:
         head = file.read(8)
-    if head.startswith(b"\x89HDF") or head.startswith(b"CDF"):
+    if head.startswith((b"\x89HDF", b"CDF")):
         return _recognise_binary(path, head)
     if ending in WAMIT_ENDINGS:
         return "hams" if path.parent.name.lower() == "wamit_format" else "wamit"
@@ -181,10 +181,8 @@ def _recognise_binary(path: Path, head: bytes) -> str:
 
 
 def _recognise_folder(path: Path) -> str:
-    if (
-        lookup(path, "Nemoh.cal")
-        or lookup(path.parent, "Nemoh.cal")
-        and path.name.lower() == "results"
+    if lookup(path, "Nemoh.cal") or (
+        path.name.lower() == "results" and lookup(path.parent, "Nemoh.cal")
     ):
         return "nemoh"
     names = {found.name.lower() for found in path.iterdir()}

@@ -112,7 +112,7 @@ def read_qtf(
     short = "difference" if name == "qtf_difference" else "sum"
     axes = (f"{short}_omega_1", f"{short}_omega_2")
     parts.extra[name] = ((*axes, f"{short}_headings", "influenced_dof"), found)
-    parts.coords.update({axis: omega for axis in axes})
+    parts.coords.update(dict.fromkeys(axes, omega))
     parts.coords[f"{short}_heading_1"] = (f"{short}_headings", np.deg2rad(pairs[:, 0]))
     parts.coords[f"{short}_heading_2"] = (f"{short}_headings", np.deg2rad(pairs[:, 1]))
     parts.files.append(file.path)

@@ -90,9 +90,7 @@ def _rows(file: TextFile, index: int) -> tuple[list[list[float]], int]:
         found = leading_numbers(file.lines[index])
         if len(found) >= 3:
             rows.append(found)
-        elif rows:
-            break
-        elif file.lines[index].strip().startswith("***"):
+        elif rows or file.lines[index].strip().startswith("***"):
             break
         index += 1
     return rows, index
