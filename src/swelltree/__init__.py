@@ -11,17 +11,26 @@ if TYPE_CHECKING:
 # module of each public name
 _NAMES = {
     "swelltree.system": """
-        WORLD Body Point DhRow dh_chain Box Cylinder Sphere Water System Topology
+        WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec Water System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
+        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
+        Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
+        DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.read": "read_hydro",
     "swelltree.hydro.report": "hydro_report",
     "swelltree.hydro.write": "write_hydro",
+    "swelltree.waves": """
+        dispersion components realise elevation kinematics read_record
+        from_wavespectra to_wavespectra
+    """,
+    "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",

@@ -1,1 +1,1 @@
-"""Hydrodynamic data: read, check, move and write what other codes computed."""
+"""Linear hydrodynamics as data: BEM runs, files of other codes, checks, fits."""

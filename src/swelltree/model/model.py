@@ -56,6 +56,7 @@ class Model:
     gravity: Array  # (3,) m/s^2
     rho: Array  # kg/m^3
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
+    hydro: Any  # hydrodynamics.Hydro, or None for dry systems
     forces: Any  # forces.Forces
     drives: tuple[Any, ...]  # signals of the prescribed dofs
     sensors: Any  # sensors.Sensors

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.model.forces.total import element_names
 from swelltree.model.model import Model
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
@@ -110,7 +111,7 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "joint": text("joint", layout.joints, "joint"),
         "base": text("joint", [bodies[i] for i in layout.base], "base body of the joint"),
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
-        "element": text("element", [*names.elements, *drives], "term of the energy budget"),
+        "element": text("element", [*element_names(model), *drives], "term of the energy budget"),
         "spring": text("spring", names.springs, "spring-damper"),
         # a dimension cannot be called like the variable `joint_force`
         "joint_element": text("joint_element", names.joint_forces, "force on a joint coordinate"),

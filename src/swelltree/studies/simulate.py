@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.formulations import Formulation
+from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.base import State
 from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
 from swelltree.model.model import Model
 from swelltree.solvers.chunks import run_chunks, run_key
@@ -32,7 +31,7 @@ def problem(formulation: Formulation, matters: bool) -> Problem:
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
-        weights=Phase(State(True, True, True), False),  # the work steers no step
+        weights=Phase(State(True, True, True), False, True),  # the work steers no step
         settle_changes_rate=matters,
     )
 
@@ -79,9 +78,9 @@ def output_times(duration: float, output_step: float | None, times: Any) -> np.n
 
 def simulate(
     model: Model,
+    *,
     duration: float = 0.0,
     output_step: float | None = None,
-    *,
     times: Any = None,
     formulation: str | Formulation = "path_matrix",
     solver: str = "tsit5",

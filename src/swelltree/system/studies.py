@@ -2,32 +2,15 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, WithJsonSchema
-
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.values import Flag, Name, Number
+from swelltree.system.seas import SeaLike, StillWater
+from swelltree.system.values import Flag, Name, Number, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 SOLVERS = ("tsit5", "dopri5", "rk4", "stiff")
 
-
-def _one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
-    """Reader and schema of a choice by name."""
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value not in known:
-            raise ValueError(
-                f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
-                f"are {listed(known)}."
-            )
-        return value
-
-    return BeforeValidator(read), WithJsonSchema({"enum": list(known)})
-
-
-_formulation = _one_of(FORMULATIONS, "formulation")
-_solver = _one_of(SOLVERS, "solver")
+_formulation = one_of(FORMULATIONS, "formulation")
+_solver = one_of(SOLVERS, "solver")
 Formulation = Annotated[str, _formulation[0], _formulation[1]]
 Solver = Annotated[str, _solver[0], _solver[1]]
 
@@ -52,6 +35,7 @@ class SimulateStudy(Study):
     Args:
         name: unique among the studies.
         duration: [s].
+        wave: the sea, still water by default.
         output_step: time between samples of the result [s].
         formulation: one of FORMULATIONS.
         solver: one of SOLVERS.
@@ -69,6 +53,7 @@ class SimulateStudy(Study):
     rtol: Number = 1e-6
     atol: Number = 1e-9
     step: Number | None = None
+    wave: SeaLike = StillWater()
 
     def __post_init__(self) -> None:
         self.check_positive(

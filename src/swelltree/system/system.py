@@ -80,6 +80,12 @@ class System(Description):
         """The tree of the system and its cut joints."""
         return find_topology([body.name for body in self.bodies], self.joints)
 
+    @functools.cached_property
+    def resolved(self) -> "System":
+        """The system with every mass, inertia and centre of mass as numbers."""
+        bodies = tuple(body.resolved(self.water) for body in self.bodies)
+        return self if bodies == self.bodies else self.replace(bodies=bodies)
+
     def body(self, name: str) -> Body:
         """The body of a name."""
         return self._find(name, self.bodies, "body")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.errors import shown, suggest
+from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.frames import quaternion_matrix
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -204,6 +204,28 @@ def as_names(value: object) -> tuple[str, ...]:
     return names
 
 
+def as_count(value: object) -> int:
+    """A whole number that is not negative."""
+    number = as_number(value)
+    if number != int(number) or number < 0:
+        raise ValueError(f"{shown(value)} is not a whole number. Give 0, 1, 2 ...")
+    return int(value) if isinstance(value, int) else int(number)
+
+
+def one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
+    """Reader and schema of a choice by name."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(
+                f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
+                f"are {listed(known)}."
+            )
+        return value
+
+    return BeforeValidator(read), WithJsonSchema({"enum": list(known)})
+
+
 _three = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
 _rows = {"type": "array", "items": _three, "minItems": 3, "maxItems": 3}
 _four = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
@@ -211,15 +233,14 @@ _six = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems":
 
 Number = Annotated[float, BeforeValidator(as_number)]
 Extended = Annotated[float, BeforeValidator(as_extended)]
+Count = Annotated[int, BeforeValidator(as_count)]
 Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(as_numbers)]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
 Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
-Inertia = Annotated[
-    Any, BeforeValidator(as_inertia), WithJsonSchema({"anyOf": [_three, _six, _rows]})
-]
+INERTIA_SCHEMA: dict[str, Any] = {"anyOf": [_three, _six, _rows]}
 Axis = Annotated[
     Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})
 ]

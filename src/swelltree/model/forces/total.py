@@ -7,6 +7,7 @@ from typing import Any
 from swelltree.model.forces.applied import Applied, applied
 from swelltree.model.forces.controllers import CompiledController, actuation
 from swelltree.model.forces.gravity import gravity
+from swelltree.model.forces.hydrodynamics import TERMS, hydrodynamics
 from swelltree.model.forces.joint_forces import JointForces, joint_forces
 from swelltree.model.forces.loads import Loads
 from swelltree.model.forces.springs import Springs, springs
@@ -27,11 +28,19 @@ class Forces:
     joint_signals: tuple[Any, ...]
 
 
-def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
+def element_names(model: Model) -> tuple[str, ...]:
+    """Names of the terms of the energy budget."""
+    return model.names.elements + (TERMS if model.hydro is not None else ())
+
+
+def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
     """Sum of all forces.
 
     Elements are ordered gravity, buoyancy, springs, joint forces, applied
-    forces (`element_names`); channels are prefixed by their kind.
+    forces, hydrodynamics (`element_names`); channels are prefixed by their kind.
+
+    Args:
+        chi: state of the radiation memory, empty where there is none.
     """
     forces: Forces = model.forces
     spring_control, joint_control = actuation(model, t, motion)
@@ -42,6 +51,8 @@ def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
         parts["joint_force"] = joint_forces(model, motion, joint_control)
     if forces.applied:
         parts["applied"] = applied(model, t, motion)
+    if model.hydro is not None:
+        parts["hydro"] = hydrodynamics(model.hydro, t, motion, chi)
     xp = namespace(motion.pose.p)
     wrench = sum(p.wrench for p in parts.values())
     channels = {f"{kind}_{name}": x for kind, p in parts.items() for name, x in p.channels.items()}

@@ -1,0 +1,161 @@
+r"""Linear waves: elevation and motion of the water as a sum of components.
+
+A component is a plane wave :math:`\eta = \mathrm{Re}[a\,e^{i(k\cdot x - \omega t + \varphi)}]`.
+The functions work with numpy and with jax.numpy, under jit, vmap and grad.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.water import Water
+from swelltree.waves.dispersion import depth_decay
+from swelltree.waves.ramp import ramp
+
+STRETCHINGS = ("constant", "wheeler", "extrapolate")
+
+
+@pytree()
+class Components:
+    """A sea as plane waves; all rows have one entry for each of them.
+
+    Args:
+        amplitude: a, not negative [m].
+        omega: frequency [rad/s].
+        wavenumber: k [1/m].
+        beta: heading, towards, counter-clockwise from +x [rad].
+        phase: at the origin at t = 0 [rad].
+        ramp: time over which the sea grows from still water [s].
+        repeat_period: after which the sea repeats itself [s]; infinite if it does not.
+        residual: rms of what the components miss of a measured record, as a part of its rms.
+        mean: level taken off a measured record [m].
+    """
+
+    amplitude: Array
+    omega: Array
+    wavenumber: Array
+    beta: Array
+    phase: Array
+    ramp: Array = 0.0
+    repeat_period: Array = math.inf
+    residual: Array = 0.0
+    mean: Array = 0.0
+
+    def __len__(self) -> int:
+        return len(self.amplitude)
+
+    @property
+    def complex_amplitude(self) -> Array:
+        """A with eta = Re[A exp(-i omega t)] at the origin [m]."""
+        xp = namespace(self.amplitude)
+        return self.amplitude * xp.exp(1j * self.phase)
+
+    def moment(self, n: int = 0) -> Array:
+        """Spectral moment m_n = sum a^2 omega^n / 2 [m^2 (rad/s)^n]."""
+        return (0.5 * self.amplitude**2 * self.omega**n).sum()
+
+    @property
+    def Hs(self) -> Array:
+        """Significant wave height 4 sqrt(m0) [m]."""
+        return 4 * self.moment(0) ** 0.5
+
+    @property
+    def Tz(self) -> Array:
+        """Mean period between upward zero crossings, 2 pi sqrt(m0 / m2) [s]."""
+        return 2 * np.pi * (self.moment(0) / self.moment(2)) ** 0.5
+
+
+class Kinematics(NamedTuple):
+    """Motion of the water.
+
+    Args:
+        velocity: (..., 3) [m/s].
+        acceleration: (..., 3) [m/s^2].
+        pressure: dynamic pressure, without -rho g z (...) [Pa].
+    """
+
+    velocity: Array
+    acceleration: Array
+    pressure: Array
+
+
+def angles(waves: Components, t: Array, x: Array, y: Array) -> Array:
+    """k.x - omega t + phase, with the components as last axis [rad]."""
+    xp = namespace(waves.amplitude, t, x, y)
+    t, x, y = (xp.asarray(value)[..., None] for value in (t, x, y))
+    along = x * xp.cos(waves.beta) + y * xp.sin(waves.beta)
+    return waves.wavenumber * along - waves.omega * t + waves.phase
+
+
+def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
+    """Free surface [m] at times and places that broadcast with one another.
+
+    Args:
+        waves: the sea.
+        t: [s].
+        x: [m].
+        y: [m].
+    """
+    xp = namespace(waves.amplitude, t, x, y)
+    eta = (waves.amplitude * xp.cos(angles(waves, t, x, y))).sum(-1)
+    return ramp(t, waves.ramp) * eta
+
+
+def kinematics(
+    waves: Components,
+    t: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: Water,
+    stretching: str = "constant",
+) -> Kinematics:
+    r"""Velocity, acceleration and dynamic pressure of the water.
+
+    .. math::
+        u = \frac{gk}{\omega} a C \cos\theta, \quad w = \frac{gk}{\omega} a S \sin\theta, \quad
+        p = \rho g a C \cos\theta
+
+    Accelerations are those at the fixed point. A ramp multiplies everything.
+
+    Args:
+        waves: the sea.
+        t: [s].
+        x: [m].
+        y: [m].
+        z: height above the still water, not below the bottom [m].
+        water: rho, g and depth.
+        stretching: what happens above the still water, where linear theory says nothing:
+            "constant" keeps the value of z = 0; "wheeler" squeezes the profile under the actual
+            surface; "extrapolate" continues the formulas.
+    """
+    xp = namespace(waves.amplitude, t, x, y, z)
+    if stretching not in STRETCHINGS:
+        raise SwelltreeError(
+            f"stretching '{stretching}' is not known. The choices are {listed(STRETCHINGS)}."
+        )
+    t, x, y, z = (xp.asarray(value) for value in (t, x, y, z))
+    theta = angles(waves, t, x, y)
+    a = waves.amplitude * ramp(t, waves.ramp)[..., None]
+    if stretching == "wheeler":
+        eta = (a * xp.cos(theta)).sum(-1)
+        # the bottom stays, the actual surface comes to z = 0
+        z = z - eta if math.isinf(water.depth) else (z - eta) / (1 + eta / water.depth)
+    z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
+    C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
+    gk = water.g * waves.wavenumber
+    cos, sin = a * C * xp.cos(theta), a * C * xp.sin(theta)
+    up_cos, up_sin = a * S * xp.cos(theta), a * S * xp.sin(theta)
+    ahead = (xp.cos(waves.beta), xp.sin(waves.beta))
+    velocity = [(gk / waves.omega * part * cos).sum(-1) for part in ahead]
+    acceleration = [(gk * part * sin).sum(-1) for part in ahead]
+    return Kinematics(
+        xp.stack([*velocity, (gk / waves.omega * up_sin).sum(-1)], -1),
+        xp.stack([*acceleration, -(gk * up_cos).sum(-1)], -1),
+        water.rho * water.g * cos.sum(-1),
+    )

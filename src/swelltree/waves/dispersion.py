@@ -1,0 +1,77 @@
+"""The dispersion relation of water waves, and the decay of their motion with depth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from swelltree.spatial.arrays import Array, namespace
+from swelltree.system.errors import SwelltreeError
+
+GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %
+
+
+def dispersion(omega: Array, depth: float, g: float) -> Array:
+    r"""Wavenumber of a frequency.
+
+    .. math:: \omega^2 = g k \tanh(k h)
+
+    Newton's iteration on x tanh x = omega^2 h / g from the guess of Guo (2002), to rounding.
+    Zero frequency has wavenumber zero.
+
+    Args:
+        omega: frequency, any shape [rad/s].
+        depth: h, infinite allowed [m].
+        g: acceleration of gravity [m/s^2].
+
+    Returns:
+        k [1/m], of the shape of omega.
+    """
+    if not g > 0:
+        raise SwelltreeError(f"g {g} m/s^2 carries no waves. Give a positive g.")
+    if not depth > 0:
+        raise SwelltreeError(f"depth {depth} m is not positive. Give metres or inf.")
+    xp = namespace(omega)
+    omega = xp.asarray(omega) * 1.0
+    deep = omega**2 / g
+    if math.isinf(depth):
+        return deep
+    # beyond y = 40 the bottom is not felt in double precision
+    y = xp.where((deep > 0) & (deep * depth < 40.0), deep * depth, 1.0)
+    x = y * (1 - xp.exp(-(y ** (GUO / 2)))) ** (-1 / GUO)
+    for _ in range(4):
+        th = xp.tanh(x)
+        x = x - (x * th - y) / (th + x * (1 - th**2))
+    return xp.where(deep * depth < 40.0, xp.where(deep > 0, x / depth, 0.0), deep)
+
+
+def group_speed(omega: Array, wavenumber: Array, depth: float) -> Array:
+    r"""Speed of the energy, :math:`c_g = \frac{\omega}{2k}(1 + 2kh / \sinh 2kh)` [m/s]."""
+    xp = namespace(omega, wavenumber)
+    if math.isinf(depth):
+        return omega / (2 * wavenumber)
+    x = xp.minimum(2 * wavenumber * depth, 700.0)
+    return omega / (2 * wavenumber) * (1 + x / xp.sinh(x))
+
+
+def depth_decay(wavenumber: Array, z: Array, depth: float) -> tuple[Array, Array]:
+    r"""How the motion falls off below the surface.
+
+    .. math:: C = \frac{\cosh k(z+h)}{\cosh kh}, \qquad S = \frac{\sinh k(z+h)}{\cosh kh}
+
+    Written with exponentials that only decay, so that no depth overflows; both are
+    :math:`e^{kz}` in deep water.
+    """
+    xp = namespace(wavenumber, z)
+    down = xp.exp(wavenumber * z)
+    if math.isinf(depth):
+        return down, down
+    mirror = xp.exp(-wavenumber * (z + 2 * depth))
+    whole = 1 + xp.exp(-2 * wavenumber * depth)
+    return (down + mirror) / whole, (down - mirror) / whole
+
+
+def wavelength(omega: Array, depth: float, g: float) -> Array:
+    """Length of a wave of a frequency [m]."""
+    return 2 * np.pi / dispersion(omega, depth, g)

@@ -1,0 +1,189 @@
+"""A measured record of the free surface as complex components."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.water import Water
+from swelltree.waves.airy import Components
+from swelltree.waves.dispersion import dispersion
+
+EVEN = 1e-6  # of the step: how far samples may be off an even spacing
+LOUD = 0.05  # residual above which a warning is given
+
+
+def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
+    """Time [s] and elevation [m] from a text file with two columns.
+
+    Columns are parted by blanks, tabs, commas or semicolons; lines that begin with #, % or a
+    letter are left out.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise SwelltreeError(
+            f"record '{path}' cannot be read: {error.strerror}. Check the path."
+        ) from None
+    except UnicodeDecodeError:
+        raise SwelltreeError(f"record '{path}' is not text. Give a file of two columns.") from None
+    rows = []
+    for number, line in enumerate(lines, 1):
+        words = line.replace(",", " ").replace(";", " ").split()
+        if not words or line.lstrip()[0] in "#%\"'" or line.lstrip()[0].isalpha():
+            continue
+        try:
+            rows.append((float(words[0]), float(words[1])))
+        except (ValueError, IndexError):
+            raise SwelltreeError(
+                f"record '{path}', line {number}: {line.strip()[:60]!r} is not time and elevation. "
+                "Give two numbers on each line."
+            ) from None
+    time, eta = np.array(rows).reshape(-1, 2).T
+    if len(time) < 4:
+        raise SwelltreeError(f"record '{path}' has {len(time)} samples. Give at least four.")
+    bad = np.flatnonzero(~(np.isfinite(time) & np.isfinite(eta)))
+    if len(bad):
+        raise SwelltreeError(
+            f"record '{path}': sample {bad[0] + 1} is not finite. Leave it out or mend it."
+        )
+    back = np.flatnonzero(np.diff(time) <= 0)
+    if len(back):
+        raise SwelltreeError(
+            f"record '{path}': time {time[back[0] + 1]} s follows {time[back[0]]} s. "
+            "Give increasing times."
+        )
+    return time, eta
+
+
+def measured(sea: Any, water: Water) -> Components:
+    """Components that reproduce a record at its place.
+
+    Args:
+        sea: MeasuredWave(...).
+        water: depth and g.
+    """
+    if sea.file is not None:
+        time, eta = read_record(sea.file)
+    else:
+        time, eta = np.array(sea.time), np.array(sea.elevation)
+    found = from_record(time, eta, water, sea.x, sea.y, sea.beta, sea.omega_min, sea.omega_max)
+    if not len(found):
+        raise sea.fail(
+            f"the record of {time[-1] - time[0]:.4g} s has no frequency in the band from "
+            f"{sea.omega_min or 0:.4g} to {sea.omega_max or math.inf:.4g} rad/s. Widen the band."
+        )
+    if found.residual > LOUD:
+        warnings.warn(
+            f"{sea.label}: its components miss {100 * found.residual:.3g} % of the record (rms). "
+            "Widen the band if that matters.",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def from_record(
+    time: np.ndarray,
+    eta: np.ndarray,
+    water: Water,
+    x: float = 0.0,
+    y: float = 0.0,
+    beta: float = 0.0,
+    omega_min: float | None = None,
+    omega_max: float | None = None,
+) -> Components:
+    r"""Complex components of a record by least squares.
+
+    .. math:: \eta(t) \approx \bar\eta + \mathrm{Re} \sum_j A_j e^{-i\omega_j t}, \quad
+              \omega_j = 2\pi j / T
+
+    T is the length of the record and one mean step. For even spacing the least squares are a
+    Fourier transform. The mean is taken off: a mean level is no wave. The residual is the rms of
+    what is missed over the rms of the record, both without the mean.
+
+    Args:
+        time: increasing [s].
+        eta: [m].
+        water: depth and g.
+        x: place of the record [m].
+        y: [m].
+        beta: heading [rad].
+        omega_min: lower end of the band [rad/s].
+        omega_max: upper end [rad/s].
+    """
+    n = len(time)
+    step = (time[-1] - time[0]) / (n - 1)
+    period = n * step
+    even = np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step
+    # with even spacing the samples tell frequencies up to half the sampling rate
+    omega = 2 * np.pi / period * np.arange(1, (n - 1) // 2 + 1)
+    inside = (omega >= (omega_min or 0.0) * (1 - 1e-12)) & (
+        omega <= (omega_max or math.inf) * (1 + 1e-12)
+    )
+    omega = omega[inside]
+    mean = eta.mean()
+    if even:
+        # sum eta exp(+i omega t): the conjugate of numpy's transform
+        A = 2 / n * np.conj(np.fft.rfft(eta - mean))[1 : len(inside) + 1][inside]
+        A = A * np.exp(1j * omega * time[0])
+    else:
+        mean, A = _least_squares(time, eta, omega)
+    missed = eta - mean - _record(time, omega, A)
+    loudness = np.sqrt(np.mean((eta - mean) ** 2))
+    k = dispersion(omega, water.depth, water.g)
+    along = x * math.cos(beta) + y * math.sin(beta)
+    return Components(
+        amplitude=np.abs(A),
+        omega=omega,
+        wavenumber=k,
+        beta=np.full(len(omega), float(beta)),
+        phase=np.angle(A) - k * along,
+        repeat_period=float(period),
+        residual=float(np.sqrt(np.mean(missed**2)) / loudness) if loudness > 0 else 0.0,
+        mean=float(mean),
+    )
+
+
+def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
+    """Slices of a record whose tables of sines fit in memory."""
+    size = max(1, 2_000_000 // max(1, len(omega)))
+    return (slice(k, k + size) for k in range(0, len(time), size))
+
+
+def _record(time: np.ndarray, omega: np.ndarray, A: np.ndarray) -> np.ndarray:
+    rows = [(np.exp(-1j * np.outer(time[part], omega)) @ A).real for part in _blocks(time, omega)]
+    return np.concatenate(rows)
+
+
+def _least_squares(
+    time: np.ndarray, eta: np.ndarray, omega: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Mean and complex amplitudes that fit an uneven record best."""
+    m = len(omega)
+    normal, right = np.zeros((2 * m + 1, 2 * m + 1)), np.zeros(2 * m + 1)
+    for part in _blocks(time, omega):
+        angle = np.outer(time[part], omega)
+        basis = np.hstack([np.ones((len(angle), 1)), np.cos(angle), np.sin(angle)])
+        normal += basis.T @ basis
+        right += basis.T @ eta[part]
+    # frequencies near the sampling rate are poorly told apart: leave their noise out
+    found = np.linalg.lstsq(normal, right, rcond=1e-10)[0]
+    return float(found[0]), found[1 : m + 1] + 1j * found[m + 1 :]
+
+
+def without_small(waves: Components, part: float = 1e-4) -> Components:
+    """Drop components below a part of the largest, to save time; the residual is kept honest."""
+    keep = waves.amplitude >= part * waves.amplitude.max()
+    lost = (waves.amplitude[~keep] ** 2).sum() / (waves.amplitude**2).sum()
+    rows = {
+        row: getattr(waves, row)[keep]
+        for row in ("amplitude", "omega", "wavenumber", "beta", "phase")
+    }
+    return dataclasses.replace(waves, **rows, residual=float(np.hypot(waves.residual, lost**0.5)))

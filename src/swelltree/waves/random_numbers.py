@@ -1,0 +1,43 @@
+"""Random numbers by counting: each depends on its key alone, never on what was drawn before.
+
+Serial, parallel and batched runs therefore meet the same sea, and adding components leaves the
+numbers of the others alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+PHASE, JITTER, AMPLITUDE, HEADING = range(4)
+
+
+def case_number(case: int | str) -> int:
+    """The number of a case; a name is hashed."""
+    if isinstance(case, str):
+        return int.from_bytes(hashlib.blake2b(case.encode(), digest_size=8).digest(), "little")
+    return int(case) % 2**64
+
+
+def uniforms(seed: int, case: int | str, count: int, train: int = 0) -> np.ndarray:
+    """Numbers in [0, 1), four for each component: for phase, jitter, amplitude, heading.
+
+    Philox gives one block of four numbers per count, so component i always owns block i of the
+    key (seed, case) and of the train.
+
+    Args:
+        seed: of the sea.
+        case: number or name of the run.
+        count: how many components.
+        train: number of the wave train in a sea of several.
+
+    Returns:
+        (count, 4)
+    """
+    generator = np.random.Philox(
+        key=np.array([seed, case_number(case)], np.uint64),
+        counter=np.array([0, 0, 0, train], np.uint64),
+    )
+    raw = generator.random_raw(4 * count).reshape(count, 4)
+    return (raw >> np.uint64(11)) * 2.0**-53

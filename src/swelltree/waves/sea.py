@@ -1,0 +1,70 @@
+"""One call for every sea: solve it once, then ask for its surface and motion anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.spatial.arrays import Array
+from swelltree.system.seas import SeaOf, StreamFunctionWave
+from swelltree.system.water import Water
+from swelltree.waves import airy, stream_function
+from swelltree.waves.airy import Components, Kinematics
+from swelltree.waves.components import components
+from swelltree.waves.stream_function import StreamWave, stream_wave
+
+
+def realise(sea: Any, water: Water, case: int | str = 0) -> Components | StreamWave:
+    """A sea ready for use: components, or the solution of a steep wave.
+
+    Args:
+        sea: its description.
+        water: rho, g and depth.
+        case: number or name of the run.
+    """
+    if isinstance(sea, StreamFunctionWave):
+        return stream_wave(sea, water)
+    if isinstance(sea, SeaOf) and any(isinstance(part, StreamFunctionWave) for part in sea.trains):
+        raise sea.fail(
+            "a stream function wave is not linear and cannot be added to other trains. "
+            "Use it alone, or RegularWave(...)."
+        )
+    return components(sea, water, case)
+
+
+def elevation(waves: Any, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
+    """Free surface of a realised sea [m]; times and places broadcast.
+
+    Args:
+        waves: from `realise` or `components`.
+        t: [s].
+        x: [m].
+        y: [m].
+    """
+    if isinstance(waves, StreamWave):
+        return stream_function.elevation(waves, t, x, y)
+    return airy.elevation(waves, t, x, y)
+
+
+def kinematics(
+    waves: Any,
+    t: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: Water,
+    stretching: str = "constant",
+) -> Kinematics:
+    """Velocity, acceleration and dynamic pressure of a realised sea.
+
+    Args:
+        waves: from `realise` or `components`.
+        t: [s].
+        x: [m].
+        y: [m].
+        z: height above the still water [m].
+        water: the same as for `realise`.
+        stretching: of linear waves above the still water; a steep wave knows its own surface.
+    """
+    if isinstance(waves, StreamWave):
+        return stream_function.kinematics(waves, t, x, y, z, water)
+    return airy.kinematics(waves, t, x, y, z, water, stretching)
