@@ -68,7 +68,8 @@ def write_wamit(data, folder: Path, stem="device", length=1.0, drift=False, head
         for i in range(n):
             for j in range(n):
                 scale = rho * length ** (3 + p[i] + p[j])
-                row = f"{period(w): .12E} {i + 1} {j + 1} {data.added_mass.values[k, i, j] / scale: .12E}"
+                a = data.added_mass.values[k, i, j] / scale
+                row = f"{period(w): .12E} {i + 1} {j + 1} {a: .12E}"
                 if 0 < w < np.inf:
                     row += f" {data.radiation_damping.values[k, i, j] / (scale * w): .12E}"
                 lines.append(row)

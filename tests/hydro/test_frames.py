@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hydro.samples import made_up
 
+from hydro.samples import made_up
 from swelltree.hydro.dataset import wavenumber
 from swelltree.hydro.frames import (
     cross_matrix,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hydro.samples import made_up, write_aqwa, write_hams, write_nemoh, write_wamit
 
+from hydro.samples import made_up, write_aqwa, write_hams, write_nemoh, write_wamit
 from swelltree.hydro.dataset import body_names, complete, rename_bodies, select_bodies
 from swelltree.hydro.read import read_hydro
 from swelltree.hydro.write import write_hydro
@@ -14,7 +14,8 @@ FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
 
 def agree(found, data, names=FORCES, rtol=1e-6):
     """All numbers of `found` are those of the data at its frequencies."""
-    data = data.sel(omega=found.omega, method="nearest")
+    rows = [np.argmin(abs(data.omega.values - w)) if w < 99 else -1 for w in found.omega.values]
+    data = data.isel(omega=rows)
     np.testing.assert_allclose(found.omega, data.omega, rtol=1e-6)
     for name in ("added_mass", "radiation_damping", "hydrostatic_stiffness", *names):
         top = np.abs(data[name].values).max()
@@ -81,7 +82,8 @@ def test_wamit_second_order_files(tmp_path):
         f"{t1:.12e} 0.0 0.0 1 2.0 0.0 2.0 0.0\n{t1:.12e} 0.0 0.0 5 3.0 0.0 3.0 0.0\n"
     )
     (tmp_path / "device.12d").write_text(
-        f"{t1:.12e} {t2:.12e} 0.0 0.0 1 5.0 53.13 3.0 4.0\n{t1:.12e} {t1:.12e} 0.0 0.0 1 2. 0. 2. 0.\n"
+        f"{t1:.12e} {t2:.12e} 0.0 0.0 1 5.0 53.13 3.0 4.0\n"
+        f"{t1:.12e} {t1:.12e} 0.0 0.0 1 2. 0. 2. 0.\n"
     )
     (tmp_path / "device.12s").write_text(f"{t1:.12e} {t2:.12e} 0.0 0.0 3 5.0 53.13 3.0 4.0\n")
     found = read_hydro(path, rho=1025, g=9.81)
@@ -154,7 +156,7 @@ def test_bodies_are_chosen_and_renamed_by_name():
     one = select_bodies(data, ["spar"])
     assert one.sizes["influenced_dof"] == 6
     assert one.added_mass.values[1, 0, 0] == data.added_mass.values[1, 6, 6]
-    with pytest.raises(SwelltreeError, match="no body 'sparr'. Did you mean 'spar'"):
+    with pytest.raises(SwelltreeError, match=r"no body 'sparr'. Did you mean 'spar'"):
         select_bodies(data, ["sparr"])
     with pytest.raises(SwelltreeError, match="1 entries but the hydro data hold 2 bodies"):
         rename_bodies(data, ["one"])
@@ -239,12 +241,12 @@ def test_missing_file_suggests_a_near_name(tmp_path):
 
 def test_folder_without_known_files_names_one(tmp_path):
     (tmp_path / "rm3.out").write_text("")
-    with pytest.raises(SwelltreeError, match="Name a file in it, such as 'rm3.out'"):
+    with pytest.raises(SwelltreeError, match=r"Name a file in it, such as 'rm3.out'"):
         read_hydro(tmp_path)
 
 
 def test_unknown_ending_is_not_written(tmp_path):
     with pytest.raises(SwelltreeError, match=r"Use .nc \(Capytaine\) or .h5 \(BEMIO\)"):
         write_hydro(made_up(), tmp_path / "a.txt")
-    with pytest.raises(SwelltreeError, match="does not exist. Make it first"):
+    with pytest.raises(SwelltreeError, match=r"does not exist. Make it first"):
         write_hydro(made_up(), tmp_path / "no" / "a.nc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,8 @@ def read_hydro(
     g: float | None = None,
     depth: float | None = None,
     length: float | None = None,
-    rotation_center: Mapping[str, Sequence[float]] | None = None,
-    center_of_mass: Mapping[str, Sequence[float]] | None = None,
+    rotation_center: Mapping[str, Any] | None = None,
+    center_of_mass: Mapping[str, Any] | None = None,
     format: str | None = None,
     check: bool = True,
 ) -> xr.Dataset:
@@ -118,9 +118,7 @@ def _read(
     return read_capytaine(path)
 
 
-def _with_points(
-    data: xr.Dataset, variable: str, table: Mapping[str, Sequence[float]] | None
-) -> xr.Dataset:
+def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | None) -> xr.Dataset:
     """Points that the user tells, put over those of the file."""
     if not table:
         return data

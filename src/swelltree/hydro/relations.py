@@ -68,7 +68,7 @@ class Table:
         for which in (kind, ~kind):
             if which.any():
                 size[which] = np.maximum(size[which], 0.1 * size[which].max())
-        return np.maximum(size, 1e-300)
+        return np.maximum(size, 1e-100)
 
     @property
     def group_velocity(self) -> np.ndarray:

@@ -96,7 +96,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
         ("g", float(data["g"]), water.g, 2e-3),
         ("depth", float(data["water_depth"]), water.depth, 1e-2),
     ):
-        if there == here or abs(there - here) <= limit * abs(here):
+        if there == here or abs(there - here) <= limit * min(abs(here), abs(there)):
             continue
         if name == "depth" and _deep(data, min(there, here)):
             text = f"all waves of the data are deep in both ({here:g} and {there:g} m)"
