@@ -150,6 +150,29 @@ def test_capytaine_dimension_orders_are_read_by_name(tmp_path):
     agree(read_hydro(tmp_path / "old.nc"), data)
 
 
+@pytest.mark.slow
+def test_file_of_capytaine_3_reads(tmp_path):
+    cpt = pytest.importorskip("capytaine", minversion="3")
+    import xarray as xr
+
+    def ball(x, name):
+        hull = cpt.mesh_sphere(radius=1, center=(x, 0, 0), resolution=(6, 8)).immersed_part()
+        point = (x, 0, -0.2)
+        dofs = cpt.rigid_body_dofs(rotation_center=point)
+        return cpt.FloatingBody(hull, name=name, center_of_mass=point, dofs=dofs)
+
+    two = ball(0, "a") + ball(4, "b")
+    grid = {"omega": [1.0, 2.0, np.inf], "wave_direction": [0.0], "radiating_dof": list(two.dofs)}
+    raw = cpt.BEMSolver().fill_dataset(xr.Dataset(coords=grid), two, hydrostatics=True)
+    cpt.export_dataset(tmp_path / "balls.nc", raw)
+    data = read_hydro(tmp_path / "balls.nc")
+    assert body_names(data) == ("a", "b")
+    np.testing.assert_allclose(data.rotation_center, [[0, 0, -0.2], [4, 0, -0.2]])
+    pair = {"omega": 1.0, "influenced_dof": "a__Surge", "radiating_dof": "b__Pitch"}
+    assert data.added_mass.sel(pair).item() == pytest.approx(raw.added_mass.sel(pair).item())
+    assert not np.abs(data.excitation_force.values[-1]).any()
+
+
 def test_bodies_are_chosen_and_renamed_by_name():
     data = rename_bodies(made_up(), {"Float": "buoy"})
     assert body_names(data) == ("buoy", "spar")
