@@ -16,6 +16,9 @@ from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
+EXTENDED = 1.1  # length of the series of a band over that of the record
+MOST = 2000  # components fitted together; beyond, a Fourier transform is used
+RIDGE = 1e-9  # of the number of samples
 LOUD = 0.05  # residual above which a warning is given
 
 
@@ -104,8 +107,10 @@ def from_record(
     .. math:: \eta(t) \approx \bar\eta + \mathrm{Re} \sum_j A_j e^{-i\omega_j t}, \quad
               \omega_j = 2\pi j / T
 
-    T is the length of the record and one mean step. For even spacing the least squares are a
-    Fourier transform. The mean is taken off: a mean level is no wave. The residual is the rms of
+    Without a band, T is the length of the record and one mean step, and for even spacing the least
+    squares are a Fourier transform. With a band, T is a tenth longer: the jump between the end of
+    the record and its beginning then falls outside of it and does not leak into the band. The
+    mean is taken off: a mean level is no wave. The residual is the rms of
     what is missed over the rms of the record, both without the mean.
 
     Args:
@@ -121,15 +126,23 @@ def from_record(
     n = len(time)
     step = (time[-1] - time[0]) / (n - 1)
     period = n * step
+    count = (n - 1) // 2
+    banded = omega_min is not None or omega_max is not None
+    fitted = 2 * np.pi / (EXTENDED * period)
+    inside = fitted * count if omega_max is None else omega_max
+    if banded and (inside - (omega_min or 0.0)) / fitted < MOST:
+        period, count = EXTENDED * period, int(EXTENDED * count)
+    else:
+        banded = False
     even = np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step
     # with even spacing the samples tell frequencies up to half the sampling rate
-    omega = 2 * np.pi / period * np.arange(1, (n - 1) // 2 + 1)
+    omega = 2 * np.pi / period * np.arange(1, count + 1)
     inside = (omega >= (omega_min or 0.0) * (1 - 1e-12)) & (
         omega <= (omega_max or math.inf) * (1 + 1e-12)
     )
     omega = omega[inside]
     mean = eta.mean()
-    if even:
+    if even and not banded:
         # sum eta exp(+i omega t): the conjugate of numpy's transform
         A = 2 / n * np.conj(np.fft.rfft(eta - mean))[1 : len(inside) + 1][inside]
         A = A * np.exp(1j * omega * time[0])
@@ -158,7 +171,7 @@ def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
 
 
 def _record(time: np.ndarray, omega: np.ndarray, A: np.ndarray) -> np.ndarray:
-    rows = [(np.exp(-1j * np.outer(time[part], omega)) @ A).real for part in _blocks(time, omega)]
+    rows = [np.real(np.exp(-1j * np.outer(time[part], omega)) @ A) for part in _blocks(time, omega)]
     return np.concatenate(rows)
 
 
@@ -173,8 +186,8 @@ def _least_squares(
         basis = np.hstack([np.ones((len(angle), 1)), np.cos(angle), np.sin(angle)])
         normal += basis.T @ basis
         right += basis.T @ eta[part]
-    # frequencies near the sampling rate are poorly told apart: leave their noise out
-    found = np.linalg.lstsq(normal, right, rcond=1e-10)[0]
+    # what the samples tell apart poorly is kept small
+    found = np.linalg.solve(normal + RIDGE * len(time) * np.eye(2 * m + 1), right)
     return float(found[0]), found[1 : m + 1] + 1j * found[m + 1 :]
 
 
