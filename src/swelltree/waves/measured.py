@@ -18,7 +18,7 @@ from swelltree.waves.dispersion import dispersion
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record
 MOST = 2000  # components fitted together; beyond, a Fourier transform is used
-RIDGE = 1e-9  # of the number of samples
+RIDGE = 1e-3  # of the number of samples: keeps waves that cancel one another small
 LOUD = 0.05  # residual above which a warning is given
 
 
@@ -125,31 +125,17 @@ def from_record(
     """
     n = len(time)
     step = (time[-1] - time[0]) / (n - 1)
+    even = bool(np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step)
+    band = (omega_min or 0.0, math.inf if omega_max is None else omega_max)
     period = n * step
-    count = (n - 1) // 2
-    banded = omega_min is not None or omega_max is not None
-    fitted = 2 * np.pi / (EXTENDED * period)
-    inside = fitted * count if omega_max is None else omega_max
-    if banded and (inside - (omega_min or 0.0)) / fitted < MOST:
-        period, count = EXTENDED * period, int(EXTENDED * count)
-    else:
-        banded = False
-    even = np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step
-    # with even spacing the samples tell frequencies up to half the sampling rate
-    omega = 2 * np.pi / period * np.arange(1, count + 1)
-    inside = (omega >= (omega_min or 0.0) * (1 - 1e-12)) & (
-        omega <= (omega_max or math.inf) * (1 + 1e-12)
-    )
-    omega = omega[inside]
-    mean = eta.mean()
-    if even and not banded:
-        # sum eta exp(+i omega t): the conjugate of numpy's transform
-        A = 2 / n * np.conj(np.fft.rfft(eta - mean))[1 : len(inside) + 1][inside]
-        A = A * np.exp(1j * omega * time[0])
-    else:
-        mean, A = _least_squares(time, eta, omega)
-    missed = eta - mean - _record(time, omega, A)
-    loudness = np.sqrt(np.mean((eta - mean) ** 2))
+    omega, mean, A = _series(time, eta, period, band, even)
+    residual = _missed(time, eta, omega, mean, A)
+    if band != (0.0, math.inf) and len(omega) < MOST:
+        longer = _series(time, eta, EXTENDED * period, band, False)
+        better = _missed(time, eta, *longer)
+        # a band that does not hold the record would be filled with large waves that cancel
+        if better < min(residual, LOUD):
+            period, (omega, mean, A), residual = EXTENDED * period, longer, better
     k = dispersion(omega, water.depth, water.g)
     along = x * math.cos(beta) + y * math.sin(beta)
     return Components(
@@ -159,9 +145,35 @@ def from_record(
         beta=np.full(len(omega), float(beta)),
         phase=np.angle(A) - k * along,
         repeat_period=float(period),
-        residual=float(np.sqrt(np.mean(missed**2)) / loudness) if loudness > 0 else 0.0,
-        mean=float(mean),
+        residual=residual,
+        mean=mean,
     )
+
+
+def _series(
+    time: np.ndarray, eta: np.ndarray, period: float, band: tuple[float, float], even: bool
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Frequencies in the band, mean and complex amplitudes of the series of a period."""
+    n = len(time)
+    # samples tell frequencies below half the sampling rate
+    highest = math.pi * (n - 1) / (time[-1] - time[0])
+    omega = 2 * np.pi / period * np.arange(1, n)
+    omega = omega[omega < highest * (1 - 1e-9)]
+    inside = (omega >= band[0] * (1 - 1e-12)) & (omega <= band[1] * (1 + 1e-12))
+    if not even:
+        return omega[inside], *_least_squares(time, eta, omega[inside])
+    # sum eta exp(+i omega t): the conjugate of numpy's transform
+    A = 2 / n * np.conj(np.fft.rfft(eta))[1 : len(omega) + 1] * np.exp(1j * omega * time[0])
+    return omega[inside], float(eta.mean()), A[inside]
+
+
+def _missed(
+    time: np.ndarray, eta: np.ndarray, omega: np.ndarray, mean: float, A: np.ndarray
+) -> float:
+    """Rms of what components miss, as a part of the rms of the record about its mean."""
+    rms = np.sqrt(np.mean((eta - eta.mean()) ** 2))
+    missed = np.sqrt(np.mean((eta - mean - _record(time, omega, A)) ** 2))
+    return float(missed / rms) if rms > 0 else 0.0
 
 
 def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
