@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from support import refdata
 from swelltree.waves import spectra
 from swelltree.waves.components import bins
 from swelltree.waves.measured import from_record, without_small
@@ -251,6 +252,17 @@ def test_record_is_read_from_a_file(tmp_path):
         sw.read_record(path)
     with pytest.raises(sw.SwelltreeError, match="cannot be read: No such file"):
         sw.read_record(tmp_path / "none.csv")
+
+
+def test_record_of_another_code_is_reproduced_in_a_band():
+    # 600 s of elevation, sampled for the sphere of IEA OES task 10
+    path = refdata("ts_sphere", "irregular", "eta.txt.gz")
+    t, eta = sw.read_record(path)
+    waves = sw.components(sw.MeasuredWave(file=str(path), omega_max=5.0), sw.Water())
+    assert waves.residual < 0.01
+    assert sw.elevation(waves, t[::50]) + waves.mean == pytest.approx(
+        eta[::50], abs=0.05 * waves.Hs
+    )
 
 
 def test_trains_add_up():

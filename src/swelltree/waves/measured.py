@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import math
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ from swelltree.system.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 
+PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record
 MOST = 2000  # components fitted together; beyond, a Fourier transform is used
@@ -25,11 +27,14 @@ LOUD = 0.05  # residual above which a warning is given
 def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """Time [s] and elevation [m] from a text file with two columns.
 
-    Columns are parted by blanks, tabs, commas or semicolons; lines that begin with #, % or a
-    letter are left out.
+    Columns are parted by blanks, tabs, commas, colons or semicolons; lines that begin with #, % or
+    a letter are left out. The file may be packed by gzip.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        content = Path(path).read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise SwelltreeError(
             f"record '{path}' cannot be read: {error.strerror}. Check the path."
@@ -38,7 +43,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
         raise SwelltreeError(f"record '{path}' is not text. Give a file of two columns.") from None
     rows = []
     for number, line in enumerate(lines, 1):
-        words = line.replace(",", " ").replace(";", " ").split()
+        words = line.translate(PARTED).split()
         if not words or line.lstrip()[0] in "#%\"'" or line.lstrip()[0].isalpha():
             continue
         try:
@@ -128,14 +133,12 @@ def from_record(
     even = bool(np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step)
     band = (omega_min or 0.0, math.inf if omega_max is None else omega_max)
     period = n * step
-    omega, mean, A = _series(time, eta, period, band, even)
-    residual = _missed(time, eta, omega, mean, A)
+    omega, mean, A, residual = _series(time, eta, period, band, even)
     if band != (0.0, math.inf) and len(omega) < MOST:
         longer = _series(time, eta, EXTENDED * period, band, False)
-        better = _missed(time, eta, *longer)
         # a band that does not hold the record would be filled with large waves that cancel
-        if better < min(residual, LOUD):
-            period, (omega, mean, A), residual = EXTENDED * period, longer, better
+        if longer[-1] < min(residual, LOUD):
+            period, (omega, mean, A, residual) = EXTENDED * period, longer
     k = dispersion(omega, water.depth, water.g)
     along = x * math.cos(beta) + y * math.sin(beta)
     return Components(
@@ -152,28 +155,29 @@ def from_record(
 
 def _series(
     time: np.ndarray, eta: np.ndarray, period: float, band: tuple[float, float], even: bool
-) -> tuple[np.ndarray, float, np.ndarray]:
-    """Frequencies in the band, mean and complex amplitudes of the series of a period."""
+) -> tuple[np.ndarray, float, np.ndarray, float]:
+    """Frequencies in the band, mean and complex amplitudes of the series of a period; residual."""
     n = len(time)
     # samples tell frequencies below half the sampling rate
     highest = math.pi * (n - 1) / (time[-1] - time[0])
     omega = 2 * np.pi / period * np.arange(1, n)
     omega = omega[omega < highest * (1 - 1e-9)]
     inside = (omega >= band[0] * (1 - 1e-12)) & (omega <= band[1] * (1 + 1e-12))
-    if not even:
-        return omega[inside], *_least_squares(time, eta, omega[inside])
-    # sum eta exp(+i omega t): the conjugate of numpy's transform
-    A = 2 / n * np.conj(np.fft.rfft(eta))[1 : len(omega) + 1] * np.exp(1j * omega * time[0])
-    return omega[inside], float(eta.mean()), A[inside]
-
-
-def _missed(
-    time: np.ndarray, eta: np.ndarray, omega: np.ndarray, mean: float, A: np.ndarray
-) -> float:
-    """Rms of what components miss, as a part of the rms of the record about its mean."""
+    omega = omega[inside]
+    if even:
+        mean = float(eta.mean())
+        transform = np.fft.rfft(eta - mean)
+        kept = np.zeros_like(transform)
+        kept[1 : len(inside) + 1] = np.where(inside, transform[1 : len(inside) + 1], 0.0)
+        # sum eta exp(+i omega t): the conjugate of numpy's transform
+        A = 2 / n * np.conj(transform[1 : len(inside) + 1])[inside] * np.exp(1j * omega * time[0])
+        fitted = np.fft.irfft(kept, n)
+    else:
+        mean, A = _least_squares(time, eta, omega)
+        fitted = _record(time, omega, A)
     rms = np.sqrt(np.mean((eta - eta.mean()) ** 2))
-    missed = np.sqrt(np.mean((eta - mean - _record(time, omega, A)) ** 2))
-    return float(missed / rms) if rms > 0 else 0.0
+    missed = np.sqrt(np.mean((eta - mean - fitted) ** 2))
+    return omega, mean, A, float(missed / rms) if rms > 0 else 0.0
 
 
 def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
