@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 # module of each public name
 _NAMES = {
     "swelltree.system": """
-        WORLD Body Point DhRow dh_chain Box Cylinder Sphere Water System Topology
+        WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec Water System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
+        LinearPto LinearMooring LinearDamping
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -26,11 +28,15 @@ _NAMES = {
         dispersion components realise elevation kinematics read_record
         from_wavespectra to_wavespectra
     """,
+    "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
+    "swelltree.studies.rao": "rao response",
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
     "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }

@@ -128,8 +128,8 @@ def run_demo(out: str | Path, duration: float = 30.0) -> tuple[Any, list[Path]]:
     text = case.to_toml(folder / "demo.toml")
     result = simulate(
         compile(system),
-        study.duration,
-        study.output_step,
+        duration=study.duration,
+        output_step=study.output_step,
         provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
     )
     pictures = {"motion.png": plot_motion(result), "energy.png": plot_energy(result)}

@@ -25,7 +25,7 @@ def run():
         ],
         sensors=[sw.PointSensor("hook", tip.at(1)), sw.DistanceSensor("gap", tip.at(), arm.at())],
     )
-    return sw.simulate(sw.compile(system), 1.0, 0.1, rtol=1e-9)
+    return sw.simulate(sw.compile(system), duration=1.0, output_step=0.1, rtol=1e-9)
 
 
 def test_bodies_stand_in_the_order_of_the_description(run):

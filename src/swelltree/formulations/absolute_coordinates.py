@@ -56,6 +56,9 @@ class AbsoluteCoordinates(Formulation):
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.all_rows
 
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        return model.layout.rows
+
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
         pose = forward(model, model.start.q)

@@ -22,7 +22,8 @@ from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.linalg import apply, constrained_solve
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.linalg import apply, constrained_solve, solve_spd
 
 
 @pytree()
@@ -107,6 +108,10 @@ class Formulation(ABC):
     def rows(self, model: Model) -> tuple[Row, ...]:
         """The constraint rows whose multipliers `acceleration` returns."""
 
+    @abstractmethod
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        """All rows that the coordinates do not satisfy identically, redundant ones included."""
+
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
         """Condition number of the choice of coordinates, where there is a choice."""
         return None
@@ -126,7 +131,7 @@ class Formulation(ABC):
         M = self.mass(model, kin)
         f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
-            s_dot, lam = constrained_solve(M, f, kin.P[:0], kin.P[:0, 0])
+            s_dot, lam = solve_spd(M, f), jnp.zeros(0)
         else:
             _, J, _, gamma = self.constraint(kin)
             s_dot, lam = constrained_solve(M, f, J, gamma)

@@ -61,7 +61,7 @@ class CompositeBody(JointCoordinates):
         carried = lin[None] + jnp.cross(rot[None], shift[..., None], axis=2)
         on_path = jnp.asarray(layout.path)[:, :, None, None]
         full = on_path * jnp.concatenate([carried, jnp.broadcast_to(rot, carried.shape)], axis=2)
-        P = _unpad(layout, jnp.moveaxis(full, 1, 2)).reshape(-1, layout.n_tree)
+        P = _unpad(layout, jnp.moveaxis(full, 1, 2)).reshape(6 * layout.n_bodies, layout.n_tree)
         acceleration = sweep_acceleration(layout, links)
         nu = links.nu
         v = jnp.concatenate([matvec(pose.R, nu[:, :3]), matvec(pose.R, nu[:, 3:])], -1)

@@ -7,15 +7,20 @@ constraints, `observe` gives one sample of everything a run reports.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.forces.hydrodynamics import memory_rate, remembered
 from swelltree.model.forces.loads import Loads, point_motion
-from swelltree.model.forces.total import total_loads
+from swelltree.model.forces.total import element_names, total_loads
+from swelltree.model.hydrodynamics import Convolution, memory_at_rest
 from swelltree.model.inertia import kinetic_energy
-from swelltree.model.kinematics import Motion, dof_coordinates
+from swelltree.model.kinematics import Motion, with_rotation_vectors
+from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
@@ -29,35 +34,43 @@ class Phase:
 
     state: State
     work: Array  # (elements + drives,) J
+    memory: Any = ()  # (k,) radiation memory chi, where there is one
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
     """Assembled start, no work done yet; numpy unless the model is traced."""
-    terms = len(model.names.elements) + len(model.layout.drives)
-    return Phase(formulation.start(model), np.zeros(terms))
+    terms = len(element_names(model)) + len(model.layout.drives)
+    return Phase(formulation.start(model), np.zeros(terms), memory_at_rest(model.hydro))
 
 
 def solve_motion(
-    model: Model, formulation: Formulation, t: Array, state: State
+    model: Model, formulation: Formulation, t: Array, state: State, chi: Any = ()
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
     kin = formulation.kinematics(model, t, state)
-    loads = total_loads(model, t, kin.motion)
+    loads = total_loads(model, t, kin.motion, chi)
     return kin, loads, formulation.acceleration(model, kin, loads.wrench)
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Right-hand side of the equations of motion, powers included."""
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.memory)
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
     chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
-    return Phase(State(q_dot, acceleration.s_dot, chart), power)
+    chi_dot = y.memory
+    if model.hydro is not None and model.hydro.memory is not None:
+        chi_dot = memory_rate(model.hydro, kin.motion, y.memory)
+    return Phase(State(q_dot, acceleration.s_dot, chart), power, chi_dot)
 
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
-    return Phase(formulation.settle(model, t, y.state), y.work)
+    state = formulation.settle(model, t, y.state)
+    if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
+        return Phase(state, y.work, y.memory)
+    v = formulation.kinematics(model, t, state).motion.v.reshape(-1)
+    return Phase(state, y.work, remembered(model.hydro.memory, t, v, y.memory))
 
 
 def drive_power(
@@ -82,7 +95,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     matrices; joint coordinates, rates and reactions; element channels;
     energies and works; sensors; the largest violation of any joint.
     """
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.memory)
     motion = kin.motion
     layout = model.layout
     angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]
@@ -93,7 +106,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "rotation": motion.pose.R,
         "velocity": motion.v,
         "acceleration": acceleration.v_dot,
-        "coordinate": dof_coordinates(model, motion.frames, angles),
+        "coordinate": with_rotation_vectors(model, motion.frames, motion.coordinate),
         "rate": motion.rate,
         "reaction": world,
         "reaction_joint_axes": joint_axes,
@@ -102,7 +115,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "kinetic_energy": kinetic_energy(model, kin.inertia, motion.v),
         "potential_energy": loads.potential,
         "work": y.work,
-        "closure": closure(model, t, motion, angles),
+        "closure": closure(model, formulation.open_rows(model), t, motion, angles),
         **loads.channels,
         **_sensors(model, motion, acceleration.v_dot),
     }
@@ -110,9 +123,8 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     return out if condition is None else out | {"partition_condition": condition}
 
 
-def closure(model: Model, t: Array, motion: Motion, angles: Array) -> Array:
+def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angles: Array) -> Array:
     """Largest violation of any joint equation, redundant ones included [m, rad]."""
-    rows = model.layout.rows
     if not rows:
         return jnp.zeros(())
     drives = drives_at(model.drives, t)

@@ -66,6 +66,9 @@ class JointCoordinates(Formulation):
     def rows(self, model: Model) -> tuple[Row, ...]:
         return model.cut_rows
 
+    def open_rows(self, model: Model) -> tuple[Row, ...]:
+        return model.layout.cut_rows
+
     def start(self, model: Model) -> State:
         layout = model.layout
         q, angles = model.start.q, model.start.angles[cut_angles(layout)]

@@ -57,13 +57,14 @@ class PartialVelocity(JointCoordinates):
         turned = jnp.concatenate(
             [matmul(pose.R, columns[:, :3]), matmul(pose.R, columns[:, 3:])], axis=1
         )
-        return turned.reshape(-1, n), v, bias, None
+        return turned.reshape(6 * pose.p.shape[0], n), v, bias, None
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         P_b = body_axes(kin)
         M = body_mass(model)
         n = kin.P.shape[1]
-        rigid = P_b.reshape(-1, n).T @ (M @ P_b).reshape(-1, n)
+        b6 = kin.P.shape[0]
+        rigid = P_b.reshape(b6, n).T @ (M @ P_b).reshape(b6, n)
         if model.added_mass is None:
             return rigid
         return rigid + kin.P.T @ model.added_mass @ kin.P
@@ -86,7 +87,7 @@ class PartialVelocity(JointCoordinates):
 def body_axes(kin: Kinematics) -> Array:
     """P in body axes (N, 6, n): blkdiag(R)^T P."""
     R = transpose(kin.motion.pose.R)
-    P = kin.P.reshape(R.shape[0], 6, -1)
+    P = kin.P.reshape(R.shape[0], 6, kin.P.shape[1])
     return jnp.concatenate([R @ P[:, :3], R @ P[:, 3:]], axis=1)
 
 

@@ -14,7 +14,7 @@ from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
-from swelltree.spatial.rotations import euler_to_matrix, matrix_to_quat
+from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
 from swelltree.system.errors import SwelltreeError
 
 CLOSED = 1e-12  # residual of an assembled loop, m or rad
@@ -41,8 +41,11 @@ def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray,
                 q[layout.dof_position[k]] = value
         for tree_joint, first in layout.quaternions:
             if tree_joint == j:
-                euler = [given.get(label, 0.0) for label in ("Roll", "Pitch", "Yaw")]
-                R = euler_to_matrix(np.array(euler)) if any(euler) else R_rel
+                # angles that are not given stay as described
+                labels = ("Roll", "Pitch", "Yaw")
+                euler = zip(labels, matrix_to_euler(R_rel), strict=True)
+                asked = np.array([given.get(label, angle) for label, angle in euler])
+                R = euler_to_matrix(asked) if given.keys() & set(labels) else R_rel
                 q[first : first + 4] = matrix_to_quat(R)
     return q, angles
 
@@ -69,6 +72,23 @@ def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
     if len(turns) == 2:
         found[turns[1].label] = float(np.arctan2(ek @ R.T @ ei, ei @ R.T @ ei))
     return found
+
+
+def joined(model: Model, joints: list, pose: list) -> list[str]:
+    """Sentences about tree joints whose points are described apart: the joint moves its body."""
+    layout = model.layout
+    out = []
+    for j, joint in enumerate(joints[: layout.n_bodies]):
+        gap, _ = _described_frames(model, joint, j, pose)
+        shape = joint.layout()
+        free = (*shape.translations, *(shape.rotations if shape.screw else ()))
+        apart = float(np.linalg.norm(np.delete(gap, free)))
+        if apart > 1e-6:
+            out.append(
+                f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
+                f"body '{layout.bodies[j]}' was moved to bring them together."
+            )
+    return out
 
 
 class Closure:
@@ -98,7 +118,7 @@ class Closure:
             step = np.zeros(J.shape[1])
             step[free] = np.linalg.lstsq(J[:, free], -rows.residual, rcond=1e-10)[0]
             # large first steps are cut so that Newton stays in the described branch
-            q = moved_positions(self.model.layout, q, step * min(1.0, 0.3 / np.abs(step).max()))
+            q = moved_positions(self.model.layout, q, step / max(1.0, np.abs(step).max() / 0.3))
         rows, _ = self.at(q)
         return q, float(np.abs(rows.residual).max(initial=0.0))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swelltree.model.assembly import (
@@ -10,9 +12,11 @@ from swelltree.model.assembly import (
     check_mass,
     described_start,
     independent_rows,
+    joined,
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.describe_forces import build_forces
+from swelltree.model.describe_hydro import HydroOptions, build_hydro, with_rotation_centers
 from swelltree.model.describe_layout import (
     all_joints,
     build_bodies,
@@ -20,6 +24,7 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
 from swelltree.model.signals import compile_signal, drives_at
@@ -27,11 +32,28 @@ from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
 
-def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
+def compile(
+    system: System,
+    hydro: Any = None,
+    *,
+    radiation: str = "state_space",
+    omega: float | None = None,
+    coupling: bool = True,
+    fit: dict[str, Any] | None = None,
+    step: float = 0.05,
+    added_mass: np.ndarray | None = None,
+) -> Model:
     """Compile a described system.
 
     Args:
         system: the description.
+        hydro: hydrodynamic data of `read_hydro` or `run_bem`; the described poses are the mean
+            ones. Bodies without data are dry.
+        radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
+        omega: the frequency of "constant" [rad/s].
+        coupling: keep the hydrodynamic coupling between bodies.
+        fit: options of the radiation fit.
+        step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -39,6 +61,11 @@ def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
+    system = system.resolved
+    if hydro is not None:
+        if added_mass is not None:
+            raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
+        system = with_rotation_centers(system, hydro)
     joints = all_joints(system)
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
@@ -50,18 +77,26 @@ def compile(system: System, added_mass: np.ndarray | None = None) -> Model:
         gravity=np.array([0.0, 0.0, -system.water.g]),
         rho=np.array(system.water.rho),
         added_mass=None if added_mass is None else _added_mass(added_mass, layout),
+        hydro=None,
         forces=forces,
         drives=tuple(signals),
         sensors=sensors,
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
         layout=layout,
+        water=system.water,
         names=names,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
         redundant=False,
         report=(),
     )
+    if hydro is not None:
+        poses = [_reference_pose(system, name) for name in layout.bodies]
+        mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
+        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step)
+        loads, added, notes = build_hydro(system, model, mean, hydro, options)
+        model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
     return _started(model, system, joints)
 
 
@@ -90,7 +125,13 @@ def _started(model: Model, system: System, joints: list) -> Model:
         cut_rows=kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         redundant=bool(dropped),
-        report=(*_cuts(system), *moved, *redundancy),
+        report=(
+            *_cuts(system),
+            *joined(model, joints, poses),
+            *moved,
+            *redundancy,
+            *model.report,
+        ),
     )
 
 

@@ -196,12 +196,21 @@ def dof_coordinates(model: Model, frames: Frames, angles: Float[Array, " a"]) ->
         raw = xp.arctan2(dot(ek, image), dot(start, image))
         angle = angles + wrapped(raw - angles)
         value = xp.concatenate([value, angle])[_placed(len(layout.dofs), k)]
+    return with_rotation_vectors(model, frames, value)
+
+
+def with_rotation_vectors(model: Model, frames: Frames, value: Float[Array, " n"]) -> Array:
+    """Coordinates with the rotations of ball and free joints as rotation vectors."""
+    layout = model.layout
     free = np.array([n for n, d in enumerate(layout.dofs) if d.free_turn], dtype=int)
-    if free.size:
-        phi = rotation_vector(R_rel[joint[free]])
-        turn = dot(np.eye(3)[axis[free]], phi)
-        value = xp.concatenate([value, turn])[_placed(len(layout.dofs), free)]
-    return value
+    if not free.size:
+        return value
+    joint = dof_joint(layout)[free]
+    axis = np.array([layout.dofs[n].axis for n in free], dtype=int)
+    R_rel = matmul(transpose(frames.base_R[joint]), frames.follower_R[joint])
+    turn = dot(np.eye(3)[axis], rotation_vector(R_rel))
+    place = _placed(len(layout.dofs), free)
+    return namespace(value).concatenate([value, turn])[place]
 
 
 def _placed(n: int, where: np.ndarray) -> np.ndarray:

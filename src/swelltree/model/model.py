@@ -47,7 +47,7 @@ class Start:
     angles: Array  # angle of every single-axis rotation, with its turns
 
 
-@pytree("layout", "names", "cut_rows", "all_rows", "redundant", "report")
+@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report")
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
 
@@ -56,12 +56,14 @@ class Model:
     gravity: Array  # (3,) m/s^2
     rho: Array  # kg/m^3
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
+    hydro: Any  # hydrodynamics.Hydro, or None for dry systems
     forces: Any  # forces.Forces
     drives: tuple[Any, ...]  # signals of the prescribed dofs
     sensors: Any  # sensors.Sensors
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout
+    water: Any  # system.Water the system was described in
     names: Any  # names of force elements, controllers, sensors (static)
     cut_rows: tuple[Row, ...]  # independent rows for joint-coordinate formulations
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates

@@ -11,6 +11,8 @@ from swelltree.model.constraints import Drives
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system import signals as described
 
+Motion = tuple[Array, Array, Array]
+
 
 @pytree()
 class Constant:
@@ -21,6 +23,10 @@ class Constant:
     def __call__(self, t: Array) -> Array:
         return self.value + 0.0 * t
 
+    def motion(self, t: Array) -> Motion:
+        """Value, rate and acceleration."""
+        return self(t), 0.0 * t, 0.0 * t
+
 
 @pytree()
 class Spline:
@@ -30,12 +36,21 @@ class Spline:
     coefficients: Array  # (4, k - 1), highest power first
 
     def __call__(self, t: Array) -> Array:
+        return self.motion(t)[0]
+
+    def motion(self, t: Array) -> Motion:
+        """Value, rate and acceleration; beyond the ends it rests."""
         xp = namespace(t)
-        held = xp.clip(t, self.knots[0], self.knots[-1])
+        first, last = self.knots[0], self.knots[-1]
+        inside = (t >= first) & (t <= last)
+        held = xp.where(inside, t, xp.where(t < first, first, last))
         i = xp.clip(xp.searchsorted(self.knots, held, side="right") - 1, 0, len(self.knots) - 2)
         x = held - xp.asarray(self.knots)[i]
         c = xp.asarray(self.coefficients)[:, i]
-        return ((c[0] * x + c[1]) * x + c[2]) * x + c[3]
+        value = ((c[0] * x + c[1]) * x + c[2]) * x + c[3]
+        rate = (3.0 * c[0] * x + 2.0 * c[1]) * x + c[2]
+        acceleration = 6.0 * c[0] * x + 2.0 * c[1]
+        return value, xp.where(inside, rate, 0.0), xp.where(inside, acceleration, 0.0)
 
 
 @pytree()
@@ -51,6 +66,13 @@ class Harmonic:
         xp = namespace(t)
         return self.offset + self.amplitude * xp.cos(self.omega * t + self.phase)
 
+    def motion(self, t: Array) -> Motion:
+        """Value, rate and acceleration."""
+        xp = namespace(t)
+        swing = self(t) - self.offset
+        rate = -self.omega * self.amplitude * xp.sin(self.omega * t + self.phase)
+        return self.offset + swing, rate, -(self.omega**2) * swing
+
 
 @pytree()
 class Polynomial:
@@ -59,10 +81,16 @@ class Polynomial:
     coefficients: Array
 
     def __call__(self, t: Array) -> Array:
-        value = 0.0 * t
+        return self.motion(t)[0]
+
+    def motion(self, t: Array) -> Motion:
+        """Value, rate and acceleration (Horner's rule and its derivatives)."""
+        value = rate = acceleration = 0.0 * t
         for c in reversed(range(len(self.coefficients))):
+            acceleration = acceleration * t + 2.0 * rate
+            rate = rate * t + value
             value = value * t + self.coefficients[c]
-        return value
+        return value, rate, acceleration
 
 
 @pytree("function")
@@ -73,6 +101,20 @@ class UserFunction:
 
     def __call__(self, t: Array) -> Array:
         return self.function(t)
+
+    def motion(self, t: Array) -> Motion:
+        """Value, rate and acceleration, by automatic differentiation."""
+        from swelltree.spatial.engine import jax, jnp
+
+        def value(time: Array) -> Array:
+            return jnp.asarray(self.function(time), dtype=float)
+
+        def rate(time: Array) -> Array:
+            return jax.jvp(value, (time,), (jnp.ones_like(time),))[1]
+
+        now = jnp.asarray(t, dtype=float)
+        speed, acceleration = jax.jvp(rate, (now,), (jnp.ones_like(now),))
+        return value(now), speed, acceleration
 
 
 def compile_signal(signal: Any) -> Any:
@@ -98,14 +140,9 @@ def drives_at(drives: tuple[Any, ...], t: Array) -> Drives:
     if not drives:
         none = namespace(t).zeros(0)
         return Drives(none, none, none)
-    from swelltree.spatial.engine import jax, jnp
-
-    def value(time: Array) -> Array:
-        return jnp.stack([jnp.asarray(f(time), dtype=float) for f in drives])
-
-    def rate(time: Array) -> Array:
-        return jax.jvp(value, (time,), (jnp.ones_like(time),))[1]
-
-    t = jnp.asarray(t, dtype=float)
-    speed, acceleration = jax.jvp(rate, (t,), (jnp.ones_like(t),))
-    return Drives(value(t), speed, acceleration)
+    parts = [f.motion(t) for f in drives]
+    xp = namespace(*(x for part in parts for x in part))
+    value, rate, acceleration = (
+        xp.stack([xp.asarray(part[i], dtype=float) for part in parts]) for i in range(3)
+    )
+    return Drives(value, rate, acceleration)

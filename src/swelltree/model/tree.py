@@ -52,7 +52,8 @@ def tree_block_rates(
 def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> Array:
     """P (6N, n) from its blocks."""
     xp = namespace(lin)
-    return xp.swapaxes(xp.concatenate([lin, rot], axis=-1), 1, 2).reshape(-1, lin.shape[1])
+    bodies, n, _ = lin.shape
+    return xp.swapaxes(xp.concatenate([lin, rot], axis=-1), 1, 2).reshape(6 * bodies, n)
 
 
 def turn_dofs(layout: Layout) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import diffrax
+from jax.flatten_util import ravel_pytree
 
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.spatial.engine import jnp
@@ -25,17 +26,22 @@ def implicit(
         root_finder=diffrax.VeryChord(rtol=options.rtol, atol=options.atol),
         scan_kind="bounded" if bounded else "lax",
     )
-    term = diffrax.ODETerm(lambda t, y, args: problem.rate(args, t, y))
-    state = (~carry.rate_known, carry.rate)
+    # one vector: Newton's matrix is dense in it, and diffrax wants every leaf to be an array
+    y0, unravel = ravel_pytree(carry.y)
+    rate0, _ = ravel_pytree(carry.rate)
+    term = diffrax.ODETerm(lambda t, y, args: ravel_pytree(problem.rate(args, t, unravel(y)))[0])
+    state = (~carry.rate_known, rate0)
     y, error, _, state, result = solver.step(
-        term, carry.t, carry.t + h, carry.y, args, state, made_jump=~carry.rate_known
+        term, carry.t, carry.t + h, y0, args, state, made_jump=~carry.rate_known
     )
+    assert state is not None
+    assert error is not None
     return Attempt(
-        y=y,
-        error=error,
+        y=unravel(y),
+        error=unravel(error),
         rate_start=carry.rate,
         start_known=carry.rate_known,
-        rate_end=state[1],  # pyright: ignore[reportOptionalSubscript]
+        rate_end=unravel(state[1]),
         n_rate=jnp.asarray(N_STAGES, jnp.int32),
         converged=result == diffrax.RESULTS.successful,
     )

@@ -30,6 +30,7 @@ class Statics:
     model: Model
     state: State
     force_scale: Array
+    chi: Any  # radiation memory at rest: zero
     taken_off: Array  # part of the first imbalance that continuation still carries
 
 
@@ -46,7 +47,7 @@ def _balance(formulation: Formulation) -> Any:
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        tau = formulation.project(model, kin, total_loads(model, t, kin.motion).wrench)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, args.chi).wrench)
         if kin.rows is None or not formulation.keeps_rows:
             return tau - args.taken_off
         g, J, _, _ = formulation.constraint(kin)
@@ -79,7 +80,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
-    args = Statics(model, state, _force_scale(model), jnp.zeros(n + rows))
+    chi = start_phase(model, formulation).memory
+    args = Statics(model, state, _force_scale(model), chi, jnp.zeros(n + rows))
     return residual, args, jnp.zeros(n + rows)
 
 
@@ -104,24 +106,26 @@ def equilibrium(
     how = chosen_formulation(formulation)
     if is_traced((model, start)):
         state, code = equilibrium_state(model, how, start)
-        phase = Phase(state, start_phase(model, how).work)
+        begin = start_phase(model, how)
+        phase = Phase(state, begin.work, begin.memory)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
-    state, before, found = find_rest(model, how, start)
-    phase = Phase(state, start_phase(model, how).work)
+    state, _, before, found = find_rest(model, how, start)
+    begin = start_phase(model, how)
+    phase = Phase(state, begin.work, begin.memory)
     return _to_dataset(model, how, phase, before, found, provenance)
 
 
 def find_rest(
     model: Model, how: Formulation, start: State | None = None
-) -> tuple[State, np.ndarray, NewtonResult]:
-    """State of rest, the forces out of balance before, and how Newton went."""
+) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
+    """State of rest, multipliers, the forces out of balance before, and how Newton went."""
     state = how.start(model) if start is None else start
     residual, args, x0 = _set_up(model, how, state)
     before = np.asarray(jax.jit(residual)(args, x0))
 
     def path(fraction: float) -> Statics:
         # carry the first imbalance along and take it off little by little
-        return Statics(model, state, args.force_scale, (1.0 - fraction) * before)
+        return Statics(model, state, args.force_scale, args.chi, (1.0 - fraction) * before)
 
     found = newton(
         residual,
@@ -143,7 +147,7 @@ def find_rest(
     rest = jax.jit(lambda m, x: how.settle(m, jnp.zeros(()), how.retract(m, still, x)))(
         model, found.x[:n]
     )
-    return rest, before[:n], found
+    return rest, float(args.force_scale) * found.x[n:], before[:n], found
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import solve_motion
+from swelltree.formulations.equations import solve_motion, start_phase
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
@@ -33,6 +33,7 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
     """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
     t = jnp.zeros(())
     n = state.s.shape[0]
+    chi = start_phase(model, formulation).memory
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:
@@ -46,7 +47,7 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
     def free_acceleration(y: Array, rate: Array) -> Array:
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
-        return Z.T @ solve_motion(model, formulation, t, there)[2].s_dot
+        return Z.T @ solve_motion(model, formulation, t, there, chi)[2].s_dot
 
     zero = jnp.zeros(Z.shape[1])
     K, C = jax.jacfwd(free_acceleration, argnums=(0, 1))(zero, zero)
@@ -89,7 +90,7 @@ def modes(
         A, _ = linearise(model, how, State(state.q, 0.0 * state.s, state.chart))
         return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
     if at_equilibrium:
-        state, _, _ = find_rest(model, how, start)
+        state = find_rest(model, how, start)[0]
     else:
         state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)

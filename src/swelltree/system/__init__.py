@@ -9,7 +9,20 @@ from swelltree.system.controllers import Controller, Measure, parse_measure
 from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
-from swelltree.system.hulls import Box, Cylinder, Hull, Sphere
+from swelltree.system.hulls import (
+    Axisymmetric,
+    Box,
+    Cone,
+    Cylinder,
+    Hemisphere,
+    HorizontalCylinder,
+    Hull,
+    MeshFile,
+    Plate,
+    Sphere,
+    Union,
+)
+from swelltree.system.hydro import HydroSpec, OmegaRange
 from swelltree.system.joints import (
     Ball,
     Cylindrical,
@@ -26,6 +39,8 @@ from swelltree.system.joints import (
     Universal,
     Weld,
 )
+from swelltree.system.moorings import LinearDamping, LinearMooring
+from swelltree.system.ptos import LinearPto
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -69,12 +84,14 @@ __all__ = [
     "SOLVERS",
     "WORLD",
     "AppliedForce",
+    "Axisymmetric",
     "Ball",
     "Bimodal",
     "Body",
     "Box",
     "Bretschneider",
     "Case",
+    "Cone",
     "Controller",
     "Cos2s",
     "Cylinder",
@@ -88,19 +105,28 @@ __all__ = [
     "Force",
     "Free",
     "Harmonic",
+    "Hemisphere",
     "Hinge",
+    "HorizontalCylinder",
     "Hull",
+    "HydroSpec",
     "IrregularSea",
     "Joint",
     "JointForce",
     "JointLayout",
     "Jonswap",
+    "LinearDamping",
+    "LinearMooring",
+    "LinearPto",
     "Measure",
     "MeasuredWave",
+    "MeshFile",
     "ModesStudy",
     "OchiHubble",
+    "OmegaRange",
     "PiersonMoskowitz",
     "Planar",
+    "Plate",
     "Point",
     "PointSensor",
     "Polynomial",
@@ -126,6 +152,7 @@ __all__ = [
     "System",
     "Table",
     "Topology",
+    "Union",
     "Universal",
     "Water",
     "Weld",

@@ -9,9 +9,51 @@ from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown, suggest
 from swelltree.system.frames import euler_deg_matrix, nearest_rotation
 from swelltree.system.hulls import HullLike
-from swelltree.system.values import Inertia, Name, Number, Rotation, Vector
+from swelltree.system.values import (
+    INERTIA_SCHEMA,
+    Name,
+    Number,
+    Rotation,
+    Vector,
+    as_inertia,
+    as_number,
+    as_vector,
+)
 
 ORIGIN = (0.0, 0.0, 0.0)
+DISPLACEMENT = "displacement"
+HOMOGENEOUS = "homogeneous"
+
+
+def _or_word(word: str, read: Any, what: str = "numbers") -> BeforeValidator:
+    """Reader of a value that may also be left to the hull by a word."""
+
+    def read_either(value: Any) -> Any:
+        if value is None or (isinstance(value, str) and value == word):
+            return value
+        if isinstance(value, str):
+            hint = suggest(value, (word,)) or f" Give {what} or '{word}'."
+            raise ValueError(f"{shown(value)} is text.{hint}")
+        return read(value)
+
+    return BeforeValidator(read_either)
+
+
+_number_or_word = {"anyOf": [{"type": "number", "minimum": 0}, {"const": DISPLACEMENT}]}
+_vector = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+Mass = Annotated[
+    Any, _or_word(DISPLACEMENT, as_number, "a number"), WithJsonSchema(_number_or_word)
+]
+InertiaOrWord = Annotated[
+    Any,
+    _or_word(HOMOGENEOUS, as_inertia),
+    WithJsonSchema({"anyOf": [*INERTIA_SCHEMA["anyOf"], {"const": HOMOGENEOUS}]}),
+]
+ComOrWord = Annotated[
+    Any,
+    _or_word(HOMOGENEOUS, as_vector),
+    WithJsonSchema({"anyOf": [_vector, {"const": HOMOGENEOUS}]}),
+]
 
 
 def _as_body_name(value: Any) -> str:
@@ -69,28 +111,34 @@ WORLD = _World()
 class Body(Description, _Place):
     """A rigid body.
 
+    A body with a hull and no mass floats: its mass is that of the water it displaces, spread
+    evenly over the hull. Otherwise mass, inertia and com that are not given are zero.
+
     Args:
         name: unique in the system.
-        mass: [kg]; zero for a massless body, which needs zero inertia.
+        mass: [kg]; zero for a massless body, which needs zero inertia; "displacement" for the
+            mass of the water that the hull displaces as described.
         inertia: about the centre of mass in body axes [kg m^2]: 3 principal values,
             6 matrix entries (Ixx, Iyy, Izz, Ixy, Ixz, Iyz, the products with the sign
-            they have in the matrix) or a 3x3 matrix.
-        com: centre of mass in the body frame [m].
+            they have in the matrix) or a 3x3 matrix; "homogeneous" for that of the whole hull,
+            above and below the water, as a solid of even density about its own centre.
+        com: centre of mass in the body frame [m]; "homogeneous" for the centre of the whole hull.
         position: origin of the body frame in the world, as described [m].
         rotation_deg: attitude as described: roll, pitch, yaw, intrinsic z-y-x [degrees].
         rotation: the same as 3x3 matrix or quaternion (w, x, y, z).
         reference_point: point of velocities and wrenches in the body frame [m]; the centre
             of mass if not given.
-        hull: a shape (`Box`, `Cylinder`, `Sphere`).
+        hull: a shape (`Box`, `Cylinder`, `Sphere` ...); its frame has the body's axes and its
+            origin on the still water above or below the body's origin as described.
         displaced_volume: [m^3], instead of a hull.
         center_of_buoyancy: in the body frame [m], with displaced_volume.
     """
 
     kind: ClassVar[str] = "body"
     name: Name
-    mass: Number = 0.0
-    inertia: Inertia = ORIGIN
-    com: Vector = ORIGIN
+    mass: Mass = None
+    inertia: InertiaOrWord = None
+    com: ComOrWord = None
     position: Vector = ORIGIN
     rotation_deg: Vector | None = None
     rotation: Rotation | None = None
@@ -100,12 +148,37 @@ class Body(Description, _Place):
     center_of_buoyancy: Vector | None = None
 
     def __post_init__(self) -> None:
-        if self.mass < 0:
+        self._fill_in()
+        if self.mass != DISPLACEMENT and self.mass < 0:
             raise self.fail(f"mass {self.mass} kg is negative. Give zero (massless) or more.")
         if self.rotation is not None and self.rotation_deg is not None:
             raise self.fail("rotation and rotation_deg are both given. Give one of them.")
-        self._check_inertia()
+        if self.inertia != HOMOGENEOUS:
+            self._check_inertia()
         self._check_displacement()
+
+    def _fill_in(self) -> None:
+        """What was not given: from the hull if the mass is, else zero."""
+        if self.mass is None:
+            object.__setattr__(self, "mass", 0.0 if self.hull is None else DISPLACEMENT)
+        rest = HOMOGENEOUS if self.mass == DISPLACEMENT else ORIGIN
+        for name in ("inertia", "com"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, rest)
+        for name, word in (("mass", DISPLACEMENT), ("inertia", HOMOGENEOUS), ("com", HOMOGENEOUS)):
+            if getattr(self, name) == word and self.hull is None:
+                raise self.fail(f"{name} is '{word}' but there is no hull. Give a hull or numbers.")
+
+    def table(self) -> dict[str, Any]:
+        """This body as a TOML table; zeros that go without saying are left out."""
+        table = super().table()
+        if self.hull is None:
+            silent = {"mass": 0.0, "inertia": [0.0] * 3, "com": [0.0] * 3}
+        elif self.mass == DISPLACEMENT:
+            silent = {"mass": DISPLACEMENT, "inertia": HOMOGENEOUS, "com": HOMOGENEOUS}
+        else:
+            silent = {"inertia": [0.0] * 3, "com": [0.0] * 3}
+        return {key: value for key, value in table.items() if silent.get(key) != value}
 
     def _check_inertia(self) -> None:
         matrix = self.inertia_matrix
@@ -145,6 +218,15 @@ class Body(Description, _Place):
     @property
     def inertia_matrix(self) -> np.ndarray:
         """Inertia about the centre of mass in body axes [kg m^2], (3, 3)."""
+        if self.inertia == HOMOGENEOUS:
+            if self.mass == DISPLACEMENT:
+                raise self.fail(
+                    "inertia follows from the displacement, which needs the water. "
+                    "Ask body.resolved(water) or system.resolved."
+                )
+            from swelltree.system.solids import hull_solid
+
+            return self.mass * hull_solid(self.hull).inertia_per_mass
         values = np.array(self.inertia)
         if values.ndim == 2:
             return values
@@ -162,7 +244,44 @@ class Body(Description, _Place):
     @property
     def reference(self) -> tuple[float, float, float]:
         """The reference point in the body frame [m]: the centre of mass unless one was given."""
-        return self.com if self.reference_point is None else self.reference_point
+        return self.center_of_mass if self.reference_point is None else self.reference_point
+
+    @property
+    def center_of_mass(self) -> tuple[float, float, float]:
+        """The centre of mass in the body frame [m], also where it follows from the hull."""
+        if self.com != HOMOGENEOUS:
+            return self.com
+        from swelltree.system.solids import hull_solid
+
+        x, y, z = (hull_solid(self.hull).centroid + self.hull_origin).tolist()
+        return (x, y, z)
+
+    @property
+    def hull_origin(self) -> np.ndarray:
+        """Origin of the hull's frame in the body frame: on the still water as described [m]."""
+        return self.rotation_matrix.T @ np.array([0.0, 0.0, -self.position[2]])
+
+    def resolved(self, water: Any) -> Self:
+        """The same body with mass, inertia and com as numbers.
+
+        Args:
+            water: the `Water` it floats in.
+        """
+        if self.mass != DISPLACEMENT and HOMOGENEOUS not in (self.inertia, self.com):
+            return self
+        from swelltree.system.solids import hull_immersed
+
+        mass = self.mass
+        if mass == DISPLACEMENT:
+            volume = hull_immersed(self.hull, self.rotation_matrix).volume
+            if not volume > 0:
+                raise self.fail(
+                    "mass is 'displacement' but the hull is above the water. Lower it or give a "
+                    "mass."
+                )
+            mass = water.rho * volume
+        numbers = self.replace(mass=mass, com=self.center_of_mass)
+        return numbers.replace(inertia=numbers.inertia_matrix)
 
     def moved(self, position: Any = None, rotation_deg: Any = None, rotation: Any = None) -> Self:
         """The same body at another described pose; what is not given stays."""

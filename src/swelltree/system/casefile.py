@@ -12,7 +12,10 @@ from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
+from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
+from swelltree.system.moorings import MOORING_TYPES
+from swelltree.system.ptos import PTO_TYPES
 from swelltree.system.schema import class_schema
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
@@ -26,6 +29,8 @@ LISTS: dict[str, tuple[str, Any]] = {
     "forces": ("force", FORCE_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
+    "ptos": ("pto", PTO_TYPES),
+    "moorings": ("mooring", MOORING_TYPES),
 }
 
 
@@ -38,12 +43,14 @@ class Case:
         studies: the studies in their order.
         path: of the file, None for a text.
         text: the file as it was, for provenance.
+        hydro: where the hydrodynamic data come from, if there are any.
     """
 
     system: System
     studies: tuple[Any, ...] = ()
     path: Path | None = None
     text: str = ""
+    hydro: HydroSpec | None = None
 
     def study(self, name: str) -> Any:
         """The study of a name."""
@@ -60,8 +67,13 @@ class Case:
         """The case as TOML text; with a path the file is also written, whole or not at all."""
         from swelltree.system.toml import to_text, write_text
 
+        hydro = {} if self.hydro is None else {"hydro": self.hydro.table()}
         text = to_text(
-            {"system": self.system.table(), "studies": [study.table() for study in self.studies]}
+            {
+                "system": self.system.table(),
+                **hydro,
+                "studies": [study.table() for study in self.studies],
+            }
         )
         if path is not None:
             write_text(Path(path), text)
@@ -87,15 +99,16 @@ def load(path: str | Path) -> Case:
         raise SwelltreeError(
             f"case file '{path}' cannot be read: {error.strerror}. Check the path."
         ) from None
-    return dataclasses.replace(loads(text, str(path)), path=path)
+    return dataclasses.replace(loads(text, str(path), path.parent), path=path)
 
 
-def loads(text: str, source: str = "case") -> Case:
+def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
     """Read the text of a case file.
 
     Args:
         text: TOML.
         source: what messages about the form of the text call it, usually the path.
+        folder: mesh and data files that are named without a full path lie there.
     """
     import tomllib
 
@@ -104,19 +117,43 @@ def loads(text: str, source: str = "case") -> Case:
     except tomllib.TOMLDecodeError as error:
         raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
     for key in document:
-        if key not in ("system", "studies"):
-            hint = suggest(key, ("system", "studies")) or " Write [system] and [[studies]]."
+        if key not in ("system", "hydro", "studies"):
+            known = ("system", "hydro", "studies")
+            hint = suggest(key, known) or " Write [system], [hydro] and [[studies]]."
             raise SwelltreeError(f"{source}: there is no section '{key}'.{hint}")
     if not isinstance(document.get("system"), dict):
         raise SwelltreeError(
             f"{source}: there is no [system] section. Begin with [system] and its name."
         )
+    if folder is not None:
+        _find_files(document, folder)
+    hydro = document.get("hydro")
+    if hydro is not None and not isinstance(hydro, dict):
+        raise SwelltreeError(f"{source}: 'hydro' is not a table. Write [hydro].")
     studies = tuple(_item("study", STUDY_TYPES, row) for row in _rows(document, "studies", source))
     names = [study.name for study in studies]
     for study in studies:
         if names.count(study.name) > 1:
             raise study.fail("the name is used twice. Give every study its own name.")
-    return Case(_system(document["system"], source), studies, text=text)
+    spec = None if hydro is None else HydroSpec(**hydro)
+    return Case(_system(document["system"], source), studies, text=text, hydro=spec)
+
+
+def _find_files(table: Any, folder: Path) -> None:
+    """Make paths of mesh and data files relative to the case file, in place."""
+    if isinstance(table, list):
+        for row in table:
+            _find_files(row, folder)
+    elif isinstance(table, dict):
+        for key, value in table.items():
+            is_mesh = key == "path" and table.get("shape") == "mesh"
+            is_data = key == "hydro" and isinstance(value, dict)
+            if is_mesh and isinstance(value, str):
+                table[key] = str(folder / value)
+            elif is_data and isinstance(value.get("file"), str):
+                value["file"] = str(folder / value["file"])
+            else:
+                _find_files(value, folder)
 
 
 def _system(table: dict[str, Any], source: str) -> System:
@@ -183,6 +220,7 @@ def case_schema() -> dict[str, Any]:
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,
             },
+            "hydro": class_schema(HydroSpec),
             "studies": rows(STUDY_TYPES),
         },
         "required": ["system"],

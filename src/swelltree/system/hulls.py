@@ -1,15 +1,46 @@
-"""Shapes of hulls, kept as a description for the hydrodynamics that come later.
+"""Shapes of hulls.
 
-The waterline is `draft` above the lowest point of the hull.
+A hull has its own frame: its axes are those of the body, and its origin lies on the still water
+straight above or below the origin of the body as described. So a shape with a `draft` floats at
+that draft wherever the body's own origin is. `offset` moves a shape from that place, which also
+makes it possible to put it under water. `panel_size` is the size of the panels of a BEM run; if
+not given, one is chosen.
 """
 
-from typing import Annotated, Any, ClassVar
+import itertools
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.values import Number
+from swelltree.system.values import Number, Vector, as_numbers, as_text, row_of
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+def _one_of(*known: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{shown(value)} does not exist. Give one of {listed(known)}.")
+        return value
+
+    return BeforeValidator(read)
+
+
+def _as_profile(value: Any) -> tuple[tuple[float, ...], ...]:
+    rows = row_of(value)
+    if rows is None or len(rows) < 2:
+        raise ValueError(f"{shown(value)} is not a profile. Give rows of (radius, z).")
+    profile = tuple(as_numbers(row) for row in rows)
+    if any(len(row) != 2 for row in profile):
+        raise ValueError("has a row that is not (radius, z). Give two numbers in each row.")
+    return profile
+
+
+Side = Annotated[Literal["x", "y"], _one_of("x", "y")]
+Profile = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_as_profile)]
 
 
 class Hull(Description):
@@ -17,6 +48,8 @@ class Hull(Description):
 
     kind: ClassVar[str] = "hull"
     shape: ClassVar[str] = ""
+    offset: Any
+    panel_size: Any
 
     @property
     def label(self) -> str:
@@ -29,13 +62,25 @@ class Hull(Description):
 
     def check(self, height: float, draft: float, **sizes: float) -> None:
         """Sizes are positive and the draft is within the height."""
-        for name, size in {**sizes, "height": height, "draft": draft}.items():
-            if not size > 0:
-                raise self.fail(f"{name} {size} m is not positive. Give a size in metres.")
+        self.check_sizes(**sizes, height=height, draft=draft)
         if draft > height:
             raise self.fail(
-                f"draft {draft} m is more than the height {height} m. Give a draft within the hull."
+                f"draft {draft} m is more than the height {height} m. Give a draft within the "
+                "hull; a hull under water is put there by its offset."
             )
+
+    def check_sizes(self, **sizes: float) -> None:
+        """Sizes are positive."""
+        if self.panel_size is not None:
+            sizes["panel_size"] = self.panel_size
+        for name, size in sizes.items():
+            if not size > 0:
+                raise self.fail(f"{name} {size} m is not positive. Give a size in metres.")
+
+    @property
+    def parts(self) -> tuple["Hull", ...]:
+        """The shapes this one is made of; itself unless it is a union."""
+        return (self,)
 
 
 @description
@@ -47,6 +92,8 @@ class Box(Hull):
     width: Number
     height: Number
     draft: Number
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self.check(self.height, self.draft, length=self.length, width=self.width)
@@ -60,9 +107,28 @@ class Cylinder(Hull):
     radius: Number
     draft: Number
     height: Number
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self.check(self.height, self.draft, radius=self.radius)
+
+
+@description
+class HorizontalCylinder(Hull):
+    """A circular cylinder with its axis along x or y [m]; without a draft half under water."""
+
+    shape: ClassVar[str] = "horizontal_cylinder"
+    radius: Number
+    length: Number
+    draft: Number | None = None
+    axis: Side = "y"
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        draft = self.radius if self.draft is None else self.draft
+        self.check(2 * self.radius, draft, radius=self.radius, length=self.length)
 
 
 @description
@@ -72,22 +138,191 @@ class Sphere(Hull):
     shape: ClassVar[str] = "sphere"
     radius: Number
     draft: Number | None = None
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         draft = self.radius if self.draft is None else self.draft
         self.check(2 * self.radius, draft, radius=self.radius)
 
 
-HULL_SHAPES: dict[str, Any] = {cls.shape: cls for cls in (Box, Cylinder, Sphere)}
+@description
+class Hemisphere(Hull):
+    """A half sphere, its flat side up [m]; without a draft the flat side lies on the water."""
+
+    shape: ClassVar[str] = "hemisphere"
+    radius: Number
+    draft: Number | None = None
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        draft = self.radius if self.draft is None else self.draft
+        self.check(self.radius, draft, radius=self.radius)
 
 
-def as_hull(value: Any) -> Any:
+@description
+class Cone(Hull):
+    """A cone with its tip down, or a frustum [m]: `radius` at the top, `bottom_radius` below."""
+
+    shape: ClassVar[str] = "cone"
+    radius: Number
+    height: Number
+    draft: Number
+    bottom_radius: Number = 0.0
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.check(self.height, self.draft)
+        if min(self.radius, self.bottom_radius) < 0 or max(self.radius, self.bottom_radius) == 0:
+            raise self.fail(
+                f"radius {self.radius} m and bottom_radius {self.bottom_radius} m do not make a "
+                "cone. Give one of them more than zero and none below."
+            )
+
+
+@description
+class Axisymmetric(Hull):
+    """A body of revolution about z.
+
+    Args:
+        profile: rows (radius, z) from the lowest point to the highest, joined by straight lines
+            [m]; z = 0 is the waterline. Ends that are not on the axis are closed by flat discs.
+    """
+
+    shape: ClassVar[str] = "axisymmetric"
+    profile: Profile
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.check_sizes()
+        radii, heights = zip(*self.profile, strict=True)
+        if min(radii) < 0 or max(radii) == 0:
+            raise self.fail(
+                f"profile has the radius {min(radii)} m. Give radii of zero or more, not all zero."
+            )
+        if any(b < a for a, b in itertools.pairwise(heights)):
+            raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
+        if not heights[-1] > heights[0]:
+            raise self.fail("profile has no height. Give rows of different z.")
+
+
+@description
+class Plate(Hull):
+    """A thin horizontal plate under water [m]: length along x, width along y.
+
+    Args:
+        depth: of its upper side below the still water.
+    """
+
+    shape: ClassVar[str] = "plate"
+    length: Number
+    width: Number
+    thickness: Number
+    depth: Number
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.check_sizes(
+            length=self.length, width=self.width, thickness=self.thickness, depth=self.depth
+        )
+
+
+@description
+class MeshFile(Hull):
+    """A hull from a mesh file: STL, WAMIT .gdf, NEMOH .dat, HAMS .pnl, Gmsh .msh and others.
+
+    Args:
+        path: of the file; in a case file, relative to it.
+        scale: metres per unit of the file.
+        file_format: such as "nemoh"; told by the ending of the name if not given.
+    """
+
+    shape: ClassVar[str] = "mesh"
+    path: Annotated[str, BeforeValidator(lambda path: as_text(_path_text(path)))]
+    scale: Number = 1.0
+    file_format: str | None = None
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+
+    @property
+    def panel_size(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The panels are those of the file."""
+        return
+
+    def __post_init__(self) -> None:
+        self.check_sizes(scale=self.scale)
+
+
+def _path_text(path: Any) -> Any:
+    import os
+
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
+def _as_parts(value: Any) -> tuple[Any, ...]:
+    rows = row_of(value)
+    if not rows:
+        raise ValueError(f"{shown(value)} is not a list of hulls. Give one or more.")
+    return tuple(as_hull(row, required=True) for row in rows)
+
+
+@description
+class Union(Hull):
+    """Several shapes that are one rigid hull, each at its own offset.
+
+    The shapes must not overlap: volumes add up, and all their surfaces are in the water.
+    """
+
+    shape: ClassVar[str] = "union"
+    hulls: Annotated[tuple[Any, ...], BeforeValidator(_as_parts)]
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: Number | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.check_sizes()
+
+    @property
+    def parts(self) -> tuple[Hull, ...]:
+        """The shapes, moved by the offset of the union; its panel_size is for those without."""
+        found = []
+        for hull in self.hulls:
+            for part in hull.parts:
+                offset = tuple(a + b for a, b in zip(part.offset, self.offset, strict=True))
+                changes: dict[str, Any] = {"offset": offset}
+                if part.panel_size is None and not isinstance(part, MeshFile):
+                    changes["panel_size"] = self.panel_size
+                found.append(part.replace(**changes))
+        return tuple(found)
+
+
+HULL_SHAPES: dict[str, Any] = {
+    cls.shape: cls
+    for cls in (
+        Box,
+        Cylinder,
+        HorizontalCylinder,
+        Sphere,
+        Hemisphere,
+        Cone,
+        Axisymmetric,
+        Plate,
+        MeshFile,
+        Union,
+    )
+}
+
+
+def as_hull(value: Any, required: bool = False) -> Any:
     """A hull; a TOML table with a `shape` becomes its hull."""
-    if value is None or isinstance(value, Hull):
+    if (value is None and not required) or isinstance(value, Hull):
         return value
     if not isinstance(value, dict):
         raise ValueError(
-            f"{shown(value)} is not a hull. Give Box(...), Cylinder(...) or Sphere(...)."
+            f"{shown(value)} is not a hull. Give Box(...), Cylinder(...), Sphere(...) or another "
+            "shape."
         )
     shape = value.get("shape")
     if not isinstance(shape, str) or shape not in HULL_SHAPES:
@@ -101,20 +336,34 @@ def as_hull(value: Any) -> Any:
 
 
 def _hull_schema() -> dict[str, Any]:
-    number = {"type": "number", "exclusiveMinimum": 0}
-    sizes = {shape: list(cls.__dataclass_fields__) for shape, cls in HULL_SHAPES.items()}
+    import dataclasses
+
+    positive = {"type": "number", "exclusiveMinimum": 0}
+    row = {"type": "array", "items": {"type": "number"}}
+    others: dict[str, Any] = {
+        "offset": {**row, "minItems": 3, "maxItems": 3},
+        "axis": {"enum": ["x", "y"]},
+        "profile": {"type": "array", "items": {**row, "minItems": 2, "maxItems": 2}},
+        "path": {"type": "string"},
+        "file_format": {"type": "string"},
+        "hulls": {"type": "array", "items": {"type": "object"}, "minItems": 1},
+        "bottom_radius": {"type": "number", "minimum": 0},
+    }
     return {
         "anyOf": [
             {
                 "type": "object",
-                "properties": {"shape": {"const": shape}, **dict.fromkeys(names, number)},
+                "properties": {
+                    "shape": {"const": shape},
+                    **{f.name: others.get(f.name, positive) for f in dataclasses.fields(cls)},
+                },
                 "required": [
                     "shape",
-                    *(name for name in names if (shape, name) != ("sphere", "draft")),
+                    *(f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING),
                 ],
                 "additionalProperties": False,
             }
-            for shape, names in sizes.items()
+            for shape, cls in HULL_SHAPES.items()
         ]
     }
 

@@ -240,9 +240,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(as_numbers)]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
 Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
-Inertia = Annotated[
-    Any, BeforeValidator(as_inertia), WithJsonSchema({"anyOf": [_three, _six, _rows]})
-]
+INERTIA_SCHEMA: dict[str, Any] = {"anyOf": [_three, _six, _rows]}
 Axis = Annotated[
     Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})
 ]

@@ -100,7 +100,7 @@ def joint_text(joint: Any) -> str:
 
 def body_text(system: System, name: str) -> str:
     """Mass and displacement of a body."""
-    body = system.body(name)
+    body = system.resolved.body(name)
     volume = body.displaced_volume
     return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
 

@@ -136,7 +136,7 @@ def _tables(system: System, dataset: xr.Dataset) -> str:
     heads = ["body", "mass [kg]"]
     heads += [f"{d} [{'m' if i < 3 else 'deg'}]" for i, d in enumerate(dataset["dof"].values)]
     motion = [
-        [name, f"{system.body(name).mass:g}", *(spread(*pair) for pair in ranges)]
+        [name, f"{system.resolved.body(name).mass:g}", *(spread(*pair) for pair in ranges)]
         for name, ranges in extremes(dataset)
     ]
     cards = [_card("Bodies: least..greatest position", table(heads, motion))]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.system import Box, Cylinder, Sphere, System
+from swelltree.system import System
 from swelltree.system.bodies import Body, Point
 from swelltree.system.forces import SpringDamper
 
@@ -38,6 +38,7 @@ def scene(system: System, dataset: xr.Dataset) -> dict[str, Any]:
         system: the system that was run.
         dataset: its result in time.
     """
+    system = system.resolved
     numbers = {body.name: i for i, body in enumerate(system.bodies)}
     size = typical_size(system)
 
@@ -115,25 +116,16 @@ def shape(body: Body, size: float) -> tuple[np.ndarray, list[list[int]]]:
     reference = np.array(body.reference)
     hull = body.hull
     if hull is not None:
-        # upright as described, the waterline `draft` above the lowest point
-        vertices, faces, lowest = _hull(hull)
-        draft = hull.draft if hull.draft is not None else hull.radius
-        foot = np.array([0.0, 0.0, -draft - body.position[2] - lowest])
-        return vertices + foot - reference, faces
+        from swelltree.system.panels import hull_panels
+
+        # few panels are enough to look at
+        panels = hull_panels(hull, scale=2.0)
+        faces = panels.lists()
+        return panels.vertices + body.hull_origin - reference, faces
     sides, axes = sides_from_inertia(body)
     sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
     vertices, faces = box(*sides)
     return vertices @ axes.T + np.array(body.com) - reference, faces
-
-
-def _hull(hull: Any) -> tuple[np.ndarray, list[list[int]], float]:
-    """A hull around the origin and the height of its lowest point."""
-    if isinstance(hull, Box):
-        return *box(hull.length, hull.width, hull.height), -hull.height / 2
-    if isinstance(hull, Cylinder):
-        return *prism(hull.radius, hull.height), -hull.height / 2
-    assert isinstance(hull, Sphere)
-    return *ball(hull.radius), -hull.radius
 
 
 def box(length: float, width: float, height: float) -> tuple[np.ndarray, list[list[int]]]:
@@ -149,28 +141,3 @@ def box(length: float, width: float, height: float) -> tuple[np.ndarray, list[li
         [1, 3, 7, 5],
     ]
     return np.array(corners) * half, faces
-
-
-def prism(radius: float, height: float, n: int = 20) -> tuple[np.ndarray, list[list[int]]]:
-    """An upright cylinder around the origin."""
-    angle = 2.0 * np.pi * np.arange(n) / n
-    ring = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    low = np.column_stack([ring, np.full(n, -0.5 * height)])
-    high = np.column_stack([ring, np.full(n, 0.5 * height)])
-    sides = [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
-    return np.concatenate([low, high]), [*sides, list(range(n))[::-1], list(range(n, 2 * n))]
-
-
-def ball(radius: float, n: int = 14, m: int = 8) -> tuple[np.ndarray, list[list[int]]]:
-    """A sphere around the origin."""
-    north = np.pi * np.arange(m + 1) / m
-    east = 2.0 * np.pi * np.arange(n) / n
-    vertices = np.array(
-        [(np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), -np.cos(a)) for a in north for b in east]
-    )
-    faces = [
-        [i * n + j, i * n + (j + 1) % n, (i + 1) * n + (j + 1) % n, (i + 1) * n + j]
-        for i in range(m)
-        for j in range(n)
-    ]
-    return radius * vertices, faces

@@ -7,8 +7,10 @@ from typing import Any
 from swelltree.model.forces.applied import Applied, applied
 from swelltree.model.forces.controllers import CompiledController, actuation
 from swelltree.model.forces.gravity import gravity
+from swelltree.model.forces.hydrodynamics import TERMS, hydrodynamics
 from swelltree.model.forces.joint_forces import JointForces, joint_forces
 from swelltree.model.forces.loads import Loads
+from swelltree.model.forces.moorings import Moorings, moorings
 from swelltree.model.forces.springs import Springs, springs
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
@@ -22,16 +24,25 @@ class Forces:
     springs: Springs
     joint_forces: JointForces
     applied: tuple[Applied, ...]
+    moorings: Moorings
     controllers: tuple[CompiledController, ...]
     spring_signals: tuple[Any, ...]
     joint_signals: tuple[Any, ...]
 
 
-def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
+def element_names(model: Model) -> tuple[str, ...]:
+    """Names of the terms of the energy budget."""
+    return model.names.elements + (TERMS if model.hydro is not None else ())
+
+
+def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
     """Sum of all forces.
 
     Elements are ordered gravity, buoyancy, springs, joint forces, applied
-    forces (`element_names`); channels are prefixed by their kind.
+    forces, moorings, hydrodynamics (`element_names`); channels are prefixed by their kind.
+
+    Args:
+        chi: state of the radiation memory, empty where there is none.
     """
     forces: Forces = model.forces
     spring_control, joint_control = actuation(model, t, motion)
@@ -42,6 +53,10 @@ def total_loads(model: Model, t: Array, motion: Motion) -> Loads:
         parts["joint_force"] = joint_forces(model, motion, joint_control)
     if forces.applied:
         parts["applied"] = applied(model, t, motion)
+    if forces.moorings.body:
+        parts["mooring"] = moorings(model, motion)
+    if model.hydro is not None:
+        parts["hydro"] = hydrodynamics(model.hydro, t, motion, chi)
     xp = namespace(motion.pose.p)
     wrench = sum(p.wrench for p in parts.values())
     channels = {f"{kind}_{name}": x for kind, p in parts.items() for name, x in p.channels.items()}

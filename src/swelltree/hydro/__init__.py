@@ -1,0 +1,1 @@
+"""Linear hydrodynamics as data: BEM runs, files of other codes, checks, fits."""

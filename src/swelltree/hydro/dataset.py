@@ -1,0 +1,345 @@
+"""The hydrodynamic dataset: one form for the data of every code.
+
+An `xarray.Dataset` with Capytaine's names. Dimensions: `omega` [rad/s] in rising order, where 0
+and inf are legal, `wave_direction` [rad, towards], `influenced_dof` and `radiating_dof` with
+labels such as `float__Heave`, `body`, `xyz`. Complex forces follow exp(-iwt), are per metre of
+wave amplitude and have their phase at the global origin. A body's freedoms are about its
+`rotation_center`, in world axes. What a file does not tell is NaN or left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+XYZ = ("x", "y", "z")
+RADIATION = ("omega", "influenced_dof", "radiating_dof")
+FORCE = ("omega", "wave_direction", "influenced_dof")
+MATRIX = ("influenced_dof", "radiating_dof")
+TIME_CONVENTION = "exp(-iwt)"
+
+# dimensions, unit and meaning of every variable
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "added_mass": (RADIATION, "kg, kg m, kg m^2", "added mass"),
+    "radiation_damping": (RADIATION, "N s/m, N s, N m s", "radiation damping"),
+    "excitation_force": (FORCE, "N/m, N m/m", "wave excitation per metre of amplitude"),
+    "Froude_Krylov_force": (FORCE, "N/m, N m/m", "Froude-Krylov force per metre of amplitude"),
+    "diffraction_force": (FORCE, "N/m, N m/m", "diffraction force per metre of amplitude"),
+    "hydrostatic_stiffness": (MATRIX, "N/m, N, N m", "hydrostatic stiffness"),
+    "inertia_matrix": (MATRIX, "kg, kg m, kg m^2", "inertia of the bodies"),
+    "mean_drift": (FORCE, "N/m^2, N m/m^2", "mean drift force per square metre of amplitude"),
+    "center_of_mass": (("body", "xyz"), "m", "centre of mass in world axes"),
+    "rotation_center": (("body", "xyz"), "m", "point that the freedoms refer to"),
+    "center_of_buoyancy": (("body", "xyz"), "m", "centre of buoyancy in world axes"),
+    "displaced_volume": (("body",), "m^3", "displaced volume"),
+}
+
+
+@dataclass
+class HydroParts:
+    """What a reader found, before it becomes a dataset. SI units, exp(-iwt), global origin.
+
+    Args:
+        bodies: names, in the order of the file.
+        dofs: labels of all freedoms, in the order of the matrices.
+        omega: of added mass and damping [rad/s], any order.
+        added_mass: (omega, dof, dof), force first, motion second.
+        radiation_damping: the same.
+        rho: density the data were made with [kg/m^3].
+        g: gravity [m/s^2].
+        depth: [m], inf for deep water.
+        directions: wave headings [rad].
+        force_omega: frequencies of the forces, where they differ from `omega`.
+        forces: excitation, Froude-Krylov, diffraction (force_omega, direction, dof).
+        matrices: stiffness and inertia (dof, dof).
+        points: values per body.
+        extra: further variables as (dims, values), with their coordinates as `coords`.
+        coords: coordinates of the extra variables.
+        notes: what the reader had to assume, one sentence each.
+        attrs: provenance.
+        files: the files that were read, for the hash.
+    """
+
+    bodies: list[str]
+    dofs: list[str]
+    omega: np.ndarray
+    added_mass: np.ndarray
+    radiation_damping: np.ndarray
+    rho: float
+    g: float
+    depth: float
+    directions: np.ndarray | None = None
+    force_omega: np.ndarray | None = None
+    forces: dict[str, np.ndarray] = field(default_factory=dict)
+    matrices: dict[str, np.ndarray] = field(default_factory=dict)
+    points: dict[str, np.ndarray] = field(default_factory=dict)
+    extra: dict[str, tuple[tuple[str, ...], np.ndarray]] = field(default_factory=dict)
+    coords: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    attrs: dict[str, Any] = field(default_factory=dict)
+    files: list[Path] = field(default_factory=list)
+
+
+def assemble(parts: HydroParts) -> xr.Dataset:
+    """The dataset of what a reader found: sorted, limits of omega filled, provenance added."""
+    import xarray as xr
+
+    omega = merged_omega(parts.omega, parts.force_omega)
+    dofs = np.array(parts.dofs, dtype=object)
+    variables: dict[str, Any] = {}
+    rows = rows_of(parts.omega, omega)
+    for name, values in (
+        ("added_mass", parts.added_mass),
+        ("radiation_damping", parts.radiation_damping),
+    ):
+        full = np.full((omega.size, *values.shape[1:]), np.nan)
+        full[rows] = values
+        if name == "radiation_damping":
+            full[(omega == 0.0) | np.isinf(omega)] = 0.0  # no waves are made at either end
+        variables[name] = (RADIATION, full)
+    coords: dict[str, Any] = {"omega": omega, "influenced_dof": dofs, "radiating_dof": dofs}
+    stiffness = parts.matrices.get("hydrostatic_stiffness")
+    if parts.forces and parts.directions is not None:
+        order = np.argsort(parts.directions, kind="stable")
+        coords["wave_direction"] = np.asarray(parts.directions, dtype=float)[order]
+        force_omega = parts.omega if parts.force_omega is None else parts.force_omega
+        rows = rows_of(force_omega, omega)
+        for name, values in _all_forces(parts.forces).items():
+            full = np.full((omega.size, order.size, dofs.size), np.nan + 0j)
+            full[rows] = values[:, order]
+            _fill_limits(name, full, omega, stiffness, parts.dofs)
+            variables[name] = (FORCE, full)
+    for name, values in parts.matrices.items():
+        variables[name] = (MATRIX, np.asarray(values, dtype=float))
+    for name in ("center_of_mass", "rotation_center", "center_of_buoyancy", "displaced_volume"):
+        dims = VARIABLES[name][0]
+        unknown = np.full((len(parts.bodies), 3)[: len(dims)], np.nan)
+        variables[name] = (dims, np.asarray(parts.points.get(name, unknown), dtype=float))
+    variables.update(parts.extra)
+    coords.update(body=np.array(parts.bodies, dtype=object), xyz=np.array(XYZ, dtype=object))
+    coords.update(parts.coords)
+    scalars = {"rho": parts.rho, "g": parts.g, "water_depth": parts.depth}
+    data = xr.Dataset({**variables, **{k: ((), float(v)) for k, v in scalars.items()}}, coords)
+    return stamp(data, parts)
+
+
+def stamp(data: xr.Dataset, parts: HydroParts) -> xr.Dataset:
+    """Units, names and provenance."""
+    for name, (_, units, meaning) in VARIABLES.items():
+        if name in data:
+            data[name].attrs.update(units=units, long_name=meaning)
+    for name, units in (("omega", "rad/s"), ("wave_direction", "rad"), ("rho", "kg/m^3")):
+        if name in data.variables:
+            data[name].attrs["units"] = units
+    data["g"].attrs["units"], data["water_depth"].attrs["units"] = "m/s^2", "m"
+    data.attrs.update(
+        time_convention=TIME_CONVENTION,
+        phase_reference="global origin",
+        **{key: str(value) for key, value in parts.attrs.items()},
+        source=", ".join(path.name for path in parts.files),
+        hash=hash_of(parts.files),
+        notes="\n".join(parts.notes),
+    )
+    return data
+
+
+def hash_of(files: Sequence[Path]) -> str:
+    """SHA-256 of the files that were read, one after the other."""
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def merged_omega(omega: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+    """Rising frequencies of both lists; those apart by rounding only are one."""
+    values = np.sort(np.concatenate([omega, [] if other is None else other]))
+    keep = [True] + [not _same(a, b) for a, b in zip(values, values[1:], strict=False)]
+    return values[np.array(keep[: values.size], dtype=bool)]
+
+
+def _same(a: float, b: float) -> bool:
+    return bool(a == b or (np.isfinite(b) and abs(b - a) <= 2e-6 * max(abs(a), abs(b))))
+
+
+def rows_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Rows of the frequencies `part` in the merged list."""
+    finite = np.where(np.isinf(whole), 1e300, whole)
+    wanted = np.where(np.isinf(part), 1e300, part)
+    after = np.clip(np.searchsorted(finite, wanted), 1, max(finite.size - 1, 1))
+    if finite.size == 1:
+        return np.zeros(wanted.size, dtype=int)
+    before = after - 1
+    return np.where(wanted - finite[before] <= finite[after] - wanted, before, after)
+
+
+def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Excitation is the sum of its two parts: the third follows from the others."""
+    found = dict(forces)
+    total, fk, rest = "excitation_force", "Froude_Krylov_force", "diffraction_force"
+    if total not in found and fk in found and rest in found:
+        found[total] = found[fk] + found[rest]
+    if rest not in found and fk in found and total in found:
+        found[rest] = found[total] - found[fk]
+    if fk not in found and rest in found and total in found:
+        found[fk] = found[total] - found[rest]
+    return found
+
+
+def _fill_limits(
+    name: str, force: np.ndarray, omega: np.ndarray, stiffness: np.ndarray | None, dofs: list[str]
+) -> None:
+    """Exact limits: no force at omega = inf; at 0 the wave only lifts the water level."""
+    force[np.isinf(omega)] = np.where(np.isnan(force[np.isinf(omega)]), 0.0, force[np.isinf(omega)])
+    still = (omega == 0.0) & np.isnan(force).all(axis=(1, 2))
+    if name == "diffraction_force":
+        force[still] = 0.0
+    elif name in ("excitation_force", "Froude_Krylov_force") and stiffness is not None:
+        heave = [split_label(dof)[1] == "Heave" for dof in dofs]
+        force[still] = stiffness[:, heave].sum(axis=1)
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def make_label(body: str, dof: str) -> str:
+    """Label of a freedom: float__Heave."""
+    return f"{body}__{dof}"
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Body and freedom of a label; a label without a body belongs to the body ''."""
+    body, _, dof = str(label).rpartition("__")
+    return body, dof
+
+
+def rigid_labels(body: str, modes: int = 0) -> list[str]:
+    """Labels of the six rigid freedoms and of generalised modes 7, 8 ..."""
+    names = (*DOFS, *(f"Mode{7 + k}" for k in range(modes)))
+    return [make_label(body, name) for name in names]
+
+
+def body_names(data: xr.Dataset) -> tuple[str, ...]:
+    """Names of the bodies, in the order of the data."""
+    return tuple(str(name) for name in data["body"].values)
+
+
+def dofs_of(data: xr.Dataset, body: str) -> tuple[str, ...]:
+    """Labels of the freedoms of a body."""
+    return tuple(str(x) for x in data["influenced_dof"].values if split_label(x)[0] == body)
+
+
+def find_body(data: xr.Dataset, name: str) -> str:
+    """The body of that name in its true spelling; capitals do not matter."""
+    known = body_names(data)
+    if name in known:
+        return name
+    near = [body for body in known if body.lower() == name.lower()]
+    if len(near) == 1:
+        return near[0]
+    raise SwelltreeError(
+        f"hydro data have no body '{name}'.{suggest(name, known)} They hold {listed(known)}; "
+        "give names=... to rename them when they are read."
+    )
+
+
+def select_bodies(data: xr.Dataset, bodies: Sequence[str]) -> xr.Dataset:
+    """The data of some bodies, in the order asked for; the others are taken away.
+
+    The remaining bodies still feel the presence of those taken away (their waves were computed
+    with them), but no longer their motion.
+    """
+    found = [find_body(data, name) for name in bodies]
+    dofs = [dof for body in found for dof in dofs_of(data, body)]
+    return data.sel(body=found, influenced_dof=dofs, radiating_dof=dofs)
+
+
+def rename_bodies(data: xr.Dataset, names: Sequence[str] | Mapping[str, str]) -> xr.Dataset:
+    """The data with other names of the bodies.
+
+    Args:
+        data: hydrodynamic data.
+        names: new names in the order of the data, or a table {old: new}.
+    """
+    old = body_names(data)
+    if isinstance(names, Mapping):
+        table = {find_body(data, key): value for key, value in names.items()}
+        new = [table.get(name, name) for name in old]
+    else:
+        new = list(names)
+        if len(new) != len(old):
+            raise SwelltreeError(
+                f"names has {len(new)} entries but the hydro data hold {len(old)} bodies "
+                f"({listed(old)}). Give one name for each, or a table {{old: new}}."
+            )
+    if len(set(new)) < len(new):
+        raise SwelltreeError(f"names {listed(new)} are not all different. Give each body its own.")
+    table = dict(zip(old, new, strict=True))
+    labels = [
+        make_label(table[body], dof)
+        for body, dof in (split_label(x) for x in data["influenced_dof"].values)
+    ]
+    dofs = np.array(labels, dtype=object)
+    return data.assign_coords(
+        body=np.array(new, dtype=object), influenced_dof=dofs, radiating_dof=dofs
+    )
+
+
+# --- parts of the data ------------------------------------------------------------------------
+
+
+def finite_rows(data: xr.Dataset) -> xr.Dataset:
+    """Rows with 0 < omega < inf."""
+    omega = data["omega"].values
+    return data.isel(omega=np.flatnonzero((omega > 0.0) & np.isfinite(omega)))
+
+
+def nan_rows(data: xr.Dataset) -> np.ndarray:
+    """Frequencies at which added mass, damping or excitation hold NaN."""
+    bad = np.zeros(data.sizes["omega"], dtype=bool)
+    for name in ("added_mass", "radiation_damping", "excitation_force"):
+        if name in data:
+            values = data[name].transpose("omega", ...).values
+            bad |= np.isnan(values).reshape(bad.size, -1).any(axis=1)
+    return data["omega"].values[bad]
+
+
+def complete(data: xr.Dataset) -> xr.Dataset:
+    """The data without the frequencies at which something is missing (NaN)."""
+    return data.sel(omega=~np.isin(data["omega"].values, nan_rows(data)))
+
+
+def infinite_added_mass(data: xr.Dataset) -> np.ndarray | None:
+    """Added mass at omega = inf as the data give it, or None."""
+    omega = data["omega"].values
+    if not np.isinf(omega).any():
+        return None
+    found = data["added_mass"].transpose(*RADIATION).values[np.isinf(omega)][0]
+    return None if np.isnan(found).any() else found
+
+
+def wavenumber(omega: np.ndarray, depth: float, g: float) -> np.ndarray:
+    """Wavenumber of the dispersion relation omega^2 = g k tanh(k depth) [1/m], by Newton."""
+    omega = np.asarray(omega, dtype=float)
+    deep = omega**2 / g
+    if not np.isfinite(depth):
+        return deep
+    x = deep * depth
+    # start that is exact at both ends, then four steps reach rounding
+    y = np.where(x > 0.0, x / np.sqrt(np.tanh(np.maximum(x, 1e-300))), 0.0)
+    for _ in range(5):
+        t = np.tanh(y)
+        slope = t + y * (1.0 - t * t)
+        y = np.where(slope > 0.0, y - (y * t - x) / np.where(slope > 0.0, slope, 1.0), y)
+    return y / depth

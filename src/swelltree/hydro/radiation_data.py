@@ -1,0 +1,184 @@
+"""Radiation data made ready for a fit: checked, symmetric, scaled, split into independent groups."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Complex, Float
+from numpy import ndarray as Array
+
+from swelltree.hydro.memory import damping_scale, infinite_added_mass
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
+NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
+COUPLING = 1e-3  # groups of freedoms coupled by less than this are fitted apart
+
+
+@dataclass(frozen=True)
+class RadiationData:
+    """What a fit works on.
+
+    Args:
+        omega: frequencies kept [rad/s].
+        K: scaled transfer matrix B + i omega (A - A_inf) there, symmetric.
+        weight: width of the band that each frequency stands for [rad/s].
+        scale: physical K is scaled K times scale_i scale_j.
+        A_inf: added mass at infinite frequency, symmetric.
+        groups: indices of freedoms that radiate together.
+        notes: what was done to the data.
+    """
+
+    omega: Float[Array, " f"]
+    K: Complex[Array, "f m m"]
+    weight: Float[Array, " f"]
+    scale: Float[Array, " m"]
+    A_inf: Float[Array, "m m"]
+    groups: tuple[tuple[int, ...], ...]
+    notes: tuple[str, ...]
+
+    def error(self, fit: Complex[Array, "f m m"]) -> float:
+        """Frobenius norm of the misfit over that of K, over the band."""
+        gap = np.abs(fit - self.K) ** 2
+        return float(
+            np.sqrt(
+                np.einsum("f,fij->", self.weight, gap)
+                / np.einsum("f,fij->", self.weight, np.abs(self.K) ** 2)
+            )
+        )
+
+
+def prepare(
+    omega: Float[Array, " f"],
+    A: Float[Array, "f m m"],
+    B: Float[Array, "f m m"],
+    A_inf: Float[Array, "m m"] | None = None,
+    *,
+    omega_max: float | None = None,
+    scale: Float[Array, " m"] | None = None,
+) -> RadiationData:
+    """Check radiation data and bring them into the form that fits work on.
+
+    Args:
+        omega: frequencies [rad/s]; a row at infinity gives A_inf, a row at zero is not needed.
+        A: added mass.
+        B: radiation damping.
+        A_inf: added mass at infinite frequency; without it and without a row at infinity Ogilvie's
+            relation is used.
+        omega_max: leave out data above this frequency [rad/s].
+        scale: what makes freedoms comparable, default the square root of the largest damping.
+    """
+    omega, A, B = (np.asarray(v, dtype=float) for v in (omega, A, B))
+    _check(omega, A, B)
+    notes: list[str] = []
+    if A_inf is None and np.isinf(omega).any():
+        A_inf = A[int(np.flatnonzero(np.isinf(omega))[0])]
+    keep = np.isfinite(omega) & (omega > 0)
+    if omega_max is not None:
+        keep &= omega <= omega_max * (1 + 1e-9)
+    order = np.flatnonzero(keep)[np.argsort(omega[keep])]
+    omega, A, B = omega[order], A[order], B[order]
+    if omega.size < 4:
+        raise SwelltreeError(
+            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give at least 4."
+        )
+    if scale is None:
+        scale = damping_scale(B)
+    outer = np.outer(scale, scale)
+    notes += _symmetry(B / outer)
+    B = (B + B.transpose(0, 2, 1)) / 2
+    A = (A + A.transpose(0, 2, 1)) / 2
+    # irregular frequencies and other failures show as water that pushes
+    least = np.linalg.eigvalsh(B / outer)[:, 0]
+    bad = least < -NEGATIVE
+    if bad.any() and (~bad).sum() >= 4:
+        notes.append(
+            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in some "
+            f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
+            "Irregular frequencies look like this: add a lid or refine the mesh."
+        )
+        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
+        omega, A, B = omega[~bad], A[~bad], B[~bad]
+    if A_inf is None:
+        found = infinite_added_mass(omega, A, B)
+        A_inf = found.value
+        notes.append(
+            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} % of the "
+            "largest added mass of a freedom."
+        )
+    A_inf = np.asarray(A_inf, dtype=float)
+    if A_inf.shape != A.shape[1:] or not np.isfinite(A_inf).all():
+        raise SwelltreeError(
+            f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} finite numbers."
+        )
+    A_inf = (A_inf + A_inf.T) / 2
+    K = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
+    size = np.linalg.norm(B / outer, axis=(1, 2))
+    if size[-1] > 0.1 * size.max():
+        notes.append(
+            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at {omega[-1]:.4g} rad/s: "
+            "above the band the model is a plausible continuation, not data."
+        )
+    weight = np.gradient(omega)
+    weight[[0, -1]] /= 2
+    return RadiationData(omega, K, weight, scale, A_inf, _groups(K), tuple(notes))
+
+
+def _check(omega: Array, A: Array, B: Array) -> None:
+    """Shapes and numbers, told in a sentence."""
+    if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
+        raise SwelltreeError(
+            f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, damping "
+            f"{B.shape}. Give (f,), (f, m, m) and (f, m, m)."
+        )
+    if A.shape[1] != A.shape[2]:
+        raise SwelltreeError(
+            f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give square matrices."
+        )
+    finite = np.isfinite(A).all(axis=(1, 2)) & (
+        np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega)
+    )
+    if np.isnan(omega).any() or not finite.all():
+        first = omega[~finite][0] if (~finite).any() else np.nan
+        raise SwelltreeError(
+            f"radiation data hold NaN or infinite numbers at {int((~finite).sum())} of {omega.size} frequencies "
+            f"(first at omega = {first:.4g} rad/s). Drop these rows or run the BEM there again."
+        )
+
+
+def _symmetry(B: Array) -> list[str]:
+    """A sentence when the damping is not symmetric enough."""
+    skew = np.linalg.norm(B - B.transpose(0, 2, 1), axis=(1, 2)).max()
+    size = np.linalg.norm(B, axis=(1, 2)).max()
+    if size == 0:
+        raise SwelltreeError(
+            "radiation damping is zero at every frequency: there is nothing to fit. "
+            "Check the data, or leave radiation out."
+        )
+    if skew <= ASYMMETRY * size:
+        return [
+            f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."
+        ]
+    text = (
+        f"radiation damping is not symmetric: B and its transpose differ by {100 * skew / size:.0f} % of the "
+        "largest |B|; the mean was taken. Check the order of rows and columns, or refine the mesh."
+    )
+    warnings.warn(text, SwelltreeWarning, stacklevel=4)
+    return [text]
+
+
+def _groups(K: Array) -> tuple[tuple[int, ...], ...]:
+    """Freedoms that radiate together: connected by entries that are not noise."""
+    size = np.sqrt((np.abs(K) ** 2).mean(axis=0))
+    linked = size > COUPLING * size.max()
+    left, groups = set(range(len(size))), []
+    while left:
+        group, frontier = set(), {min(left)}
+        while frontier:
+            group |= frontier
+            frontier = {j for i in frontier for j in np.flatnonzero(linked[i])} - group
+        left -= group
+        # a freedom without any radiation gets no states
+        if linked[np.ix_(sorted(group), sorted(group))].any():
+            groups.append(tuple(int(i) for i in sorted(group)))
+    return tuple(groups)

@@ -1,0 +1,457 @@
+"""`hydro_report`: what is wrong with hydrodynamic data, what it does, and what to do about it.
+
+Every check compares the data with something they must satisfy: Newton's third law of waves
+(symmetry), energy (damping and Haskind's relation), causality (Kramers-Kronig), the limit of long
+waves. A check that the data do not allow says so as a note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.hydro.dataset import (
+    complete,
+    finite_rows,
+    infinite_added_mass,
+    nan_rows,
+    split_label,
+)
+from swelltree.hydro.relations import (
+    Table,
+    axisymmetric,
+    circle_weights,
+    haskind_damping,
+    infinite_from_ogilvie,
+    outliers,
+    table_of,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.system.water import Water
+
+RANK = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about the data.
+
+    Args:
+        severity: note (good to know), warning (look at it), error (results will be wrong).
+        code: short name of the check.
+        sentence: what was found, what it does to the answer, what to do.
+        numbers: the values behind it.
+    """
+
+    severity: str
+    code: str
+    sentence: str
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.severity} [{self.code}]: {self.sentence}"
+
+
+def hydro_report(data: xr.Dataset) -> list[Finding]:
+    """Findings about hydrodynamic data, the most serious first.
+
+    Args:
+        data: as `read_hydro` or `run_bem` give them.
+    """
+    found = _missing(data)
+    whole = finite_rows(complete(data))
+    if whole.sizes["omega"] < 2:
+        found.append(
+            Finding(
+                "error",
+                "frequencies",
+                f"only {whole.sizes['omega']} finite frequencies are complete; nothing can be "
+                "interpolated. Recompute with a range of frequencies.",
+            )
+        )
+        return found
+    table = table_of(whole)
+    infinite = infinite_added_mass(data)
+    for check in (_symmetry, _passivity, _long_waves, _haskind, _spikes, _band_edge):
+        found += check(table)
+    found += _causality(table, infinite)
+    return sorted(found, key=lambda finding: RANK[finding.severity])
+
+
+def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
+    """Where the data were computed for other water than the model's.
+
+    Args:
+        data: hydrodynamic data.
+        water: of the system.
+    """
+    found = []
+    for name, there, here, limit in (
+        ("rho", float(data["rho"]), water.rho, 1e-3),
+        ("g", float(data["g"]), water.g, 2e-3),
+        ("depth", float(data["water_depth"]), water.depth, 1e-2),
+    ):
+        if there == here or abs(there - here) <= limit * abs(here):
+            continue
+        if name == "depth" and _deep(data, min(there, here)):
+            text = f"all waves of the data are deep in both ({here:g} and {there:g} m)"
+            found.append(Finding("note", "water", f"depth differs, but {text}."))
+            continue
+        found.append(
+            Finding(
+                "error",
+                "water",
+                f"the data were computed with {name} = {there:g}, the system has {here:g}: forces "
+                f"would be off in that proportion. Set Water({name}={there:g}) or recompute.",
+                {"data": there, "system": here},
+            )
+        )
+    return found
+
+
+def _deep(data: xr.Dataset, depth: float) -> bool:
+    omega = data["omega"].values
+    low = omega[omega > 0].min()
+    return bool(np.isinf(depth) or low**2 / float(data["g"]) * depth > np.pi)
+
+
+def _missing(data: xr.Dataset) -> list[Finding]:
+    found = []
+    bad = nan_rows(data)
+    if bad.size:
+        found.append(
+            Finding(
+                "warning",
+                "nan",
+                f"NaN at {bad.size} frequencies ({_few(bad)} rad/s): the solver failed there, and "
+                "interpolation across them gives NaN. Drop them with complete(data), or recompute "
+                "them.",
+                {"count": bad.size, "lowest": float(bad.min()), "highest": float(bad.max())},
+            )
+        )
+    if infinite_added_mass(data) is None:
+        found.append(
+            Finding(
+                "note",
+                "no_infinite",
+                "no added mass at omega = inf: it will be taken from Ogilvie's relation, with the "
+                "scatter told below. Compute omega = inf for an exact value.",
+            )
+        )
+    if np.isnan(data["rotation_center"].values).any():
+        found.append(
+            Finding(
+                "warning",
+                "reference_point",
+                "the data do not tell the points their freedoms refer to: rotations and moments "
+                "cannot be moved to the bodies. Give rotation_center={body: (x, y, z)}.",
+            )
+        )
+    if "excitation_force" not in data:
+        found.append(
+            Finding(
+                "warning", "no_excitation", "no excitation forces: waves will not move anything."
+            )
+        )
+    if "hydrostatic_stiffness" not in data:
+        found.append(
+            Finding(
+                "note",
+                "no_stiffness",
+                "no hydrostatic stiffness: it must come from the hull or be given.",
+            )
+        )
+    return found
+
+
+def _symmetry(table: Table) -> list[Finding]:
+    """Reciprocity: A and B are symmetric."""
+    found = []
+    for name, values in (("added mass", table.added_mass), ("damping", table.damping)):
+        scale = table.scale(values)
+        gap = np.abs(values - np.swapaxes(values, 1, 2)) / (scale[:, None] * scale[None])
+        worst = float(gap.max())
+        if worst > 0.02:
+            w, i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+            found.append(
+                Finding(
+                    "warning",
+                    "symmetry",
+                    f"{name} of {table.dofs[i]} and {table.dofs[j]} differs from its mirror entry "
+                    f"by {worst:.1%} of the diagonal at {table.omega[w]:.3g} rad/s: an unsymmetric "
+                    "part makes or eats energy. The symmetric part is used; refine the mesh if "
+                    "this pair matters.",
+                    {"asymmetry": worst, "omega": float(table.omega[w])},
+                )
+            )
+    return found
+
+
+def _passivity(table: Table) -> list[Finding]:
+    """B has no negative eigenvalue: moving bodies cannot take energy from calm water."""
+    scale = table.scale(table.damping)
+    B = 0.5 * (table.damping + np.swapaxes(table.damping, 1, 2)) / (scale[:, None] * scale[None])
+    lowest = np.linalg.eigvalsh(B)[:, 0]
+    worst = float(-lowest.min() / max(float(np.abs(B).max()), 1e-300))
+    if worst < 1e-3:
+        return []
+    bad = table.omega[lowest < -1e-3 * np.abs(B).max()]
+    own = np.diagonal(B, axis1=1, axis2=2).min(axis=0)
+    dof = table.dofs[int(own.argmin())]
+    where = f" (most in {dof})" if own.min() < 0 else " (between freedoms)"
+    return [
+        Finding(
+            "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
+            "passivity",
+            f"damping has a negative eigenvalue of {worst:.2%} of the largest at "
+            f"{bad.size} frequencies from {bad.min():.3g} to {bad.max():.3g} rad/s{where}: water "
+            "would push a moving body on. Cut the band below, refine the mesh, or use a passive "
+            "fit.",
+            {"negative": worst, "from": float(bad.min()), "to": float(bad.max())},
+        )
+    ]
+
+
+def _long_waves(table: Table) -> list[Finding]:
+    """Long waves lift a body like a slowly rising water level and push it along the slope."""
+    if table.excitation is None or table.headings is None:
+        return []
+    found = []
+    k, omega = table.wavenumber[0], table.omega[0]
+    for body in table.bodies:
+        heave, surge = table.index(body, "Heave"), table.index(body, "Surge")
+        sway = table.index(body, "Sway")
+        stiffness = 0.0
+        if table.stiffness is not None and heave is not None:
+            stiffness = float(table.stiffness[heave, heave])
+        area = stiffness / (table.rho * table.g)
+        volume = table.volumes.get(body, np.nan)
+        size = max(np.sqrt(max(area, 0.0) / np.pi), np.cbrt(volume) if volume > 0 else 0.0)
+        if (
+            heave is not None
+            and area > 1e-9
+            and k * size < 0.05
+            and table.wavenumber[1] * size < 0.2
+        ):
+            found += _lifted(table, body, heave, stiffness)
+        if surge is None or sway is None or k * max(size, 1e-9) > 0.2:
+            continue
+        # push along the waves, with the phase at the body
+        beta = table.headings
+        x, y = table.centers[body][:2]
+        phase = np.exp(-1j * k * np.nan_to_num(x * np.cos(beta) + y * np.sin(beta)))
+        force = table.excitation[0]
+        push = (force[:, surge] * np.cos(beta) + force[:, sway] * np.sin(beta)) * phase
+        if push.imag.mean() > 0.5 * np.abs(push).mean():
+            found.append(
+                Finding(
+                    "error",
+                    "phase_sense",
+                    f"surge of {body} in the longest wave ({omega:.3g} rad/s) leads the crest: the "
+                    "phases are those of exp(+iwt), and every phase would be mirrored. Conjugate "
+                    "the forces.",
+                )
+            )
+        if table.froude_krylov is not None and volume > 0 and k * size < 0.05:
+            fk = table.froude_krylov[0]
+            ratio = float(
+                np.abs(fk[:, surge] * np.cos(beta) + fk[:, sway] * np.sin(beta)).mean()
+                / (table.rho * table.g * k * volume)
+            )
+            if abs(ratio - 1) > 0.05:
+                found.append(
+                    Finding(
+                        "warning",
+                        "long_wave",
+                        f"Froude-Krylov surge of {body} in the longest wave is {ratio:.3g} times "
+                        "rho g k V: displaced volume, rho or g belong to another body or run. "
+                        f"Check the volume ({volume:.5g} m^3).",
+                        {"ratio": ratio},
+                    )
+                )
+    return found
+
+
+def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Finding]:
+    found = []
+    for name, force in (("excitation", table.excitation), ("Froude-Krylov", table.froude_krylov)):
+        if force is None:
+            continue
+        # linear in k for long waves: take the slope out
+        first, second = np.abs(force[:2, :, heave]).mean(axis=1) / stiffness
+        k = table.wavenumber
+        ratio = float(first - k[0] * (second - first) / (k[1] - k[0]))
+        if abs(ratio - 1) > 0.05:
+            found.append(
+                Finding(
+                    "warning",
+                    "long_wave",
+                    f"heave {name} of {body} in the longest wave ({table.omega[0]:.3g} rad/s) is "
+                    f"{ratio:.3g} times the stiffness rho g Awp, and should equal it: stiffness "
+                    "and forces belong to different meshes, rho or g. Recompute the stiffness "
+                    "from the wetted mesh.",
+                    {"ratio": ratio},
+                )
+            )
+    return found
+
+
+def _haskind(table: Table) -> list[Finding]:
+    """Radiated power from the forces of waves of all headings equals the damping."""
+    if table.excitation is None or table.headings is None:
+        return []
+    weights = circle_weights(table.headings)
+    round_ = weights is None and axisymmetric(table)
+    if weights is None and not round_:
+        return [
+            Finding(
+                "note",
+                "haskind",
+                f"{table.headings.size} headings do not cover the circle, so damping could not be "
+                "checked against excitation (Haskind). Compute headings all round in steps of 30 "
+                "degrees or less.",
+            )
+        ]
+    worst: list[tuple[float, str]] = []
+    checked = 0
+    for i, label in enumerate(table.dofs):
+        if round_ and split_label(label)[1] not in ("Surge", "Heave", "Pitch"):
+            continue
+        B = table.damping[:, i, i]
+        top = float(np.abs(B).max())
+        if top < 1e-3 * table.scale(table.damping)[i] ** 2:
+            continue
+        expected, resolved = haskind_damping(table, i, weights)
+        strong = resolved & (0.1 * top < B)
+        if strong.sum() < 3:
+            continue
+        checked += 1
+        error = float(np.median(np.abs(expected[strong] / B[strong] - 1)))
+        if error > 0.05:
+            worst.append((error, label))
+    if not checked:
+        text = "headings are too coarse to check damping against excitation (Haskind)."
+        return [Finding("note", "haskind", text)]
+    if not worst:
+        return []
+    error, label = max(worst)
+    more = f" and of {len(worst) - 1} other freedoms" if len(worst) > 1 else ""
+    return [
+        Finding(
+            "warning",
+            "haskind",
+            f"damping of {label}{more} and the excitation force differ by up to {error:.1%} "
+            "(median over the strong part of the band) in Haskind's relation: one of them is off "
+            "by that much, and so is the absorbed power. Refine the mesh.",
+            {"difference": error, "freedoms": len(worst)},
+        )
+    ]
+
+
+def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
+    """Kramers-Kronig: added mass follows from damping, but for A_inf (Ogilvie)."""
+    mean, scatter = infinite_from_ogilvie(table)
+    top = np.abs(np.diagonal(table.added_mass, axis1=1, axis2=2)).max(axis=0)
+    damping = np.abs(np.diagonal(table.damping, axis1=1, axis2=2)).max(axis=0)
+    matters = (damping > 1e-3 * table.scale(table.damping) ** 2) & (top > 0)
+    found = []
+    relative = np.where(matters, scatter / np.where(top > 0, top, 1.0), 0.0)
+    worst = int(relative.argmax())
+    if relative[worst] > 0.03:
+        found.append(
+            Finding(
+                "warning",
+                "kramers_kronig",
+                f"added mass of {table.dofs[worst]} rebuilt from its damping (Ogilvie) scatters by "
+                f"{relative[worst]:.1%}: frequencies are too few, stop too early or are disturbed, "
+                "and retardation functions inherit that. Add frequencies, or compute omega = inf.",
+                {"scatter": float(relative[worst])},
+            )
+        )
+    if infinite is not None:
+        own = np.diagonal(infinite)
+        gap = np.where(matters, np.abs(mean - own) / np.where(top > 0, top, 1.0), 0.0)
+        worst = int(gap.argmax())
+        if gap[worst] > 0.03:
+            found.append(
+                Finding(
+                    "warning",
+                    "a_inf",
+                    f"A_inf of {table.dofs[worst]} is {own[worst]:.4g}, but added mass and damping "
+                    f"ask for {mean[worst]:.4g}: motions at high frequency would be off. Extend "
+                    "the band, or check omega = inf.",
+                    {"given": float(own[worst]), "ogilvie": float(mean[worst])},
+                )
+            )
+    else:
+        share = relative[matters].max() if matters.any() else 0.0
+        found.append(
+            Finding(
+                "note",
+                "a_inf",
+                f"A_inf from Ogilvie's relation scatters by at most {share:.2%} of the added mass.",
+                {"scatter": float(share)},
+            )
+        )
+    return found
+
+
+def _spikes(table: Table) -> list[Finding]:
+    """Irregular frequencies: added mass and damping jump together at single frequencies."""
+    if table.omega.size < 40:
+        return []
+    A = np.diagonal(table.added_mass, axis1=1, axis2=2)
+    B = np.diagonal(table.damping, axis1=1, axis2=2)
+    hit = outliers(A, 0.02) & outliers(B, 0.05)
+    # freedoms without damping of their own have nothing to jump
+    hit &= np.abs(B).max(axis=0) > 1e-3 * table.scale(table.damping) ** 2
+    if not hit.any():
+        return []
+    rows, columns = hit.any(axis=1), hit.any(axis=0)
+    names = [label for label, bad in zip(table.dofs, columns, strict=True) if bad]
+    omega = table.omega[rows]
+    return [
+        Finding(
+            "warning",
+            "irregular",
+            f"added mass and damping jump together near {_few(omega)} rad/s ({_few_names(names)}): "
+            "irregular frequencies or too few panels, seen as ringing in retardation functions. "
+            "Recompute with a lid (IRR=1), or leave these frequencies out.",
+            {"count": int(rows.sum()), "lowest": float(omega.min())},
+        )
+    ]
+
+
+def _band_edge(table: Table) -> list[Finding]:
+    """Damping has died out at the highest frequency."""
+    B = np.abs(np.diagonal(table.damping, axis1=1, axis2=2))
+    top = B.max(axis=0)
+    matters = top > 1e-3 * table.scale(table.damping) ** 2
+    share = np.where(matters, B[-1] / np.where(top > 0, top, 1.0), 0.0)
+    worst = int(share.argmax())
+    if share[worst] <= 0.05:
+        return []
+    return [
+        Finding(
+            "warning" if share[worst] > 0.2 else "note",
+            "band_edge",
+            f"damping of {table.dofs[worst]} is still {share[worst]:.0%} of its maximum at the "
+            f"highest frequency, {table.omega[-1]:.3g} rad/s: retardation functions lose their "
+            "quick part. Compute higher frequencies, or rely on the extension of the band.",
+            {"share": float(share[worst])},
+        )
+    ]
+
+
+def _few(values: np.ndarray) -> str:
+    shown = [f"{x:.4g}" for x in values[:4]]
+    return ", ".join(shown) + (f" ... {values[-1]:.4g}" if values.size > 4 else "")
+
+
+def _few_names(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,112 @@
+r"""Linear hydrodynamics of a compiled model, as arrays in body order.
+
+All bodies are coupled: matrices are 6N x 6N in mean (world) axes at the
+reference points, zero for dry bodies. The displacement of a body from its mean
+pose is
+
+.. math:: \xi = (p - p_0,\; \text{rotation vector of } R R_0^\top)
+
+and the wrench of linear hydrodynamics (CONVENTIONS, Body quantities)
+
+.. math:: w = w_0 - G \xi - D v - C_r \chi + F(t) - A_\infty \dot v
+
+with w_0 the buoyancy in the mean pose. Weight is not in G: it acts exactly, as
+on dry bodies, so nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.kinematics import Pose
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.spatial.rotations import rotation_vector
+from swelltree.spatial.vectors import matmul, transpose
+
+
+@pytree()
+class Memory:
+    """Radiation memory as a linear block: chi' = A chi + B v, memory force C chi."""
+
+    A: Array  # (k, k)
+    B: Array  # (k, 6N)
+    C: Array  # (6N, k)
+
+
+@pytree("live")
+class Convolution:
+    """Radiation memory as a convolution with the kernel, on a fixed step."""
+
+    kernel: Array  # (2L + 2, m, m) K at multiples of half a step
+    step: Array  # s
+    live: tuple[int, ...]  # which of the 6N velocities radiate
+
+
+@pytree()
+class Past:
+    """Velocities at the last L steps, the newest first, and the time of the newest."""
+
+    velocity: Array  # (L, m)
+    time: Array  # s
+
+
+@pytree()
+class WaveLoads:
+    """Excitation of a sea on a uniform time grid, with its rate (cubic Hermite between)."""
+
+    step: Array  # s
+    force: Array  # (T, 6N)
+    rate: Array  # (T, 6N)
+
+
+@pytree()
+class Table:
+    """Frequency-domain data in body order, for studies in the frequency domain."""
+
+    omega: Array  # (f,) rad/s, increasing and finite
+    direction: Array  # (d,) rad
+    added_mass: Array  # (f, 6N, 6N)
+    radiation_damping: Array  # (f, 6N, 6N)
+    excitation: Array  # (f, d, 6N) complex, per metre of amplitude, exp(-i w t)
+    added_mass_inf: Array  # (6N, 6N)
+
+
+@pytree()
+class Hydro:
+    """Linear hydrodynamics of all bodies."""
+
+    mean: Pose
+    buoyancy: Array  # (N, 6) in the mean pose
+    stiffness: Array  # (6N, 6N) of buoyancy alone
+    damping: Array  # (6N, 6N)
+    memory: Memory | Convolution | None
+    waves: WaveLoads | None
+    table: Table | None
+
+
+def displacement(mean: Pose, pose: Pose) -> Array:
+    """Displacement of every body from its mean pose, (N, 6)."""
+    xp = namespace(pose.p)
+    turn = rotation_vector(matmul(pose.R, transpose(mean.R)))
+    return xp.concatenate([pose.p - mean.p, turn], axis=-1)
+
+
+def memory_at_rest(hydro: Hydro | None) -> Any:
+    """State of the radiation memory before any motion; empty where there is none."""
+    if hydro is None or hydro.memory is None:
+        return ()
+    if isinstance(hydro.memory, Memory):
+        return np.zeros(hydro.memory.A.shape[0])
+    length = hydro.memory.kernel.shape[0] // 2 - 1
+    return Past(np.zeros((length, len(hydro.memory.live))), np.zeros(()))
+
+
+def without_table(model: Any) -> Any:
+    """The model as time stepping needs it."""
+    if model.hydro is None or model.hydro.table is None:
+        return model
+    from dataclasses import replace
+
+    return model.replace(hydro=replace(model.hydro, table=None))

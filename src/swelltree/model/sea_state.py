@@ -1,0 +1,129 @@
+r"""A sea acting on a model: excitation on a time grid.
+
+.. math:: F(t) = r(t) \sum_c \mathrm{Re}\left[ \hat F(\omega_c, \beta_c)\, a_c\,
+                 e^{-i\omega_c t + i\varphi_c} \right]
+
+with r the ramp. The grid has forty points per shortest period, so that the
+cubic Hermite polynomial between them is exact to about 2e-6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.hydrodynamics import Table, WaveLoads
+from swelltree.model.model import Model
+from swelltree.system.errors import SwelltreeError
+
+POINTS_PER_PERIOD = 40
+NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
+
+
+def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values along the first axis by a cubic spline through the data (real or complex)."""
+    from scipy.interpolate import CubicSpline
+
+    if len(x) < 4:
+        i = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
+        part = ((at - x[i]) / (x[i + 1] - x[i])).reshape(-1, *(1,) * (y.ndim - 1))
+        return (1 - part) * y[i] + part * y[i + 1]
+    if np.iscomplexobj(y):
+        return CubicSpline(x, np.real(y))(at) + 1j * CubicSpline(x, np.imag(y))(at)
+    return CubicSpline(x, y)(at)
+
+
+def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """Excitation per metre at pairs of frequency and heading, (c, 6N) complex."""
+    direction = np.asarray(table.direction)
+    force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
+    turn = 2.0 * np.pi
+    if len(direction) == 1:
+        off = np.abs((beta - direction[0] + np.pi) % turn - np.pi)
+        if off.max(initial=0.0) > 1e-6:
+            raise SwelltreeError(
+                f"the wave has heading {beta[off.argmax()]:.4g} rad, but the hydro data hold only "
+                f"{direction[0]:.4g} rad. Compute data for that wave_direction."
+            )
+        return force[:, 0]
+    order = np.argsort(direction % turn)
+    known = (direction % turn)[order]
+    force = force[:, order]
+    # close the circle when the data go all around
+    gaps = np.diff(np.append(known, known[0] + turn))
+    around = gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max()
+    wanted = (beta - known[0]) % turn
+    known = known - known[0]
+    if around:
+        known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
+    slack = 1e-9
+    wanted = np.where(wanted > turn - 1e-6, 0.0, wanted)
+    if (wanted > known[-1] + slack).any():
+        raise SwelltreeError(
+            f"the wave has heading {beta[wanted.argmax()]:.4g} rad, outside the hydro data's "
+            f"{direction.min():.4g} to {direction.max():.4g} rad. Compute data for it."
+        )
+    i = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, len(known) - 2)
+    part = ((wanted - known[i]) / (known[i + 1] - known[i]))[:, None]
+    rows = np.arange(len(omega))
+    return (1 - part) * force[rows, i] + part * force[rows, i + 1]
+
+
+def in_band(table: Table, waves: Any) -> np.ndarray:
+    """Which components the data cover; an error when more than a trifle is not covered."""
+    omega = np.asarray(waves.omega)
+    low, high = float(table.omega[0]), float(table.omega[-1])
+    inside = (omega >= low * (1 - 1e-9)) & (omega <= high * (1 + 1e-9))
+    energy = np.asarray(waves.amplitude) ** 2
+    if energy[~inside].sum() > NEGLIGIBLE * energy.sum():
+        worst = omega[~inside][energy[~inside].argmax()]
+        raise SwelltreeError(
+            f"hydro data reach from omega = {low:.4g} to {high:.4g} rad/s but the wave has "
+            f"{worst:.4g} rad/s. Run run_bem(..., omega=...) up to there or change the wave."
+        )
+    return inside
+
+
+def wave_loads(table: Table, waves: Any, duration: float) -> WaveLoads:
+    """Excitation of realised components on a grid from 0 to the duration.
+
+    The number of points is rounded up to a power of two, so that runs of
+    similar length share a compiled program.
+    """
+    inside = in_band(table, waves)
+    omega = np.asarray(waves.omega)[inside]
+    F = excitation_at(table, omega, np.asarray(waves.beta)[inside])
+    F = F * np.asarray(waves.complex_amplitude)[inside, None]
+    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD
+    count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    force, rate = np.empty((count, F.shape[1])), np.empty((count, F.shape[1]))
+    block = max(1, 4_000_000 // len(omega))
+    for first in range(0, count, block):
+        t = step * np.arange(first, min(first + block, count))
+        turning = np.exp(-1j * np.outer(t, omega))
+        force[first : first + len(t)] = np.real(turning @ F)
+        rate[first : first + len(t)] = np.real(turning @ (-1j * omega[:, None] * F))
+    t_ramp = float(waves.ramp)
+    if t_ramp > 0:
+        t = step * np.arange(count)
+        x = np.pi * np.minimum(t, t_ramp) / t_ramp
+        r, r_dot = 0.5 * (1.0 - np.cos(x)), 0.5 * np.pi / t_ramp * np.sin(x)
+        r_dot = np.where(t < t_ramp, r_dot, 0.0)
+        rate = r[:, None] * rate + r_dot[:, None] * force
+        force = r[:, None] * force
+    return WaveLoads(np.array(step), force, rate)
+
+
+def in_waves(model: Model, waves: Any, duration: float) -> Model:
+    """The model with the excitation of a realised sea."""
+    if model.hydro is None or model.hydro.table is None:
+        raise SwelltreeError(
+            "a wave is given, but the model has no hydro data to turn it into forces. "
+            "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
+        )
+    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
+        return model
+    loads = wave_loads(model.hydro.table, waves, duration)
+    return model.replace(hydro=replace(model.hydro, waves=loads))

@@ -1,0 +1,35 @@
+"""Validation: swelltree against closed forms, invariants, papers and other codes."""
+
+from __future__ import annotations
+
+import importlib
+
+from swelltree.validation.table import CASES, Case, Check, reference_folder, run_cases
+
+# modules that register cases, in the order of the table
+_MODULES = ("joints_adams", "mechanics", "motions", "conservation", "loops")
+
+__all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
+
+
+def all_cases() -> dict[str, Case]:
+    """Every registered case by name."""
+    for module in _MODULES:
+        importlib.import_module(f"swelltree.validation.{module}")
+    return CASES
+
+
+def validate(only: str | None = None) -> int:
+    """Run the validation cases and print one table.
+
+    Args:
+        only: name of a case or of a group (joints, hydro, periodic, lines, cables,
+            weak_scatterer); all when not given.
+
+    Returns:
+        0 when nothing failed, else 1.
+    """
+    return run_cases(only, all_cases().values(), reference_folder())
+
+
+run_validation = validate

@@ -1,0 +1,52 @@
+"""Runs for validation: quiet, strict, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation
+from swelltree.model.compile import compile as compile_system
+from swelltree.model.model import Model
+from swelltree.studies.simulate import simulate
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
+
+ALL = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
+
+
+def run(
+    system: System | Model,
+    duration: float = 0.0,
+    output_step: float | None = None,
+    *,
+    times: Any = None,
+    formulation: str | Formulation = "path_matrix",
+    solver: str = "tsit5",
+    rtol: float = 1e-12,
+    atol: float = 1e-13,
+    step: float | None = None,
+) -> Any:
+    """Simulate a system or model; a run that stops early is an error."""
+    model = compile_system(system) if isinstance(system, System) else system
+    result = simulate(
+        model,
+        duration=duration,
+        output_step=output_step,
+        times=times,
+        formulation=formulation,
+        solver=solver,
+        rtol=rtol,
+        atol=atol,
+        step=step,
+        progress=False,
+    )
+    if result.attrs["result"] != "success":
+        raise SwelltreeError(result.attrs["message"])
+    return result
+
+
+def places(result: Any) -> np.ndarray:
+    """Positions of the reference points (time, body, 3)."""
+    return result["position"].values[:, :, :3]
