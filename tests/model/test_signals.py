@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.signals import compile_signal
+from swelltree.model.signals import compile_signal, drives_at
 from swelltree.spatial.engine import jax, jnp
 
 
