@@ -2,7 +2,7 @@
 
 All bodies with a hull are solved together, so the data hold their coupling. A result is kept in
 the cache folder; the same hulls, water and frequencies come back without computing, whatever the
-masses are.
+masses and reference points are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,14 +176,14 @@ def _level(
     panels = {
         b.name: wetted_panels(b, scale) for b, f in zip(job.bodies, files, strict=True) if not f
     }
-    references = [reference_in_world(body) for body in job.bodies]
+    points = [_above(body) for body in job.bodies]
     parts: list[Any] = [scale if any(files) else None]
-    for body, reference in zip(job.bodies, references, strict=True):
-        parts += [body.name, reference]
+    for body, point in zip(job.bodies, points, strict=True):
+        parts += [body.name, point]
         if body.name in panels:
             parts += [panels[body.name].vertices, panels[body.name].faces]
         else:
-            parts += [body.hull.table(), body.position[:2], body.rotation_matrix]
+            parts += [body.hull.table(), body.rotation_matrix]
             parts += _file_bytes(body)
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     key = bem_cache.content_key(*parts, job.lid, job.green, METHOD)
@@ -191,14 +191,15 @@ def _level(
     if found is not None:
         for _ in job.omega:
             tick()
-        return *_unpack(found), key
+        solved, wet, counts = _unpack(found)
+        return _about_references(solved, job.bodies), wet, counts, key
     import_capytaine()
     for body in job.bodies:
         if body.name not in panels:
             panels[body.name] = wetted_panels(body, scale)
     bodies = [
-        Wetted(body.name, panels[body.name], reference)
-        for body, reference in zip(job.bodies, references, strict=True)
+        Wetted(body.name, panels[body.name], point)
+        for body, point in zip(job.bodies, points, strict=True)
     ]
     _check_depth(bodies, job.water)
     thin = any(is_thin(body) for body in job.bodies)
@@ -207,11 +208,36 @@ def _level(
         bodies, job.omega, job.directions, job.water, lid=job.lid, green=green, tick=tick
     )
     solved.notes.insert(0, f"Green function {green[0]}" + (" (thin body)." if thin else "."))
-    wet = [_immersed_in_world(body) for body in job.bodies]
+    wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
     counts = [len(body.panels.faces) for body in bodies]
     if job.cache:
         bem_cache.store(key, _pack(solved, wet, counts))
-    return solved, wet, counts, key
+    return _about_references(solved, job.bodies), wet, counts, key
+
+
+def _above(body: Body) -> np.ndarray:
+    """The point on the water above or below the origin of a body (3,): centre of the solved dofs.
+
+    The results are carried over to the reference point, which may move with the mass.
+    """
+    return np.array([body.position[0], body.position[1], 0.0])
+
+
+def _about_references(solved: Solved, bodies: tuple[Body, ...]) -> Solved:
+    """Coefficients about the reference points: xi at the solved point is T xi at the reference."""
+    n = len(bodies)
+    T = np.eye(6 * n)
+    for i, body in enumerate(bodies):
+        x, y, z = _above(body) - reference_in_world(body)
+        S = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        T[6 * i : 6 * i + 3, 6 * i + 3 : 6 * i + 6] = -S
+    return replace(
+        solved,
+        added_mass=T.T @ solved.added_mass @ T,
+        radiation_damping=T.T @ solved.radiation_damping @ T,
+        froude_krylov=solved.froude_krylov @ T,
+        diffraction=solved.diffraction @ T,
+    )
 
 
 def _file_bytes(body: Body) -> list[bytes]:
@@ -233,11 +259,6 @@ def _check_depth(bodies: list[Wetted], water: Water) -> None:
 def reference_in_world(body: Body) -> np.ndarray:
     """The reference point of a body where it is described [m], (3,)."""
     return np.array(body.position) + body.rotation_matrix @ np.array(body.reference)
-
-
-def _immersed_in_world(body: Body) -> Immersed:
-    """The displaced water, measured from the point on the water above the body's origin."""
-    return hull_immersed(body.hull, body.rotation_matrix)
 
 
 def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, Any]:
@@ -272,7 +293,7 @@ def _dataset(
     for i, (body, w) in enumerate(zip(job.bodies, wet, strict=True)):
         block = slice(6 * i, 6 * i + 6)
         origin, R = np.array(body.position), body.rotation_matrix
-        above = np.array([origin[0], origin[1], 0.0])
+        above = _above(body)
         reference[i] = reference_in_world(body)
         com[i] = origin + R @ np.array(body.com)
         buoyancy[i] = w.center + above

@@ -27,11 +27,11 @@ GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 
 @dataclass(frozen=True)
 class Wetted:
-    """A body as the BEM sees it: its name, panels in the world and the centre of its dofs."""
+    """A body as the BEM sees it: its name, panels in the world and the centre of its rotations."""
 
     name: str
     panels: Panels
-    reference: np.ndarray
+    center: np.ndarray
 
 
 @dataclass
@@ -163,7 +163,7 @@ def _floating_body(body: Wetted, lid: bool) -> Any:
     inner = mesh.generate_lid() if lid and floats else None
     if inner is not None and inner.nb_faces == 0:
         inner = None
-    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.reference))
+    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
     named = {f"{body.name}__{dof}": dofs[dof] for dof in DOFS}
     return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
 

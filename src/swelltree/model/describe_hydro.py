@@ -171,6 +171,8 @@ def _table(order: BodyOrder, data: Any) -> Table:
     """The frequency-domain data in body order."""
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
+    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
+    A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
     raw = np.asarray(data["added_mass"].values)
     clean = np.isfinite(raw.reshape(len(omega), -1)).all(axis=1)
     usable = np.isfinite(omega) & (omega > 0) & clean

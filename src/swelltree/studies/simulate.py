@@ -144,6 +144,7 @@ def simulate(
     chunk: int = 200,
     max_steps_per_output: int = 64,
     case: int | str = 0,
+    excitation: str = "components",
     provenance: dict[str, Any] | None = None,
 ) -> Any:
     """Simulate a model and return an `xarray.Dataset`.
@@ -169,6 +170,8 @@ def simulate(
         chunk: samples per chunk.
         max_steps_per_output: most steps between outputs inside a derivative.
         case: number or name of the run; with the seed of the sea it gives the random phases.
+        excitation: "components" (sum over the waves) or "convolution" (impulse response on the
+            elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
@@ -183,7 +186,7 @@ def simulate(
     options = Options(rtol=rtol, atol=atol, step=fixed)
     waves = None if wave is None else realised(model, wave, case)
     if waves is not None:
-        model = in_waves(model, waves, float(t_out[-1]))
+        model = in_waves(model, waves, float(t_out[-1]), excitation)
     model = without_table(model)
     task = problem(how, how.settling_matters(model))
     if is_traced((model, start)):

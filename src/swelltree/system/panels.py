@@ -206,7 +206,7 @@ def wetted_area(part: h.Hull) -> float:
 
 def steps(length: float, size: float, least: int = 2, grade: float = 0.8) -> np.ndarray:
     """Numbers from 0 to 1 with smaller steps towards both ends."""
-    n = max(least, math.ceil(length / size - 1e-9))
+    n = max(least, round(length / size))
     u = np.linspace(0.0, 1.0, n + 1)
     return (1.0 - grade) * u + grade * 0.5 * (1.0 - np.cos(math.pi * u))
 
@@ -290,7 +290,7 @@ def _revolved(part: h.Hull, size: float) -> Panels:
     else:
         points = _subdivided(profile(part), size)
     largest = max(r for r, _ in points)
-    n = max(8, 2 * round(math.pi * largest / size))
+    n = max(8, 4 * round(0.5 * math.pi * largest / size))
     # half way to a polygon with the area of the circle
     factor = math.sqrt(2.0 * math.pi / n / math.sin(2.0 * math.pi / n))
     if isinstance(part, h.Sphere | h.Hemisphere):
@@ -363,7 +363,7 @@ def _horizontal(part: h.HorizontalCylinder, size: float) -> Panels:
         cuts.insert(1, math.acos(centre / part.radius))
     turns = [0.0]
     for a, b in itertools.pairwise(cuts):
-        n = max(3, math.ceil(part.radius * (b - a) / size))
+        n = max(3, round(part.radius * (b - a) / size))
         turns += [a + (b - a) * (i + 1) / n for i in range(n)]
     angle = np.array(turns)
     # half way to a polygon with the area of the circle

@@ -224,7 +224,7 @@ def _radius_at_waterline(part: Any) -> float:
     for low, high, radius in _pieces(part, math.inf):
         # a body whose top is just awash counts as cut: its flat side lies on the water
         if low < 0.0 <= high + 1e-12:
-            return float(radius(np.array(0.0)))
+            return float(radius(np.zeros(1))[0])
     return 0.0
 
 
