@@ -13,7 +13,7 @@ import swelltree.system as sw
 
 LENGTH, WIDTH, HEIGHT, DRAFT = 75.0, 25.0, 12.5, 7.5  # of a barge [m]
 SPACING = 80.0  # between the middles [m]
-DAMPING = 2.0e9  # of the power take-off on each hinge [N m s/rad]
+DAMPING = 1.0e9  # of the power take-off on each hinge [N m s/rad]
 NOTE = (
     "Linear hydrodynamics of the three barges together: hydrostatics, added mass, radiation memory "
     "and excitation, with the exact motion of the hinged bodies. The surface shown is the sea as "
@@ -57,9 +57,9 @@ def demo_system(damping: float = DAMPING) -> sw.System:
 
 
 def demo_sea() -> sw.IrregularSea:
-    """A short-crested wind sea of 3.5 m that meets the first barge a little off its bow."""
+    """A short-crested wind sea of 4 m that meets the first barge a little off its bow."""
     return sw.IrregularSea(
-        sw.Jonswap(Hs=3.5, Tp=9.5),
+        sw.Jonswap(Hs=4.0, Tp=9.5),
         seed=7,
         components=144,
         omega_max=2.2,

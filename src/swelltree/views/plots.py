@@ -49,6 +49,8 @@ def plot_motion(dataset: xr.Dataset) -> Figure:
     time = dataset["time"].values
     moved = motions(dataset)
     turning = dataset["coordinate_unit"].values == "rad"
+    loose = _without_free(dataset["coordinate"].values, dataset)
+    sliding = any(not turning[k] for k in loose)
     fig, axes = figure(4, 2, 9.6, 9.2)
     names = [str(name) for name in dataset["body"].values]
     for column, group in enumerate((slice(0, 3), slice(3, 6))):
@@ -61,9 +63,14 @@ def plot_motion(dataset: xr.Dataset) -> Figure:
             heading(ax, str(dof), "deg" if column else "m from the start")
             _no_tiny_range(ax)
     values, labels = dataset["joint_coordinate"].values, dataset["coordinate"].values
-    loose = _without_free(labels, dataset)
+    if not sliding:
+        axes[3, 0].set_axis_off()
+        axes[2, 0].tick_params(labelbottom=True)
+        axes[2, 0].set_xlabel("time [s]", fontsize=8.5, color=INK)
     for ax, of_turns, unit in ((axes[3, 0], False, "m"), (axes[3, 1], True, "deg")):
         chosen = [k for k in loose if turning[k] == of_turns][:MOST_LINES]
+        if not of_turns and not sliding:
+            continue
         for n, k in enumerate(chosen):
             y = np.degrees(np.unwrap(values[:, k])) if of_turns else values[:, k]
             style = "-" if n < len(COLORS) else "--"
@@ -118,7 +125,8 @@ def _legend(ax: Any, entries: int, columns: int, fontsize: float = 8) -> None:
 def plot_energy(dataset: xr.Dataset) -> Figure:
     """Energies since the start by kind, the work of each element, and the residual."""
     time = dataset["time"].values
-    unit, factor = ("kJ", 1e-3) if energy_scale(dataset) > 2e3 else ("J", 1.0)
+    scale = energy_scale(dataset)
+    unit, factor = ("MJ", 1e-6) if scale > 2e7 else ("kJ", 1e-3) if scale > 2e3 else ("J", 1.0)
     fig, axes = figure(3, 1, 9.6, 7.4, height_ratios=(3, 2, 1.2))
     top, middle, low = axes[:, 0]
     kinetic = dataset["kinetic_energy"].sum("body").values
@@ -127,6 +135,10 @@ def plot_energy(dataset: xr.Dataset) -> Figure:
     names = [str(name) for name in dataset["element"].values]
     still = [name in ("gravity", "buoyancy") for name in names]
     weight = stored[:, still].sum(1)
+    # linear hydrostatics gives back what it takes: shown with the weight it carries
+    lifting = [name == "hydrostatics" for name in names]
+    weight = weight - work[:, lifting].sum(1)
+    work = np.where(lifting, 0.0, work)
     elastic = stored[:, np.logical_not(still)].sum(1)
     groups = (
         ("kinetic", kinetic, COLORS[0]),

@@ -110,7 +110,25 @@ def _chips(dataset: xr.Dataset) -> str:
         "joints closed within": f"{float(dataset['closure'].max()):.1e} m",
         "energy residual": f"{relative_residual(dataset):.1e}",
     }
+    if "elevation" in dataset:
+        values = {"simulated": values.pop("simulated"), "sea (4 rms)": _sea_height(dataset)} | values
+    if "absorbed_power" in dataset:
+        mean = float(dataset["absorbed_power"].sum("pto").mean())
+        values = {"simulated": values.pop("simulated"), "mean power": power_text(mean)} | values
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
+
+
+def _sea_height(dataset: xr.Dataset) -> str:
+    later = dataset["elevation"].values[len(dataset["time"]) // 5 :]
+    return f"{4.0 * float(later.std()):.2g} m"
+
+
+def power_text(watts: float) -> str:
+    """A power with a unit that fits."""
+    for unit, size in (("MW", 1e6), ("kW", 1e3)):
+        if abs(watts) >= size:
+            return f"{watts / size:.3g} {unit}"
+    return f"{watts:.3g} W"
 
 
 def _legend(data: dict[str, Any]) -> str:
@@ -152,6 +170,8 @@ def _tables(system: System, dataset: xr.Dataset) -> str:
     ]
     cards = [_card("Bodies: least..greatest position", table(heads, motion))]
     pairs = [_card("Energy budget", _budget(dataset)), _card("Joints", _joints(system, dataset))]
+    if "absorbed_power" in dataset:
+        pairs.append(_card("Power take-offs", _ptos(dataset)))
     if "spring_tension" in dataset:
         pairs.append(_card("Springs", _springs(dataset)))
     hidden = ("case", "report", "conventions", "title")
@@ -199,6 +219,17 @@ def _joints(system: System, dataset: xr.Dataset) -> str:
         kind = types.get(str(name), "free").replace("_", "-")
         rows.append([str(name), kind, between, f"{force[i]:,.0f}", f"{moment[i]:,.0f}"])
     return table(["joint", "type", "between", "force [N]", "moment [N m]"], rows)
+
+
+def _ptos(dataset: xr.Dataset) -> str:
+    power = dataset["absorbed_power"]
+    rows = [
+        [str(name), power_text(float(power.sel(pto=name).mean())), power_text(float(power.sel(pto=name).max()))]
+        for name in dataset["pto"].values
+    ]
+    total = power.sum("pto")
+    rows.append(["sum", power_text(float(total.mean())), power_text(float(total.max()))])
+    return table(["power take-off", "mean absorbed", "greatest"], rows, total=1)
 
 
 def _springs(dataset: xr.Dataset) -> str:

@@ -60,7 +60,7 @@
   const strongest = Math.max(1e-9, ...scene.tension.flat().map(Math.abs));
 
   // --- camera -------------------------------------------------------------------------------------
-  const home = { yaw: -1.05, pitch: 0.33, distance: 1.75 * size, target: middle.slice() };
+  const home = { yaw: -1.05, pitch: scene.waves ? 0.3 : 0.33, distance: (scene.waves ? 1.58 : 1.75) * size, target: middle.slice() };
   let camera = JSON.parse(JSON.stringify(home)), W = 1, H = 1, scale = 1, axes = null, eye = null;
   function aim() {
     const c = Math.cos(camera.pitch), back = [c * Math.cos(camera.yaw), c * Math.sin(camera.yaw), Math.sin(camera.pitch)];
@@ -84,8 +84,9 @@
 
   // --- the sea: incident waves on a grid ------------------------------------------------------------
   const sea = scene.waves;
-  const reach = 0.72 * flat, cells = sea ? Math.min(72, Math.max(24, Math.round((2 * reach) / (sea.shortest / 9)))) : 0;
-  const wide = sea ? [reach, Math.min(reach, Math.max(0.5 * reach, 0.8 * (high[1] - low[1])))] : [reach, reach];
+  let over = true; // the eye is above the water
+  const reach = 0.66 * flat, cells = sea ? Math.min(72, Math.max(24, Math.round((2 * reach) / (sea.shortest / 9)))) : 0;
+  const wide = sea ? [reach, Math.min(reach, Math.max(0.5 * reach, high[1] - low[1]))] : [reach, reach];
   const count = [cells + 1, Math.max(2, Math.round((cells * wide[1]) / wide[0])) + 1];
   const surfaceX = (i) => middle[0] - wide[0] + (2 * wide[0] * i) / (count[0] - 1);
   const surfaceY = (j) => middle[1] - wide[1] + (2 * wide[1] * j) / (count[1] - 1);
@@ -182,9 +183,9 @@
       const center = mix(points[0], points[2], 0.5), view = unit(sub(eye, center));
       // light from the sun, brighter crests, and more sky where one looks along the water
       const glance = Math.pow(1 - Math.min(1, Math.abs(dot(normal, view))), 3);
-      const lit = 0.62 + 0.5 * (dot(normal, sun) - sun[2]) * 2.2 + 0.22 * (center[2] / tall);
-      let color = mix(DEEP, SEA, Math.min(1.25, Math.max(0, lit)));
-      color = mix(color, [222, 236, 244], Math.min(0.75, 0.1 + 0.6 * glance));
+      const lit = 0.5 + 5 * (dot(normal, sun) - sun[2]) + 0.3 * (center[2] / tall);
+      let color = mix(DEEP, SEA, Math.min(1.5, Math.max(-0.2, lit)));
+      color = mix(color, [222, 236, 244], Math.min(0.7, 0.06 + 0.5 * glance));
       quads.push({ depth: dot(sub(center, eye), axes.back), points, fill: css(color) });
     }
     quads.sort((p, q) => p.depth - q.depth);
@@ -235,14 +236,16 @@
     scene.joints.forEach((j) => {
       const a = at(pose, j.base), b = at(pose, j.follower);
       const nearer = (p) => add(p, mul(axes.back, 0.01 * size));
+      // in waves a joint at the waterline must not come and go
+      const side = (p) => (sea && over ? Math.max(0, above(p)) : above(p));
       for (const [e, p] of [[j.base, a], [j.follower, b]]) {
         if (e.body < 0) continue;
         const c = at(pose, { body: e.body, point: scene.bodies[e.body].center });
         // arms are drawn behind every shape: inside their own body they stay hidden
-        put(above(p), add(p, mul(axes.back, -10 * size)), () => line(p, c, "rgba(40,55,68,.85)", 2.2));
+        put(side(p), add(p, mul(axes.back, -10 * size)), () => line(p, c, "rgba(40,55,68,.85)", 2.2));
       }
-      put(above(a), a, () => line(a, b, "rgba(40,55,68,.9)", 2.2));
-      put(above(b), nearer(b), () => dotAt(b, 3.6, "#fff", "#22303c"));
+      put(side(a), a, () => line(a, b, "rgba(40,55,68,.9)", 2.2));
+      put(side(b), nearer(b), () => dotAt(b, 3.6, "#fff", "#22303c"));
     });
     return list.sort((p, q) => p.depth - q.depth);
   }
@@ -256,7 +259,8 @@
     ctx.fillStyle = sky; ctx.fillRect(0, 0, W, H);
     ctx.lineJoin = ctx.lineCap = "round";
     if (sea) raiseSea(now);
-    const pose = poses(now), list = items(pose), over = eye[2] > 0;
+    over = eye[2] > 0;
+    const pose = poses(now), list = items(pose);
     const surface = () => { if (sea) wavy(); else if (wet) sheet(0, css(SEA, 0.16), css(DEEP, 0.13), 0.72); };
     if (floor !== null && eye[2] > floor) sheet(floor, css(SAND, 0.75), "rgba(120,100,60,.16)", 0.72);
     // what lies beyond the surface first, then the surface, then what is on the eye's side
@@ -350,6 +354,9 @@
     if (e.code === "Space" && e.target.tagName !== "BUTTON") { e.preventDefault(); play(!playing); }
   });
   window.addEventListener("resize", resize);
-  play(!window.matchMedia("(prefers-reduced-motion: reduce)").matches);
+  // report.html#t=60 opens at that time, standing still
+  const asked = /^#t=([\d.]+)$/.exec(window.location.hash);
+  if (asked) now = Math.min(end, Math.max(T[0], Number(asked[1])));
+  play(!asked && !window.matchMedia("(prefers-reduced-motion: reduce)").matches);
   resize(); requestAnimationFrame(tick);
 })();
