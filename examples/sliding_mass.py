@@ -12,7 +12,7 @@ OMEGA = 0.911  # rad/s
 
 
 def buoy() -> sw.System:
-    hull = sw.Cylinder(radius=5.0, draft=10.0, height=14.0, panel_size=1.3)
+    hull = sw.Cylinder(radius=5.0, draft=10.0, height=14.0, panel_size=0.8)
     shell = sw.Body(
         "buoy",
         mass=605_033.0,
@@ -48,7 +48,7 @@ def buoy() -> sw.System:
 
 def main() -> None:
     system = buoy()
-    data = sw.run_bem(system, np.append(np.arange(0.2, 2.5, 0.15), OMEGA))
+    data = sw.run_bem(system, np.append(np.arange(0.25, 2.4, 0.2), OMEGA))
     model = sw.compile(system, data)
     linear = sw.rao(model, omega=OMEGA)
     motion = np.abs(linear["rao"].isel(omega=0, wave_direction=0).sel(body="buoy"))
