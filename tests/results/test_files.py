@@ -65,8 +65,6 @@ def test_a_damaged_result_is_told(tmp_path):
 
 
 def test_complex_results_come_back_complex(tmp_path):
-    import numpy as np
-    import xarray as xr
 
     rao = xr.Dataset({"rao": ("omega", np.array([1 + 2j, 3 - 1j]), {"units": "m/m"})})
     back = sw.load_result(sw.save(rao, tmp_path / "rao.nc"))

@@ -51,7 +51,8 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
     for name in {x.attrs["complex"] for x in dataset.data_vars.values() if "complex" in x.attrs}:
         real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
         about = {key: text for key, text in real.attrs.items() if key != "complex"}
-        whole = (real + 1j * imag).assign_attrs(about)
+        whole = real + 1j * imag
+        whole.attrs = about
         dataset = dataset.drop_vars([f"{name}_real", f"{name}_imag"]).assign({name: whole})
     return dataset
 
