@@ -1,18 +1,17 @@
-"""Radiation data made ready for a fit: checked, symmetric, scaled, split into independent groups."""
+"""Radiation data made ready for a fit: checked, symmetric, scaled, split into groups."""
 
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
 
+from swelltree.hydro.damping_band import damping_scale, extend_damping
 from swelltree.hydro.memory import (
     added_mass_change,
-    damping_scale,
-    extend_damping,
     infinite_added_mass,
 )
+from swelltree.spatial.arrays import Array
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
@@ -91,7 +90,8 @@ def prepare(
     omega, A, B = omega[order], A[order], B[order]
     if omega.size < 4:
         raise SwelltreeError(
-            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give at least 4."
+            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give "
+            "at least 4."
         )
     if scale is None:
         scale = damping_scale(B)
@@ -102,7 +102,8 @@ def prepare(
     noisy = _noisy(B / outer, scale)
     if noisy:
         notes.append(
-            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative or too large "
+            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative "
+            "or too large "
             "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
         )
         warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
@@ -112,7 +113,8 @@ def prepare(
     bad = least < -NEGATIVE
     if bad.any() and (~bad).sum() >= 4:
         notes.append(
-            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in some "
+            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in "
+            "some "
             f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
             "Irregular frequencies look like this: add a lid or refine the mesh."
         )
@@ -122,13 +124,15 @@ def prepare(
         found = infinite_added_mass(omega, A, B)
         A_inf = found.value
         notes.append(
-            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} % of the "
+            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} "
+            "% of the "
             "largest added mass of a freedom."
         )
     A_inf = np.asarray(A_inf, dtype=float)
     if A_inf.shape != A.shape[1:] or not np.isfinite(A_inf).all():
         raise SwelltreeError(
-            f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} finite numbers."
+            f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} "
+            "finite numbers."
         )
     A_inf = (A_inf + A_inf.T) / 2
     K = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
@@ -136,7 +140,8 @@ def prepare(
     size = np.linalg.norm(B / outer, axis=(1, 2))
     if size[-1] > 0.1 * size.max():
         notes.append(
-            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at {omega[-1]:.4g} rad/s: "
+            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at "
+            f"{omega[-1]:.4g} rad/s: "
             "above the band the model is a plausible continuation, not data."
         )
     weight = np.gradient(omega)
@@ -149,7 +154,8 @@ def prepare(
             largest = np.sqrt(np.abs(np.einsum("fii->fi", A)).max(axis=0))
             part = (gap / np.outer(largest, largest).clip(min=1e-300))[:, doubtful, doubtful].max()
             notes.append(
-                f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, by up to {100 * part:.2g} % of A; "
+                f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, by up to "
+                f"{100 * part:.2g} % of A; "
                 "omega (A - A_inf) was taken from B there."
             )
     lost = float(
@@ -162,7 +168,7 @@ def prepare(
 
 
 def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:
-    """K with the imaginary part that B implies, for freedoms whose B has decayed but whose A disagrees.
+    """K with the imaginary part that B implies, where B has decayed but A disagrees.
 
     At high frequency omega (A - A_inf) multiplies small errors of A; where B is known until it
     vanishes, the Kramers-Kronig relation is the better source.
@@ -183,18 +189,23 @@ def _check(omega: Array, A: Array, B: Array) -> None:
     """Shapes and numbers, told in a sentence."""
     if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
         raise SwelltreeError(
-            f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, damping "
+            f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, "
+            "damping "
             f"{B.shape}. Give (f,), (f, m, m) and (f, m, m)."
         )
     if A.shape[1] != A.shape[2]:
         raise SwelltreeError(
-            f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give square matrices."
+            f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give "
+            "square matrices."
         )
-    finite = np.isfinite(A).all(axis=(1, 2)) & (np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega))
+    finite = np.isfinite(A).all(axis=(1, 2)) & (
+        np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega)
+    )
     if np.isnan(omega).any() or not finite.all():
         first = omega[~finite][0] if (~finite).any() else np.nan
         raise SwelltreeError(
-            f"radiation data hold NaN or infinite numbers at {int((~finite).sum())} of {omega.size} frequencies "
+            f"radiation data hold NaN or infinite numbers at {int((~finite).sum())} of "
+            f"{omega.size} frequencies "
             f"(first at omega = {first:.4g} rad/s). Drop these rows or run the BEM there again."
         )
 
@@ -209,9 +220,12 @@ def _symmetry(B: Array) -> list[str]:
             "Check the data, or leave radiation out."
         )
     if skew <= ASYMMETRY * size:
-        return [f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."]
+        return [
+            f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."
+        ]
     text = (
-        f"radiation damping is not symmetric: B and its transpose differ by {100 * skew / size:.0f} % of the "
+        f"radiation damping is not symmetric: B and its transpose differ by "
+        f"{100 * skew / size:.0f} % of the "
         "largest |B|; the mean was taken. Check the order of rows and columns, or refine the mesh."
     )
     warnings.warn(text, SwelltreeWarning, stacklevel=4)
