@@ -54,9 +54,9 @@ def extend_damping(
         omega: frequencies of the data, rising [rad/s].
         damping: B there.
         tail_exponent: decay above the band, default from the data.
-        points: points put into each interval by a shape-preserving cubic.
+        points: points put into each interval by a cubic spline.
     """
-    from scipy.interpolate import PchipInterpolator
+    from scipy.interpolate import CubicSpline
 
     omega, damping = finite_rows(omega, damping)
     scale = damping_scale(damping)
@@ -74,7 +74,7 @@ def extend_damping(
     )
     low = np.linspace(0.0, omega[0], points + 1)[:-1]
     high = omega[-1] * np.geomspace(1.0, REACH, 40 * points)[1:]
-    body = PchipInterpolator(omega, damping)(inside)
+    body = CubicSpline(omega, damping)(inside)
     parts = [
         (low / omega[0])[:, None, None] ** q * damping[0],
         body,

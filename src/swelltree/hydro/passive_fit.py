@@ -12,7 +12,7 @@ from swelltree.spatial.arrays import Array
 class Group:
     """One group of freedoms on its way to a passive model."""
 
-    def __init__(self, data: RadiationData, group: tuple[int, ...]) -> None:
+    def __init__(self, data: RadiationData, group: tuple[int, ...], most: int) -> None:
         self.group = np.array(group)
         self.K = data.K[:, self.group][:, :, self.group]
         m = len(group)
@@ -21,23 +21,23 @@ class Group:
         omega = data.omega[rows] / data.omega[-1]
         self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
         self.data = data
-        self.model = self._start()
+        self.model = self._start(most)
         self.step = max(1, m // 5)
         self.idle = 0
         self._measure()
 
-    def _start(self) -> Oscillators:
-        """Oscillators with the poles of the balanced model, one for each freedom at most."""
-        problem, m = self.problem, self.group.size
+    def _start(self, most: int) -> Oscillators:
+        """Oscillators with the poles of the balanced model, at most one for each freedom."""
+        problem, count = self.problem, min(self.group.size, most)
         model = problem.none()
         if problem.omega.size >= 12:
             A, B, C = vector_fitted(problem.omega, problem.K, min(12, problem.omega.size // 2))
             _, right, left = balance(A, B, C)
-            A, B, C = truncate(A, B, C, right, left, 2 * m)
+            A, B, C = truncate(A, B, C, right, left, 2 * count)
             poles, V = modes(A)
             inputs, outputs = np.linalg.solve(V, B), C @ V
             for k in np.flatnonzero(poles.imag > 0):
-                R = 2 * np.outer(outputs[:, k], inputs[k]).real
+                R = 2 * (outputs[:, k, None] * inputs[k]).real
                 size, direction = np.linalg.eigh((R + R.T) / 2)
                 drive = np.sqrt(max(size[-1], 1e-4)) * direction[:, -1]
                 model = model.with_one_more(abs(poles[k]), -2 * poles[k].real, drive)
@@ -65,7 +65,10 @@ def passive(
 ) -> tuple[StateSpace, Array | None, list[str]]:
     """Passive oscillators for every group, enlarged where the misfit is largest."""
     whole = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
-    groups = [Group(data, g) for g in data.groups]
+    # oscillators are shared out by the number of freedoms, at least one for each group
+    freedoms = sum(len(g) for g in data.groups)
+    spare = limit // 2 - len(data.groups)
+    groups = [Group(data, g, 1 + spare * len(g) // freedoms) for g in data.groups]
     # what couples the groups is noise; it counts as misfit
     inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups)
     between = max(whole - inside, 0.0)

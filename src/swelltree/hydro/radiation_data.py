@@ -57,21 +57,21 @@ class RadiationData:
 
 
 def prepare(
-    omega: Float[Array, " f"],
-    A: Float[Array, "f m m"],
-    B: Float[Array, "f m m"],
-    A_inf: Float[Array, "m m"] | None = None,
+    omega: Array,
+    A: Array,
+    B: Array,
+    A_inf: Array | None = None,
     *,
     omega_max: float | None = None,
-    scale: Float[Array, " m"] | None = None,
+    scale: Array | None = None,
     causal: bool = True,
 ) -> RadiationData:
     """Check radiation data and bring them into the form that fits work on.
 
     Args:
         omega: frequencies [rad/s]; a row at infinity gives A_inf, a row at zero is not needed.
-        A: added mass.
-        B: radiation damping.
+        A: added mass (f, m, m).
+        B: radiation damping (f, m, m).
         A_inf: added mass at infinite frequency; without it and without a row at infinity Ogilvie's
             relation is used.
         omega_max: leave out data above this frequency [rad/s].
@@ -93,13 +93,12 @@ def prepare(
             f"radiation data have {omega.size} frequencies between zero and the upper limit. Give "
             "at least 4."
         )
-    if scale is None:
-        scale = damping_scale(B)
-    outer = np.outer(scale, scale)
+    unit: Array = damping_scale(B) if scale is None else np.asarray(scale, dtype=float)
+    outer = np.outer(unit, unit)
     notes += _symmetry(B / outer)
     B = (B + B.transpose(0, 2, 1)) / 2
     A = (A + A.transpose(0, 2, 1)) / 2
-    noisy = _noisy(B / outer, scale)
+    noisy = _noisy(B / outer, unit)
     if noisy:
         notes.append(
             f"radiation of freedoms {noisy} was left out: it is small and its damping is negative "
@@ -150,21 +149,14 @@ def prepare(
     if causal:
         K, doubtful = _causal(omega, B / outer, raw, weight)
         if doubtful:
-            gap = np.abs((K - raw).imag / omega[:, None, None]) * outer
-            largest = np.sqrt(np.abs(np.einsum("fii->fi", A)).max(axis=0))
-            part = (gap / np.outer(largest, largest).clip(min=1e-300))[:, doubtful, doubtful].max()
-            notes.append(
-                f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, by up to "
-                f"{100 * part:.2g} % of A; "
-                "omega (A - A_inf) was taken from B there."
-            )
+            notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))
     lost = float(
         np.sqrt(
             np.einsum("f,fij->", weight, np.abs(K - raw) ** 2)
             / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
         )
     )
-    return RadiationData(omega, K, weight, scale, A_inf, _groups(K), lost, tuple(notes))
+    return RadiationData(omega, K, weight, unit, A_inf, _groups(K), lost, tuple(notes))
 
 
 def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:
@@ -183,6 +175,19 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
     doubtful = decayed & (gap > DOUBT**2 * size) & (np.abs(own).max(axis=0) > 1e-2)
     either = doubtful[:, None] | doubtful[None, :]
     return np.where(either, implied, K), [int(i) for i in np.flatnonzero(doubtful)]
+
+
+def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[int]) -> str:
+    """How far the added mass of the model is from that of the data, where the water radiates."""
+    own = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
+    weight = np.abs(own[2]) / np.abs(own[2]).sum(axis=0).clip(min=1e-300)
+    change = (weight * own[0].imag / omega[:, None]).sum(axis=0)
+    part = np.max(np.abs(change) / np.abs(own[1]).max(axis=0).clip(min=1e-300))
+    return (
+        f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, whose B has decayed: "
+        "omega (A - A_inf) was taken from B there. Where they radiate most, the added mass of the "
+        f"model differs from the data by up to {100 * part:.2g} %."
+    )
 
 
 def _check(omega: Array, A: Array, B: Array) -> None:

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Float
 
 from swelltree.hydro.passive_fit import passive
 from swelltree.hydro.radiation_data import RadiationData, prepare
@@ -25,15 +24,15 @@ PER_FREEDOM = 6  # default largest order: this many states for each radiating fr
 
 
 def fit_radiation(
-    omega: Float[Array, " f"],
-    A: Float[Array, "f m m"],
-    B: Float[Array, "f m m"],
-    A_inf: Float[Array, "m m"] | None = None,
+    omega: Array,
+    A: Array,
+    B: Array,
+    A_inf: Array | None = None,
     *,
-    error: float = 0.03,
+    error: float = 0.02,
     max_order: int | None = None,
     method: str = "vector_fitting",
-    scale: Float[Array, " m"] | None = None,
+    scale: Array | None = None,
     omega_max: float | None = None,
     causal: bool = True,
     entry_order: int = 6,
@@ -42,8 +41,8 @@ def fit_radiation(
 
     Args:
         omega: frequencies [rad/s]; a row at infinity gives A_inf.
-        A: added mass.
-        B: radiation damping.
+        A: added mass (f, m, m).
+        B: radiation damping (f, m, m).
         A_inf: added mass at infinite frequency; default the row at infinity, else Ogilvie's
             relation.
         error: largest Frobenius misfit over the band relative to K, freedoms scaled.
