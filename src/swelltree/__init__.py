@@ -16,6 +16,7 @@ _NAMES = {
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
+        LinearPto LinearMooring LinearDamping
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -23,6 +24,9 @@ _NAMES = {
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
+    "swelltree.hydro.write": "write_hydro",
     "swelltree.waves": """
         dispersion components realise elevation kinematics read_record
         from_wavespectra to_wavespectra
@@ -33,6 +37,9 @@ _NAMES = {
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
+    "swelltree.studies.rao": "rao response",
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
     "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }

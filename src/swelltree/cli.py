@@ -244,6 +244,27 @@ def bench(ctx: typer.Context) -> None:
 
 
 @app.command()
+def hydro(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder of any BEM code.")],
+    rho: Annotated[float | None, typer.Option(help="Density, where the file has none.")] = None,
+    g: Annotated[float | None, typer.Option(help="Gravity, where the file has none.")] = None,
+    depth: Annotated[float | None, typer.Option(help="Depth, where the file has none.")] = None,
+) -> None:
+    """Show what hydrodynamic data hold and what is wrong with them."""
+    from rich.console import Console
+
+    from swelltree.hydro.outline import hydro_outline
+    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.report import hydro_report
+
+    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False)
+    findings = hydro_report(data)
+    text = hydro_outline(data, findings)
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(int(any(finding.severity == "error" for finding in findings)))
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of case files, for editors that complete and check."""
     import json

@@ -10,14 +10,17 @@ from swelltree.model.describe_layout import local_point
 from swelltree.model.forces.applied import Applied
 from swelltree.model.forces.controllers import CompiledController
 from swelltree.model.forces.joint_forces import JointForces
+from swelltree.model.forces.moorings import Moorings
 from swelltree.model.forces.springs import Springs
 from swelltree.model.forces.total import Forces
+from swelltree.model.kinematics import Pose
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.sensors import Sensors
 from swelltree.model.signals import compile_signal
 from swelltree.system import AppliedForce, JointForce, SpringDamper, System
 from swelltree.system.bodies import Point
 from swelltree.system.controllers import parse_measure
+from swelltree.system.moorings import dense, six
 from swelltree.system.sensors import DistanceSensor, PointSensor
 from swelltree.system.signals import resolve
 
@@ -32,11 +35,14 @@ class Names:
     controllers: tuple[str, ...]
     points: tuple[str, ...]
     distances: tuple[str, ...]
+    ptos: tuple[str, ...]
+    moorings: tuple[str, ...]
 
     @property
     def elements(self) -> tuple[str, ...]:
         """Names of the terms of the energy budget."""
-        return ("gravity", "buoyancy", *self.springs, *self.joint_forces, *self.applied)
+        own = (*self.springs, *self.joint_forces, *self.applied, *self.moorings)
+        return ("gravity", "buoyancy", *own)
 
 
 def _body(layout: Layout, point: Point) -> int:
@@ -54,9 +60,9 @@ def _signal(value):
 
 def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names]:
     """Arrays of every force element and sensor."""
-    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
-    on_joints = [f for f in system.forces if isinstance(f, JointForce)]
-    applied = [f for f in system.forces if isinstance(f, AppliedForce)]
+    springs = [f for f in system.elements if isinstance(f, SpringDamper)]
+    on_joints = [f for f in system.elements if isinstance(f, JointForce)]
+    applied = [f for f in system.elements if isinstance(f, AppliedForce)]
     points = [s for s in system.sensors if isinstance(s, PointSensor)]
     distances = [s for s in system.sensors if isinstance(s, DistanceSensor)]
     names = Names(
@@ -66,11 +72,14 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         tuple(c.name for c in system.controllers),
         tuple(s.name for s in points),
         tuple(s.name for s in distances),
+        tuple(p.name for p in system.ptos),
+        tuple(m.name for m in system.moorings),
     )
     forces = Forces(
         springs=_springs(system, layout, springs),
         joint_forces=_joint_forces(system, layout, on_joints),
         applied=tuple(_applied(system, layout, f) for f in applied),
+        moorings=_moorings(system, layout),
         controllers=tuple(_controller(layout, names, c) for c in system.controllers),
         spring_signals=tuple(_signal(f.force) for f in springs),
         joint_signals=tuple(_signal(f.force) for f in on_joints),
@@ -128,6 +137,23 @@ def _joint_forces(system: System, layout: Layout, forces: list[JointForce]) -> J
         column("stop_stiffness"),
         column("stop_damping"),
         dofs,
+    )
+
+
+def _moorings(system: System, layout: Layout) -> Moorings:
+    own = system.moorings
+    places, turns = [], []
+    for mooring in own:
+        body = system.body(mooring.body.body)
+        R = body.rotation_matrix
+        places.append(np.array(body.position) + R @ np.array(body.reference))
+        turns.append(R)
+    return Moorings(
+        np.array([dense(getattr(m, "stiffness", ())) for m in own]).reshape(-1, 6, 6),
+        np.array([dense(m.damping) for m in own]).reshape(-1, 6, 6),
+        np.array([six(getattr(m, "pretension", ())) for m in own]).reshape(-1, 6),
+        Pose(np.array(places).reshape(-1, 3), np.array(turns).reshape(-1, 3, 3)),
+        tuple(_body(layout, m.body) for m in own),
     )
 
 

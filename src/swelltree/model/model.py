@@ -47,7 +47,7 @@ class Start:
     angles: Array  # angle of every single-axis rotation, with its turns
 
 
-@pytree("layout", "names", "cut_rows", "all_rows", "redundant", "report")
+@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report")
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
 
@@ -63,6 +63,7 @@ class Model:
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout
+    water: Any  # system.Water the system was described in
     names: Any  # names of force elements, controllers, sensors (static)
     cut_rows: tuple[Row, ...]  # independent rows for joint-coordinate formulations
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates

@@ -31,9 +31,11 @@ def to_dataset(
 
     raw = {name: np.asarray(values) for name, values in channels.items()}
     order = body_order(model)
-    for name in ("position", "rotation", "velocity", "acceleration", "wrench", "kinetic_energy"):
-        if name in raw:
+    for name, label in LABELS.items():
+        if name in raw and label.dims[:1] == ("body",):
             raw[name] = raw[name][:, order]
+    if model.names.ptos:
+        raw["absorbed_power"] = absorbed_power(model, raw)
     if "rotation" in raw:
         raw["quaternion"] = matrix_to_quat(raw["rotation"])
         euler = matrix_to_euler(raw["rotation"])
@@ -63,6 +65,20 @@ def to_dataset(
     )
     dataset.attrs = provenance(model) | {key: plain(value) for key, value in attrs.items()}
     return dataset
+
+
+def absorbed_power(model: Model, raw: dict[str, np.ndarray]) -> np.ndarray:
+    """Power taken by every PTO, (time, pto) [W]; positive when it leaves the sea."""
+    names, power = model.names, []
+    for pto in names.ptos:
+        if pto in names.springs:
+            i = names.springs.index(pto)
+            power.append(raw["spring_tension"][:, i] * raw["spring_rate"][:, i])
+        else:
+            i = names.joint_forces.index(pto)
+            dof = model.forces.joint_forces.dof[i]
+            power.append(-raw["joint_force_force"][:, i] * raw["rate"][:, dof])
+    return np.stack(power, axis=1)
 
 
 def body_order(model: Model) -> list[int]:
@@ -123,6 +139,8 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "joint_element_unit": text(
             "joint_element", ["N m" if dof.turns else "N" for dof in dofs], "unit of the force"
         ),
+        "pto": text("pto", names.ptos, "power take-off"),
+        "mooring": text("mooring", names.moorings, "linear mooring"),
         "applied": text("applied", names.applied, "applied force"),
         "applied_body": text(
             "applied", [bodies[e.body] for e in model.forces.applied], "body the force acts on"

@@ -179,6 +179,26 @@ LABELS: dict[str, Label] = {
         "world axes",
         "see point_body",
     ),
+    "hydro_excitation": Label(
+        "excitation_force", ("body", "dof"), "N, N m", "wave excitation", _POINT, _EACH
+    ),
+    "hydro_radiation": Label(
+        "radiation_force", ("body", "dof"), "N, N m", "radiation memory force", _POINT, _EACH
+    ),
+    "hydro_hydrostatics": Label(
+        "hydrostatic_force", ("body", "dof"), "N, N m", "buoyancy", _POINT, _EACH
+    ),
+    "mooring_wrench": Label(
+        "mooring_force",
+        ("mooring", "dof"),
+        "N, N m",
+        "force and moment of the linear mooring",
+        _POINT,
+        "the moored body",
+    ),
+    "absorbed_power": Label(
+        "absorbed_power", ("pto",), "W", "power taken from the sea, -F times rate of the coordinate"
+    ),
     "distance": Label("distance", ("pair",), "m", "distance between the two points"),
     "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
     "partition_condition": Label(

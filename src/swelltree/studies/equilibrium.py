@@ -109,7 +109,7 @@ def equilibrium(
         begin = start_phase(model, how)
         phase = Phase(state, begin.work, begin.memory)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
-    state, before, found = find_rest(model, how, start)
+    state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, begin.memory)
     return _to_dataset(model, how, phase, before, found, provenance)
@@ -117,8 +117,8 @@ def equilibrium(
 
 def find_rest(
     model: Model, how: Formulation, start: State | None = None
-) -> tuple[State, np.ndarray, NewtonResult]:
-    """State of rest, the forces out of balance before, and how Newton went."""
+) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
+    """State of rest, multipliers, the forces out of balance before, and how Newton went."""
     state = how.start(model) if start is None else start
     residual, args, x0 = _set_up(model, how, state)
     before = np.asarray(jax.jit(residual)(args, x0))
@@ -147,7 +147,7 @@ def find_rest(
     rest = jax.jit(lambda m, x: how.settle(m, jnp.zeros(()), how.retract(m, still, x)))(
         model, found.x[:n]
     )
-    return rest, before[:n], found
+    return rest, float(args.force_scale) * found.x[n:], before[:n], found
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:

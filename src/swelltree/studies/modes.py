@@ -90,7 +90,7 @@ def modes(
         A, _ = linearise(model, how, State(state.q, 0.0 * state.s, state.chart))
         return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
     if at_equilibrium:
-        state, _, _ = find_rest(model, how, start)
+        state = find_rest(model, how, start)[0]
     else:
         state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)

@@ -39,6 +39,8 @@ from swelltree.system.joints import (
     Universal,
     Weld,
 )
+from swelltree.system.moorings import LinearDamping, LinearMooring
+from swelltree.system.ptos import LinearPto
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -113,6 +115,9 @@ __all__ = [
     "JointForce",
     "JointLayout",
     "Jonswap",
+    "LinearDamping",
+    "LinearMooring",
+    "LinearPto",
     "Measure",
     "MeasuredWave",
     "MeshFile",

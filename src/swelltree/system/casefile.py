@@ -14,6 +14,8 @@ from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
+from swelltree.system.moorings import MOORING_TYPES
+from swelltree.system.ptos import PTO_TYPES
 from swelltree.system.schema import class_schema
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
@@ -27,6 +29,8 @@ LISTS: dict[str, tuple[str, Any]] = {
     "forces": ("force", FORCE_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
+    "ptos": ("pto", PTO_TYPES),
+    "moorings": ("mooring", MOORING_TYPES),
 }
 
 
@@ -216,7 +220,7 @@ def case_schema() -> dict[str, Any]:
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,
             },
-            "hydro": _class_schema(HydroSpec),
+            "hydro": class_schema(HydroSpec),
             "studies": rows(STUDY_TYPES),
         },
         "required": ["system"],

@@ -50,6 +50,8 @@ class System(Description):
         forces: force elements (gravity is always there, see `Water`).
         controllers: control laws.
         sensors: points and distances to report.
+        ptos: power take-offs.
+        moorings: linear moorings and damping.
         water: density, gravity and depth.
     """
 
@@ -61,15 +63,17 @@ class System(Description):
     controllers: Annotated[tuple[Any, ...], _rows(Controller)] = ()
     sensors: Annotated[tuple[Any, ...], _rows(Sensor)] = ()
     water: Annotated[Any, BeforeValidator(as_water)] = Water()
+    ptos: Annotated[tuple[Any, ...], _rows(Force)] = ()
+    moorings: Annotated[tuple[Any, ...], _rows(Force)] = ()
 
     def __post_init__(self) -> None:
         if not self.bodies:
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
-        for item in (*self.joints, *self.forces, *self.sensors):
+        for item in (*self.joints, *self.elements, *self.moorings, *self.sensors):
             self._check_points(item)
         self._check_lengths()
-        for force in self.forces:
+        for force in self.elements:
             if isinstance(force, JointForce):
                 force.warn_of_degrees(self.dof_of(force))
         self._check_controllers()
@@ -85,6 +89,11 @@ class System(Description):
         """The system with every mass, inertia and centre of mass as numbers."""
         bodies = tuple(body.resolved(self.water) for body in self.bodies)
         return self if bodies == self.bodies else self.replace(bodies=bodies)
+
+    @property
+    def elements(self) -> tuple[Any, ...]:
+        """Force elements, PTOs as the elements they stand for."""
+        return (*self.forces, *(pto.element for pto in self.ptos))
 
     def body(self, name: str) -> Body:
         """The body of a name."""
@@ -149,7 +158,8 @@ class System(Description):
 
     def _check_names(self) -> None:
         seen: dict[str, Any] = {}
-        for item in (*self.bodies, *self.joints, *self.forces, *self.controllers, *self.sensors):
+        items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
+        for item in (*items, *self.controllers, *self.sensors):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
             if item.name in seen:
@@ -228,7 +238,7 @@ class System(Description):
         item, quantity, rate = parse_measure(text)
         joints = {joint.name: joint.layout().dofs for joint in self.joints}
         springs = {
-            force.name: ("length",) for force in self.forces if isinstance(force, SpringDamper)
+            force.name: ("length",) for force in self.elements if isinstance(force, SpringDamper)
         }
         bodies = {body.name: DOFS for body in self.bodies}
         known = joints | springs | bodies
@@ -251,7 +261,8 @@ class System(Description):
 
     def _check_free_names(self) -> None:
         names = {
-            item.name: item for item in (*self.bodies, *self.joints, *self.forces, *self.sensors)
+            item.name: item
+            for item in (*self.bodies, *self.joints, *self.elements, *self.moorings, *self.sensors)
         }
         for body in self.topology.implicit_free:
             if f"{body}_free" in names:

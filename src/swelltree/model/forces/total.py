@@ -10,6 +10,7 @@ from swelltree.model.forces.gravity import gravity
 from swelltree.model.forces.hydrodynamics import TERMS, hydrodynamics
 from swelltree.model.forces.joint_forces import JointForces, joint_forces
 from swelltree.model.forces.loads import Loads
+from swelltree.model.forces.moorings import Moorings, moorings
 from swelltree.model.forces.springs import Springs, springs
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
@@ -23,6 +24,7 @@ class Forces:
     springs: Springs
     joint_forces: JointForces
     applied: tuple[Applied, ...]
+    moorings: Moorings
     controllers: tuple[CompiledController, ...]
     spring_signals: tuple[Any, ...]
     joint_signals: tuple[Any, ...]
@@ -37,7 +39,7 @@ def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
     """Sum of all forces.
 
     Elements are ordered gravity, buoyancy, springs, joint forces, applied
-    forces, hydrodynamics (`element_names`); channels are prefixed by their kind.
+    forces, moorings, hydrodynamics (`element_names`); channels are prefixed by their kind.
 
     Args:
         chi: state of the radiation memory, empty where there is none.
@@ -51,6 +53,8 @@ def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
         parts["joint_force"] = joint_forces(model, motion, joint_control)
     if forces.applied:
         parts["applied"] = applied(model, t, motion)
+    if forces.moorings.body:
+        parts["mooring"] = moorings(model, motion)
     if model.hydro is not None:
         parts["hydro"] = hydrodynamics(model.hydro, t, motion, chi)
     xp = namespace(motion.pose.p)
