@@ -13,7 +13,7 @@ from swelltree.hydro.bem import run_bem
 
 pytest.importorskip("capytaine")
 
-# Hulme (1982), table 1: floating hemisphere in heave, deep water. Ka, A33 and B33 / omega over the
+# Hulme (1982): floating hemisphere in heave, deep water. Ka, A33 and B33 / omega over the
 # displaced mass
 HULME = {0.2: (0.7938, 0.2793), 0.5: (0.5861, 0.3391), 1.0: (0.4284, 0.2484), 2.0: (0.3884, 0.1031)}
 
