@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
 
 import swelltree as sw
+from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
 from swelltree.model.sea_state import excitation_kernel, look_ahead, wave_loads
 
 WATER = sw.Water(rho=1000.0)
@@ -145,7 +145,7 @@ def test_data_of_an_unknown_body_are_refused():
 
 
 def test_wave_beyond_the_data_is_refused(model):
-    with pytest.raises(sw.SwelltreeError, match="hydro data reach from omega = 0.05 to 6"):
+    with pytest.raises(sw.SwelltreeError, match=r"hydro data reach from omega = 0\.05 to 6"):
         sw.simulate(model, sw.RegularWave(amplitude=1.0, omega=9.0), duration=1.0)
 
 
@@ -167,6 +167,6 @@ def test_unknown_choices_are_refused(model, data):
         sw.compile(system(), data, radiation="statespace")
     with pytest.raises(sw.SwelltreeError, match="needs omega"):
         sw.compile(system(), data, radiation="constant")
+    wave = sw.RegularWave(amplitude=1.0, omega=1.0)
     with pytest.raises(sw.SwelltreeError, match="Did you mean 'convolution'"):
-        wave = sw.RegularWave(amplitude=1.0, omega=1.0)
         sw.simulate(model, wave, duration=1.0, excitation="convolusion")

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
+
+from swelltree.spatial.arrays import Array
 
 FASTEST = 2.5  # natural frequencies stay below this, in units of the highest frequency of the data
 STIFFEST = 4.0  # dampers likewise
@@ -124,7 +125,7 @@ class PassiveProblem:
     def cost_and_slope(self, x: Float[Array, " n"], p: int) -> tuple[float, Float[Array, " n"]]:
         r"""Square of the misfit and its gradient.
 
-       .. math:: dK = s\,(d\beta^\top W + W^\top d\beta - W^\top dZ\,W), \quad W = Z^{-1}\beta
+        .. math:: dK = s\,(d\beta^\top W + W^\top d\beta - W^\top dZ\,W), \quad W = Z^{-1}\beta
         """
         model = self.unpack(x, p)
         W = model.solve(self.s)

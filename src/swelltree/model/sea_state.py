@@ -139,7 +139,7 @@ class Record(NamedTuple):
     omega: np.ndarray
     amplitude: np.ndarray
     step: float
-    count: int
+    points: int
 
 
 def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -187,13 +187,13 @@ def convolved_loads(
         )
     lag, k = excitation_kernel(table, float(beta[0]), record.step)
     reach = len(lag) // 2
-    t = record.step * np.arange(-reach, record.count + reach)
+    t = record.step * np.arange(-reach, record.points + reach)
     a = record.amplitude[:, None]
     both = [synthesised(t, record.omega, x) for x in (a, -1j * record.omega[:, None] * a)]
     from scipy.signal import fftconvolve
 
     out = [record.step * fftconvolve(x, k, mode="valid", axes=0) for x in both]
-    return out[0][: record.count], out[1][: record.count]
+    return out[0][: record.points], out[1][: record.points]
 
 
 def in_waves(model: Model, waves: Any, duration: float, method: str = "components") -> Model:

@@ -15,6 +15,7 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
 UNROLLED = 16  # largest matrix solved by straight-line code
+WRITTEN_OUT = 40  # most terms of a sum along a path or over a branch
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
 
 
@@ -37,8 +38,10 @@ def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
 
 def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
     """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
-    if mask.size * x.shape[1] <= SMALL_PRODUCT:
-        return (mask[:, :, None] * x[None]).sum(1)
+    if mask.shape[1] <= WRITTEN_OUT:
+        # written out: a reduction would wait for every addition, this vectorises over columns
+        terms = [mask[:, j, None] * x[j] for j in range(mask.shape[1])]
+        return sum(terms[1:], terms[0]) if terms else x[:0] + np.zeros((mask.shape[0], 1))
     return mask @ x
 
 
