@@ -41,10 +41,11 @@ def attenuator(names, water: sw.Water) -> sw.System:
 
 
 def main() -> None:
-    data = sw.read_hydro(reference("bem_5sa", "5sa_capytaine.nc"))
-    names = [str(name) for name in data["body"].values]
+    names = [f"segment_{i + 1}" for i in range(5)]
+    places = {name: (18.0 + 36.0 * i, 0.0, -0.2551) for i, name in enumerate(names)}
+    data = sw.read_hydro(reference("bem_5sa", "5sa_capytaine.nc"), rotation_center=places)
     water = sw.Water(rho=float(data["rho"]), depth=float(data["water_depth"]))
-    model = sw.compile(attenuator(names, water), data)
+    model = sw.compile(attenuator(names, water), data, fit={"error": 0.06})
     print(" ".join(model.report))
     wave = sw.RegularWave(height=2.0, period=10.0, ramp=20.0)
     run = sw.simulate(model, wave, duration=120.0, output_step=0.1)
@@ -52,7 +53,7 @@ def main() -> None:
     power = late["absorbed_power"].mean("time")
     pitch = late["joint_coordinate"]
     for joint in ("joint1", "joint2", "joint3", "joint4"):
-        angle = np.degrees(float(np.ptp(pitch.sel(coordinate=f"{joint}__Pitch")))) / 2
+        angle = np.degrees(float(np.ptp(pitch.sel(coordinate=f"{joint}__Pitch").values))) / 2
         print(f"{joint}: {angle:.2f} deg, {float(power.sel(pto=f'{joint}_pitch')) / 1e3:.1f} kW")
     share = float(abs(run["energy_residual"]).max()) / float(abs(run["work"]).max())
     print(f"energy residual {share:.1e} of the largest work")

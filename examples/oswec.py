@@ -27,7 +27,7 @@ def oswec(data, angle: float = 0.0, damping: float = 0.0) -> sw.System:
 def main() -> None:
     data = sw.read_hydro(
         reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc"),
-        names={"oswec_flap": "flap", "oswec_base": "base"},
+        names=["flap", "base"],
     )
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
     model = sw.compile(oswec(data, angle=np.radians(10.0)), data, fit={"error": 0.01})

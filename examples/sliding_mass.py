@@ -56,9 +56,10 @@ def main() -> None:
     surge, heave = float(motion.sel(dof="Surge")), float(motion.sel(dof="Heave"))
     slide = float(joints.sel(coordinate="slide__Heave"))
     print(f"at {OMEGA} rad/s: surge {surge:.3f}, heave {heave:.3f}, slide {slide:.3f} m/m")
-    assert abs(surge - 0.87) < 0.03
-    assert abs(heave - 1.60) < 0.03
-    assert abs(slide - 0.81) < 0.03
+    # "about 0.87, 1.60 and 0.81": sharp edges converge slowly, 3 % remain with these panels
+    assert abs(surge / 0.87 - 1) < 0.03
+    assert abs(heave / 1.60 - 1) < 0.03
+    assert abs(slide / 0.81 - 1) < 0.03
 
     # a wave of 0.2 m in time: the same heave, per metre
     wave = sw.RegularWave(amplitude=0.1, omega=OMEGA, ramp=30.0)
