@@ -8,11 +8,7 @@ from swelltree.hydro.radiation_methods import vector_fitted
 from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
 from swelltree.spatial.arrays import Array
 
-WIDTHS = (
-    0.1,
-    0.4,
-    0.03,
-)  # damping of a new oscillator: the first try, and after one or two in vain
+WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one and two in vain
 
 
 class Group:
