@@ -38,6 +38,9 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.compare": "linear_and_nonlinear",
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
     "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }
