@@ -7,7 +7,16 @@ import importlib
 from swelltree.validation.table import CASES, Case, Check, reference_folder, run_cases
 
 # modules that register cases, in the order of the table
-_MODULES = ("joints_adams", "mechanics", "motions", "conservation", "loops")
+_MODULES = (
+    "joints_adams",
+    "mechanics",
+    "motions",
+    "conservation",
+    "loops",
+    "hydro_sphere",
+    "hydro_devices",
+    "hydro_forces",
+)
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
 
