@@ -24,6 +24,9 @@ _NAMES = {
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
+    "swelltree.hydro.read": "read_hydro",
+    "swelltree.hydro.report": "hydro_report",
+    "swelltree.hydro.write": "write_hydro",
     "swelltree.waves": """
         dispersion components realise elevation kinematics read_record
         from_wavespectra to_wavespectra

@@ -146,6 +146,35 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command()
+def bem(
+    case: CasePath,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the data.  [default: out/CASE/hydro.nc]")
+    ] = None,
+    cache: Annotated[bool, typer.Option(help="Use results kept from earlier runs.")] = True,
+) -> None:
+    """Compute the hydrodynamic data of a case from its hulls; needs a [hydro] section."""
+    from rich.console import Console
+
+    from swelltree.hydro.bem import bem_of_case
+    from swelltree.hydro.bem_files import save_hydro
+    from swelltree.results.files import make_folder
+    from swelltree.system import load
+
+    found = load(case)
+    path = Path("out") / case.stem / "hydro.nc" if out is None else out
+    make_folder(path.parent)
+    data = bem_of_case(found, cache=cache)
+    data.attrs.update(case=found.text, case_file=case.name)
+    console = Console()
+    for line in data.attrs["notes"].splitlines():
+        console.print(f"- {line}", highlight=False)
+    sizes = f"{data.sizes['body']} bodies, {data.sizes['omega']} frequencies"
+    console.print(f"{sizes}, {int(data['panels'].sum())} panels", highlight=False)
+    console.print(f"written: {save_hydro(data, path)}", soft_wrap=True, highlight=False)
+
+
 def run_study(model: Any, study: Any, **options: Any) -> Any:
     """Carry out a study of a case file; options a study does not have are left out."""
     import importlib
@@ -212,6 +241,27 @@ def bench(ctx: typer.Context) -> None:
             "Clone the repository and run `make bench` there."
         )
     raise typer.Exit(subprocess.run([sys.executable, str(script), *ctx.args]).returncode)
+
+
+@app.command()
+def hydro(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder of any BEM code.")],
+    rho: Annotated[float | None, typer.Option(help="Density, where the file has none.")] = None,
+    g: Annotated[float | None, typer.Option(help="Gravity, where the file has none.")] = None,
+    depth: Annotated[float | None, typer.Option(help="Depth, where the file has none.")] = None,
+) -> None:
+    """Show what hydrodynamic data hold and what is wrong with them."""
+    from rich.console import Console
+
+    from swelltree.hydro.outline import hydro_outline
+    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.report import hydro_report
+
+    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False)
+    findings = hydro_report(data)
+    text = hydro_outline(data, findings)
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(int(any(finding.severity == "error" for finding in findings)))
 
 
 @app.command()

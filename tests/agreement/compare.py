@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import numpy as np
+import pytest
 
 import swelltree as sw
 from agreement.generate import RandomSystem
@@ -25,6 +26,12 @@ NAMES = tuple(FORMULATIONS)
 CONDITION = 1e6  # the range for which agreement is promised
 # every random topology is compiled anew and used once: compile quickly rather than well
 QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+
+
+def some(*quick: str) -> list[Any]:
+    """All formulations as test parameters: these by default, the others in the slow tests."""
+    slow = pytest.mark.slow
+    return [pytest.param(name, marks=() if name in quick else slow) for name in NAMES]
 
 
 class Unfit(Exception):

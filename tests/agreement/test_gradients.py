@@ -80,7 +80,7 @@ def central(function, h=1e-3):
 CASES = [
     pytest.param(swinging_arm, "path_matrix", id="tree"),
     pytest.param(braked_loop, "path_matrix", id="loop", marks=pytest.mark.slow),
-    pytest.param(braked_loop, "lagrange", id="loop-lagrange"),
+    pytest.param(braked_loop, "lagrange", id="loop-lagrange", marks=pytest.mark.slow),
     pytest.param(braked_loop, "partition", id="loop-partition", marks=pytest.mark.slow),
     pytest.param(swinging_arm, "composite_body", id="tree-composite", marks=pytest.mark.slow),
     pytest.param(swinging_arm, "partial_velocity", id="tree-partial", marks=pytest.mark.slow),

@@ -13,13 +13,20 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first_chain.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial/first_chain.md", "docs/how-to/seas.md"]
+)
 def test_python_blocks_run_in_order(page):
     found = blocks(page, "python")
     assert found
     names: dict[str, object] = {}
     for block in found:
         exec(compile(block, page, "exec"), names)
+
+
+def test_page_of_seas_describes_its_waves():
+    (text,) = blocks("docs/how-to/seas.md", "toml")
+    assert [study.wave.type for study in loads(text).studies] == ["irregular", "regular"]
 
 
 def test_case_file_page_describes_a_system():

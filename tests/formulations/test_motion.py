@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from agreement.compare import NAMES, first_instant, trajectory
+from agreement.compare import NAMES, first_instant, some, trajectory
 from formulations.examples import bar, four_bar, turning_pair
 from swelltree.formulations.equations import observe
 
 TIMES = np.linspace(0.0, 2.0, 21)
-
-
-def some(*quick):
-    """All formulations, these by default and the others in the slow tests."""
-    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in NAMES]
 
 
 def coordinates(model, how, t, y):
@@ -119,7 +114,7 @@ def test_ninety_degrees_of_pitch_is_no_singularity(name):
     assert np.abs(v[:, 0] - [0, 0, 0, 0, np.pi / 2, 0]).max() < 1e-12
 
 
-@pytest.mark.parametrize("name", some("path_matrix", "partition", "lagrange"))
+@pytest.mark.parametrize("name", some("path_matrix", "partition"))
 def test_hinge_angles_pass_many_turns_also_at_a_cut_joint(name):
     model = sw.compile(turning_pair())
     assert model.layout.joints[-1] == "right"

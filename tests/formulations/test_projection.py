@@ -36,7 +36,7 @@ def seen():
             "bias_acceleration": kin.bias_acceleration,
             "mass": how.mass(model, kin),
             "bias": how.bias(model, kin),
-            "tau": how.project(kin, wrench),
+            "tau": how.project(model, kin, wrench),
             "M": dense_inertia(model, kin.inertia),
             "acceleration": acceleration.v_dot,
         }
@@ -102,7 +102,7 @@ def projected_loads(model):
 
     def project(model):
         kin, loads, _ = solve_motion(model, how, jnp.zeros(()), how.start(model))
-        return how.project(kin, loads.wrench)
+        return how.project(model, kin, loads.wrench)
 
     return np.asarray(jax.jit(project, compiler_options=QUICK)(model))
 

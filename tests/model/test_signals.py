@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.signals import compile_signal
-from swelltree.spatial.engine import jnp
+from swelltree.model.signals import compile_signal, drives_at
+from swelltree.spatial.engine import jax, jnp
 
 
 def bump(t):
@@ -47,3 +47,12 @@ def test_prescribed_table_needs_no_jax_to_check():
     assert model.start.s[0] == pytest.approx(
         float(compile_signal(SIGNALS["table"]).motion(np.array(0.0))[1])
     )
+
+
+@pytest.mark.parametrize(
+    "signal", [sw.Table((0.0, 1.0, 3.0), (1.0, 4.0, 2.0)), sw.Harmonic(1.0, 2.0, 0.3)]
+)
+def test_a_signal_with_traced_numbers_can_be_asked_at_a_plain_time(signal):
+    compiled = compile_signal(signal)
+    traced = jax.jit(lambda x: drives_at((x,), np.array(0.5)).rate)(compiled)
+    assert traced[0] == pytest.approx(drives_at((compiled,), np.array(0.5)).rate[0], rel=1e-14)

@@ -75,7 +75,10 @@ BODIES = {
     ),
     "mass nan": (body(mass=nan), "body 'float': mass nan is not a number. Give a finite number."),
     "mass infinite": (body(mass=inf), "body 'float': mass inf is not finite."),
-    "mass as text": (body(mass="heavy"), "body 'float': mass 'heavy' is text. Give a number."),
+    "mass as text": (
+        body(mass="heavy"),
+        "body 'float': mass 'heavy' is text. Give a number or 'displacement'.",
+    ),
     "mass as a list": (body(mass=[1.0]), "body 'float': mass [1.0] is not a number."),
     "mass beyond all bounds": (body(mass=10**400), "body 'float': mass has too many digits"),
     "mass true": (body(mass=True), "body 'float': mass True is not a number."),
@@ -89,7 +92,7 @@ BODIES = {
         body(position=(1, 2)),
         "position [1.0, 2.0] has 2 numbers. Give three: x, y, z.",
     ),
-    "text vector": (body(com="up"), "com 'up' is not a row of numbers"),
+    "text vector": (body(com="up"), "com 'up' is text. Give numbers or 'homogeneous'"),
     "text in a vector": (body(com=(0, "a", 0)), "com 'a' is text. Give a number."),
     "four moments": (body(inertia=(1, 1, 1, 1), mass=1), "has 4 numbers. Give 3 (principal), 6"),
     "asymmetric inertia": (

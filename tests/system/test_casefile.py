@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -72,6 +71,16 @@ def everything() -> sw.System:
         [sw.Controller("hold", measures, ["ram", "brake"], "laws:hold")],
         [sw.PointSensor("tip", b[3].at(0, 0, 1)), sw.DistanceSensor("gap", b[1], sw.WORLD)],
         sw.Water(rho=1000, depth=50),
+        ptos=[
+            sw.LinearPto("pto", b[1].at(1, 0, 0), b[2], damping=3.0),
+            sw.LinearPto("turn", joint="j2", stiffness=1.0, rest=0.2, force=harmonic),
+        ],
+        moorings=[
+            sw.LinearMooring("chain", b[1], {"Surge": 1e3, "Yaw": 2e4}, pretension={"Heave": -5.0}),
+            sw.LinearDamping(
+                "loss", b[2], damping=[[float(i == j) for i in range(6)] for j in range(6)]
+            ),
+        ],
     )
 
 
@@ -186,14 +195,12 @@ def test_describing_needs_no_jax(module):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_import_takes_less_than_half_a_second():
-    def seconds() -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import swelltree.system"], check=True)
-        return time.perf_counter() - start
-
-    # the quickest of three, because other work on the machine only makes it slower
-    assert min(seconds() for _ in range(3)) < 0.5
+def test_describing_imports_nothing_slow():
+    """What would take the import beyond half a second (`make bench` measures it)."""
+    slow = ("jax", "scipy", "xarray", "matplotlib", "capytaine", "equinox", "rich", "pandas")
+    code = f"import swelltree.system, sys; print([m for m in {slow} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_public_names_of_the_package_exist():

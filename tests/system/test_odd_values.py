@@ -47,6 +47,11 @@ NEEDED = {
     "height": 1,
     "draft": 1,
     "radius": 1,
+    "thickness": 0.1,
+    "depth": 1,
+    "profile": [(0, -1), (1, 1)],
+    "path": "hull.stl",
+    "hulls": [sw.Sphere(1)],
     "body": "a",
     "bodies": [sw.Body("a")],
     "joints": [sw.Free("f", "world", "a")],
@@ -55,12 +60,14 @@ TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES,
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
 
 
-@pytest.mark.parametrize("cls", [*CLASSES, sw.Water, sw.Point, sw.System])
+@pytest.mark.parametrize("cls", [*CLASSES, sw.Water, sw.Point, sw.System, sw.HydroSpec])
 def test_odd_value_is_taken_or_told(cls):
     fields = dataclasses.fields(cls)
     needed = {f.name: NEEDED[f.name] for f in fields if f.default is dataclasses.MISSING}
     if cls is sw.AppliedForce:
         needed["force"] = (1, 2, 3)
+    if cls is sw.HydroSpec:
+        needed |= {"source": "capytaine", "omega": [1]}
     for field in fields:
         for value in ODD:
             try:

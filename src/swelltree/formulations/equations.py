@@ -14,9 +14,10 @@ import numpy as np
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
-from swelltree.model.forces.hydrodynamics import memory_rate
+from swelltree.model.forces.hydrodynamics import memory_rate, remembered
 from swelltree.model.forces.loads import Loads, point_motion
 from swelltree.model.forces.total import element_names, total_loads
+from swelltree.model.hydrodynamics import Convolution, memory_at_rest
 from swelltree.model.inertia import kinetic_energy
 from swelltree.model.kinematics import Motion, with_rotation_vectors
 from swelltree.model.layout import Row
@@ -39,9 +40,7 @@ class Phase:
 def start_phase(model: Model, formulation: Formulation) -> Phase:
     """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(element_names(model)) + len(model.layout.drives)
-    memory = None if model.hydro is None else model.hydro.memory
-    chi = () if memory is None else np.zeros(memory.A.shape[0])
-    return Phase(formulation.start(model), np.zeros(terms), chi)
+    return Phase(formulation.start(model), np.zeros(terms), memory_at_rest(model.hydro))
 
 
 def solve_motion(
@@ -67,7 +66,11 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
-    return Phase(formulation.settle(model, t, y.state), y.work, y.memory)
+    state = formulation.settle(model, t, y.state)
+    if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
+        return Phase(state, y.work, y.memory)
+    v = formulation.kinematics(model, t, state).motion.v.reshape(-1)
+    return Phase(state, y.work, remembered(model.hydro.memory, t, v, y.memory))
 
 
 def drive_power(

@@ -2,7 +2,7 @@
 
 All bodies with a hull are solved together, so the data hold their coupling. A result is kept in
 the cache folder; the same hulls, water and frequencies come back without computing, whatever the
-masses are.
+masses and reference points are.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.hydro import bem_cache
+from swelltree.hydro.bem_errors import with_errors
 from swelltree.hydro.bem_solve import (
     GREEN,
     METHOD,
@@ -28,6 +29,7 @@ from swelltree.hydro.bem_solve import (
 from swelltree.hydro.hydrostatics import buoyancy_stiffness, load_stiffness
 from swelltree.hydro.meshes import is_thin, wetted_panels
 from swelltree.system.bodies import Body
+from swelltree.system.casefile import Case
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.hulls import MeshFile
 from swelltree.system.solids import Immersed, hull_immersed
@@ -62,7 +64,7 @@ def run_bem(
     *,
     lid: bool = True,
     green: str = "auto",
-    refine: bool = False,
+    refine: bool | str = False,
     threads: int | None = None,
     cache: bool = True,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -80,15 +82,20 @@ def run_bem(
         omega: frequencies [rad/s].
         wave_direction: directions the waves travel towards [rad].
         lid: close the hulls inside at the waterline, against irregular frequencies.
-        green: "auto", "delhommeau", "liang_wu_noblesse" (deep water) or "fingreen3d" (finite
-            depth). "auto" takes the second for thin bodies in deep water, else the first.
-        refine: solve with larger panels too and estimate the error of every coefficient
-            (`added_mass_error` ...); costs a third more. Mesh files are divided instead, which
-            costs sixteen times as much.
+        green: "auto", "delhommeau", "delhommeau_legacy" (the fits of NEMOH in finite depth) or
+            "liang_wu_noblesse" (deep water). "auto" takes the last for thin bodies in deep water,
+            else the first.
+        refine: True to solve with larger panels too and estimate the error of every coefficient
+            (`added_mass_error` ...), "extrapolate" to also correct the result by it; costs a
+            third more. Mesh files are divided instead, which costs sixteen times as much.
         threads: of the processor; all of them if not given.
         cache: keep the result and look for it before computing.
         progress: whether to show a bar (None: in a terminal), or a function of (done, total).
     """
+    if refine not in (True, False, "extrapolate"):
+        raise SwelltreeError(
+            f"run_bem: refine {refine!r} is not a choice. Give True, False or 'extrapolate'."
+        )
     job = _job(system, omega, wave_direction, lid, green, cache)
     scales = (1.0,)
     if refine:
@@ -99,7 +106,34 @@ def run_bem(
         levels = [_level(job, scale, tick) for scale in scales]
     solved, wet, panels, key = levels[0]
     data = _dataset(job, solved, wet, panels, key)
-    return data if len(levels) == 1 else _with_errors(data, levels)
+    return data if len(levels) == 1 else with_errors(data, levels, refine == "extrapolate")
+
+
+def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.Dataset:
+    """The BEM run that the [hydro] section of a case asks for.
+
+    Args:
+        case: with `hydro`, its source "capytaine".
+        cache: as in `run_bem`.
+        progress: as in `run_bem`.
+    """
+    spec = case.hydro
+    if spec is None or spec.source != "capytaine":
+        raise SwelltreeError(
+            'the case asks for no BEM run. Add [hydro] with source = "capytaine" and '
+            "omega = { from = 0.5, to = 12.0, count = 60 }."
+        )
+    return run_bem(
+        case.system,
+        spec.frequencies,
+        spec.wave_direction,
+        lid=spec.lid,
+        green=spec.green,
+        refine=spec.refine,
+        threads=spec.threads,
+        cache=cache,
+        progress=progress,
+    )
 
 
 def _job(
@@ -127,9 +161,8 @@ def _job(
             f"The choices are {listed(GREEN)}."
         )
     deep = np.isinf(system.water.depth)
-    if (green, deep) in (("liang_wu_noblesse", False), ("fingreen3d", True)):
-        other = "finite" if deep else "infinite"
-        raise SwelltreeError(f"run_bem: green='{green}' needs {other} depth. Use green='auto'.")
+    if green == "liang_wu_noblesse" and not deep:
+        raise SwelltreeError(f"run_bem: green='{green}' needs infinite depth. Use green='auto'.")
     ends = [0.0, np.inf] if deep else [np.inf]
     frequencies = np.unique(np.concatenate([frequencies[frequencies > 0.0], ends]))
     return _Job(bodies, system.water, frequencies, directions, lid, green, cache)
@@ -143,14 +176,14 @@ def _level(
     panels = {
         b.name: wetted_panels(b, scale) for b, f in zip(job.bodies, files, strict=True) if not f
     }
-    references = [reference_in_world(body) for body in job.bodies]
+    points = [_above(body) for body in job.bodies]
     parts: list[Any] = [scale if any(files) else None]
-    for body, reference in zip(job.bodies, references, strict=True):
-        parts += [body.name, reference]
+    for body, point in zip(job.bodies, points, strict=True):
+        parts += [body.name, point]
         if body.name in panels:
             parts += [panels[body.name].vertices, panels[body.name].faces]
         else:
-            parts += [body.hull.table(), body.position[:2], body.rotation_matrix]
+            parts += [body.hull.table(), body.rotation_matrix]
             parts += _file_bytes(body)
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     key = bem_cache.content_key(*parts, job.lid, job.green, METHOD)
@@ -158,14 +191,15 @@ def _level(
     if found is not None:
         for _ in job.omega:
             tick()
-        return *_unpack(found), key
+        solved, wet, counts = _unpack(found)
+        return _about_references(solved, job.bodies), wet, counts, key
     import_capytaine()
     for body in job.bodies:
         if body.name not in panels:
             panels[body.name] = wetted_panels(body, scale)
     bodies = [
-        Wetted(body.name, panels[body.name], reference)
-        for body, reference in zip(job.bodies, references, strict=True)
+        Wetted(body.name, panels[body.name], point)
+        for body, point in zip(job.bodies, points, strict=True)
     ]
     _check_depth(bodies, job.water)
     thin = any(is_thin(body) for body in job.bodies)
@@ -174,11 +208,36 @@ def _level(
         bodies, job.omega, job.directions, job.water, lid=job.lid, green=green, tick=tick
     )
     solved.notes.insert(0, f"Green function {green[0]}" + (" (thin body)." if thin else "."))
-    wet = [_immersed_in_world(body) for body in job.bodies]
+    wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
     counts = [len(body.panels.faces) for body in bodies]
     if job.cache:
         bem_cache.store(key, _pack(solved, wet, counts))
-    return solved, wet, counts, key
+    return _about_references(solved, job.bodies), wet, counts, key
+
+
+def _above(body: Body) -> np.ndarray:
+    """The point on the water above or below the origin of a body (3,): centre of the solved dofs.
+
+    The results are carried over to the reference point, which may move with the mass.
+    """
+    return np.array([body.position[0], body.position[1], 0.0])
+
+
+def _about_references(solved: Solved, bodies: tuple[Body, ...]) -> Solved:
+    """Coefficients about the reference points: xi at the solved point is T xi at the reference."""
+    n = len(bodies)
+    T = np.eye(6 * n)
+    for i, body in enumerate(bodies):
+        x, y, z = _above(body) - reference_in_world(body)
+        S = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        T[6 * i : 6 * i + 3, 6 * i + 3 : 6 * i + 6] = -S
+    return replace(
+        solved,
+        added_mass=T.T @ solved.added_mass @ T,
+        radiation_damping=T.T @ solved.radiation_damping @ T,
+        froude_krylov=solved.froude_krylov @ T,
+        diffraction=solved.diffraction @ T,
+    )
 
 
 def _file_bytes(body: Body) -> list[bytes]:
@@ -200,11 +259,6 @@ def _check_depth(bodies: list[Wetted], water: Water) -> None:
 def reference_in_world(body: Body) -> np.ndarray:
     """The reference point of a body where it is described [m], (3,)."""
     return np.array(body.position) + body.rotation_matrix @ np.array(body.reference)
-
-
-def _immersed_in_world(body: Body) -> Immersed:
-    """The displaced water, measured from the point on the water above the body's origin."""
-    return hull_immersed(body.hull, body.rotation_matrix)
 
 
 def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, Any]:
@@ -239,7 +293,7 @@ def _dataset(
     for i, (body, w) in enumerate(zip(job.bodies, wet, strict=True)):
         block = slice(6 * i, 6 * i + 6)
         origin, R = np.array(body.position), body.rotation_matrix
-        above = np.array([origin[0], origin[1], 0.0])
+        above = _above(body)
         reference[i] = reference_in_world(body)
         com[i] = origin + R @ np.array(body.com)
         buoyancy[i] = w.center + above
@@ -303,62 +357,6 @@ def _inertia(mass: float, inertia: np.ndarray, arm: np.ndarray) -> np.ndarray:
     S = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     top = np.hstack([mass * np.eye(3), -mass * S])
     return np.vstack([top, np.hstack([mass * S, inertia - mass * S @ S])])
-
-
-def _with_errors(data: xr.Dataset, levels: list[tuple[Any, ...]]) -> xr.Dataset:
-    """Estimate the error of the panels from several sizes of them (Richardson).
-
-    With values f of panels of size h = 1 / sqrt(number), the error of the first level is
-    |f1 - f2| / ((h2 / h1)^p - 1); the order p is the one seen from three levels, between 1 and 2.
-    """
-    h = np.array([1.0 / np.sqrt(sum(counts)) for _, _, counts, _ in levels])
-    common = data["omega"].values
-    for solved, *_ in levels[1:]:
-        common = np.intersect1d(common, solved.omega)
-    report: dict[str, Any] = {"panels": [int(sum(counts)) for _, _, counts, _ in levels]}
-    for name in ("added_mass", "radiation_damping", "excitation_force"):
-        values = []
-        for solved, *_ in levels:
-            rows = np.isin(solved.omega, common)
-            if name == "excitation_force":
-                values.append((solved.froude_krylov + solved.diffraction)[rows])
-            else:
-                values.append(getattr(solved, name)[rows])
-        # sizes of the entries: their largest value over the frequencies
-        size = np.sqrt(np.abs(values[0]).max(axis=0, keepdims=True))
-        weight = size * np.swapaxes(size, -1, -2) if name != "excitation_force" else size**2
-        scale = np.abs(values[0]).max(axis=0, keepdims=True)
-        relevant = scale > 1e-3 * scale.max()
-        order = 2.0
-        if len(levels) > 2:
-            near = _norm(values[0] - values[1], scale, relevant)
-            far = _norm(values[1] - values[2], scale, relevant)
-            order = (
-                float(np.clip(np.log(far / near) / np.log(h[2] / h[1]), 1.0, 2.0)) if near else 2.0
-            )
-        first, second = (0, 1) if h[1] > h[0] else (1, 0)
-        ratio = h[second] / h[first]
-        error = np.abs(values[0] - values[1]) / (ratio**order - 1.0)
-        if first == 1:  # the result is the coarser of the two
-            error *= ratio**order
-        full = np.zeros(data[name].shape)
-        full[np.isin(data["omega"].values, common)] = error
-        data[f"{name}_error"] = (data[name].dims, full, {"units": data[name].attrs["units"]})
-        report[name] = {"order": round(order, 2), "relative": float(_norm(error, scale, relevant))}
-        del weight
-    data.attrs["refinement"] = json.dumps(report)
-    words = ", ".join(
-        f"{name.replace('_', ' ')} {100 * report[name]['relative']:.2g} %"
-        for name in ("added_mass", "radiation_damping", "excitation_force")
-    )
-    data.attrs["notes"] += f"\nestimated error of the panels: {words} of the largest values."
-    return data
-
-
-def _norm(values: np.ndarray, scale: np.ndarray, relevant: np.ndarray) -> float:
-    """Root mean square of values over their scale, where the scale matters."""
-    shares = np.where(relevant, np.abs(values) / np.where(relevant, scale, 1.0), 0.0)
-    return float(np.sqrt((shares**2).sum() / max(relevant.sum() * len(values), 1)))
 
 
 @contextmanager

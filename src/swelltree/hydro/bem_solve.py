@@ -22,16 +22,16 @@ from swelltree.system.values import DOFS
 from swelltree.system.water import Water
 
 METHOD = "direct"
-GREEN = ("auto", "delhommeau", "liang_wu_noblesse", "fingreen3d")
+GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 
 
 @dataclass(frozen=True)
 class Wetted:
-    """A body as the BEM sees it: its name, panels in the world and the centre of its dofs."""
+    """A body as the BEM sees it: its name, panels in the world and the centre of its rotations."""
 
     name: str
     panels: Panels
-    reference: np.ndarray
+    center: np.ndarray
 
 
 @dataclass
@@ -76,9 +76,12 @@ def green_functions(choice: str, thin: bool, depth: float) -> tuple[str, ...]:
     """Green functions to try, the preferred one first.
 
     Tabulated integrals (Delhommeau) are quick, but their noise can make the damping of a thin
-    body negative; in deep water the expansions of Liang, Wu and Noblesse do not.
+    body negative; in deep water the expansions of Liang, Wu and Noblesse do not. In finite depth
+    the second is Delhommeau's with another fit by exponentials. Capytaine's FinGreen3D is not
+    offered: with the direct method its damping missed Haskind's relation by a tenth.
     """
-    usual = ("delhommeau", "liang_wu_noblesse") if np.isinf(depth) else ("delhommeau", "fingreen3d")
+    other = "liang_wu_noblesse" if np.isinf(depth) else "delhommeau_legacy"
+    usual = ("delhommeau", other)
     if choice == "auto":
         return usual[::-1] if thin and np.isinf(depth) else usual
     return (choice, *(name for name in usual if name != choice))
@@ -86,12 +89,13 @@ def green_functions(choice: str, thin: bool, depth: float) -> tuple[str, ...]:
 
 def _make_green(name: str) -> Any:
     cpt = import_capytaine()
-    makers = {
-        "delhommeau": cpt.Delhommeau,
-        "liang_wu_noblesse": cpt.LiangWuNoblesseGF,
-        "fingreen3d": cpt.FinGreen3D,
-    }
-    return makers[name]()
+    if name == "liang_wu_noblesse":
+        return cpt.LiangWuNoblesseGF()
+    if name == "delhommeau_legacy":
+        return cpt.Delhommeau(
+            finite_depth_method="legacy", finite_depth_prony_decomposition_method="fortran"
+        )
+    return cpt.Delhommeau()
 
 
 def solve(
@@ -159,7 +163,7 @@ def _floating_body(body: Wetted, lid: bool) -> Any:
     inner = mesh.generate_lid() if lid and floats else None
     if inner is not None and inner.nb_faces == 0:
         inner = None
-    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.reference))
+    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
     named = {f"{body.name}__{dof}": dofs[dof] for dof in DOFS}
     return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
 

@@ -10,6 +10,7 @@ wave amplitude and have their phase at the global origin. A body's freedoms are 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,7 +166,7 @@ def hash_of(files: Sequence[Path]) -> str:
 def merged_omega(omega: np.ndarray, other: np.ndarray | None) -> np.ndarray:
     """Rising frequencies of both lists; those apart by rounding only are one."""
     values = np.sort(np.concatenate([omega, [] if other is None else other]))
-    keep = [True] + [not _same(a, b) for a, b in zip(values, values[1:], strict=False)]
+    keep = [True] + [not _same(a, b) for a, b in itertools.pairwise(values)]
     return values[np.array(keep[: values.size], dtype=bool)]
 
 
@@ -186,7 +187,8 @@ def rows_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Excitation is the sum of its two parts: the third follows from the others."""
-    found = dict(forces)
+    # some files hold places for parts that were not computed
+    found = {name: values for name, values in forces.items() if not np.isnan(values).all()}
     total, fk, rest = "excitation_force", "Froude_Krylov_force", "diffraction_force"
     if total not in found and fk in found and rest in found:
         found[total] = found[fk] + found[rest]
@@ -329,17 +331,9 @@ def infinite_added_mass(data: xr.Dataset) -> np.ndarray | None:
     return None if np.isnan(found).any() else found
 
 
-def wavenumber(omega: np.ndarray, depth: float, g: float) -> np.ndarray:
-    """Wavenumber of the dispersion relation omega^2 = g k tanh(k depth) [1/m], by Newton."""
+def wavenumber(omega: Any, depth: float, g: float) -> np.ndarray:
+    """Wavenumber [1/m] of every frequency; zero at omega = 0 and, by agreement, at inf."""
+    from swelltree.waves.dispersion import dispersion
+
     omega = np.asarray(omega, dtype=float)
-    deep = omega**2 / g
-    if not np.isfinite(depth):
-        return deep
-    x = deep * depth
-    # start that is exact at both ends, then four steps reach rounding
-    y = np.where(x > 0.0, x / np.sqrt(np.tanh(np.maximum(x, 1e-300))), 0.0)
-    for _ in range(5):
-        t = np.tanh(y)
-        slope = t + y * (1.0 - t * t)
-        y = np.where(slope > 0.0, y - (y * t - x) / np.where(slope > 0.0, slope, 1.0), y)
-    return y / depth
+    return np.asarray(dispersion(np.where(np.isinf(omega), 0.0, omega), depth, g))

@@ -16,7 +16,7 @@ transpose.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def _rigid_rows(dofs: Sequence[str], body: str) -> list[int]:
 
 def move_reference(
     data: xr.Dataset,
-    points: Mapping[str, Sequence[float]],
+    points: Mapping[str, Any],
     net_force: Mapping[str, float] | None = None,
 ) -> xr.Dataset:
     """The data about other reference points.
@@ -181,10 +181,7 @@ def shift(data: xr.Dataset, x: float, y: float) -> xr.Dataset:
         y: [m].
     """
     moved = data.copy()
-    omega = data["omega"].values
-    k = wavenumber(
-        np.where(np.isinf(omega), 0.0, omega), float(data["water_depth"]), float(data["g"])
-    )
+    k = wavenumber(data["omega"].values, float(data["water_depth"]), float(data["g"]))
     if "wave_direction" in data.coords:
         beta = data["wave_direction"].values
         phase = k[:, None] * (x * np.cos(beta) + y * np.sin(beta))[None]

@@ -145,14 +145,16 @@ def damping_scale(damping: Float[Array, "f m m"]) -> Float[Array, " m"]:
     """Square root of the largest damping of each freedom, which makes freedoms comparable.
 
     Freedoms that radiate nothing (the yaw of a round body) would blow up noise: translations and
-    rotations are each kept above one thousandth of the largest of their kind.
+    rotations of a body are each kept above one hundredth of the largest of their kind. Six
+    freedoms are one body; other numbers are taken as one kind.
     """
     m = damping.shape[1]
     scale = np.sqrt(np.abs(np.diagonal(damping, axis1=1, axis2=2)).max(axis=0))
-    turning = np.arange(m) % 6 >= 3 if m % 6 == 0 else np.zeros(m, dtype=bool)
-    for kind in (turning, ~turning):
-        if kind.any():
-            scale[kind] = np.maximum(scale[kind], 1e-3 * scale[kind].max())
+    if m % 6 == 0:
+        kinds = scale.reshape(m // 3, 3)
+        scale = np.maximum(kinds, 1e-2 * kinds.max(axis=1, keepdims=True)).ravel()
+    else:
+        scale = np.maximum(scale, 1e-2 * scale.max())
     return np.where(scale > 0, scale, 1.0)
 
 

@@ -7,8 +7,9 @@ and dampers :math:`D = L L^\top + \delta I`:
 .. math:: K(s) = s\,\beta^\top \left(s^2 I + s D + \Omega^2\right)^{-1} \beta
 
 Every such K is stable, symmetric, positive real and zero at s = 0 and s = infinity, whatever the
-numbers in it, so they can be fitted freely: here by Levenberg-Marquardt, adding
-oscillators where the misfit is largest (docs/theory/radiation.md).
+numbers in it, so they can be fitted freely: by a quasi-Newton method, adding oscillators
+where the misfit is largest (docs/theory/radiation.md). Time is scaled so that the
+highest frequency of the data is one.
 """
 
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ import numpy as np
 from jaxtyping import Complex, Float
 from numpy import ndarray as Array
 
-FASTEST = 2.5  # natural frequencies stay below this many times the band
-STIFFEST = 4.0  # dampers stay below this many times the band
-SLOWEST = 2e-3  # least damping, as a part of the band: every mode decays
+FASTEST = 2.5  # natural frequencies stay below this, in units of the highest frequency of the data
+STIFFEST = 4.0  # dampers likewise
+SLOWEST = 2e-3  # least damping: every oscillator decays
 FENCE = 0.05  # weight of the two upper limits
 
 
@@ -28,16 +29,16 @@ class Oscillators:
     """Parameters of the passive form (scaled freedoms).
 
     Args:
-        frequency: natural frequencies, the square roots of the springs [rad/s].
+        frequency: natural frequencies, the square roots of the springs.
         L: factor of the damper matrix, lower triangular.
         beta: how each oscillator is driven by each freedom.
-        least: damping that every oscillator has at least [rad/s].
+        least: damping that every oscillator has at least.
     """
 
     frequency: Float[Array, " p"]
     L: Float[Array, "p p"]
     beta: Float[Array, "p m"]
-    least: float
+    least: float = SLOWEST
 
     @property
     def damping(self) -> Float[Array, "p p"]:
@@ -90,7 +91,6 @@ class PassiveProblem:
         self.omega, self.K = omega, K
         self.s = 1j * omega
         self.m = K.shape[1]
-        self.top = omega[-1]
         self.i, self.j = np.triu_indices(self.m)
         self.y = K[:, self.i, self.j]
         # an entry off the diagonal stands for two of the symmetric matrix
@@ -99,7 +99,7 @@ class PassiveProblem:
 
     def none(self) -> Oscillators:
         """No oscillator yet."""
-        return Oscillators(np.zeros(0), np.zeros((0, 0)), np.zeros((0, self.m)), SLOWEST * self.top)
+        return Oscillators(np.zeros(0), np.zeros((0, 0)), np.zeros((0, self.m)))
 
     def pack(self, model: Oscillators) -> Float[Array, " n"]:
         """Parameters as one vector."""
@@ -111,83 +111,63 @@ class PassiveProblem:
         L = np.zeros((p, p))
         L[np.tril_indices(p)] = x[p + p * self.m :]
         beta = x[p : p + p * self.m].reshape(p, self.m)
-        return Oscillators(x[:p], L, beta, SLOWEST * self.top)
+        return Oscillators(x[:p], L, beta)
 
     def misfit(self, model: Oscillators, W: Array) -> Float[Array, " r"]:
         """Residuals over their norm, and the fence against oscillators far above the band."""
         K = self.s[:, None, None] * (model.beta.T @ W)
         r = (K[:, self.i, self.j] - self.y) * self.scale
-        fast = np.maximum(np.abs(model.frequency) / (FASTEST * self.top) - 1, 0)
-        stiff = np.maximum((model.L**2).sum(axis=1) / (STIFFEST * self.top) - 1, 0)
+        fast = np.maximum(np.abs(model.frequency) / FASTEST - 1, 0)
+        stiff = np.maximum((model.L**2).sum(axis=1) / STIFFEST - 1, 0)
         return np.concatenate([r.real.ravel(), r.imag.ravel(), FENCE * fast, FENCE * stiff])
 
-    def jacobian(self, model: Oscillators, W: Array) -> Float[Array, "n r"]:
-        r"""Derivatives of the misfit, one row per parameter.
+    def cost_and_slope(self, x: Float[Array, " n"], p: int) -> tuple[float, Float[Array, " n"]]:
+        r"""Square of the misfit and its gradient.
 
-        .. math:: dK = s\,(d\beta^\top W + W^\top d\beta - W^\top dZ\,W), \quad W = Z^{-1}\beta
+       .. math:: dK = s\,(d\beta^\top W + W^\top d\beta - W^\top dZ\,W), \quad W = Z^{-1}\beta
         """
-        i, j, m, p = self.i, self.j, self.m, model.frequency.size
-        s = self.s[:, None, None]
-        a, b = np.tril_indices(p)
-        f, e = self.y.shape
-        # axes: oscillator, frequency, entry
-        Wi, Wj = np.moveaxis(W[:, :, i], 1, 0), np.moveaxis(W[:, :, j], 1, 0)
-        V = model.L.T @ W
-        Vi, Vj = np.moveaxis(V[:, :, i], 1, 0), np.moveaxis(V[:, :, j], 1, 0)
-        s = self.s[:, None]
-        rows = np.zeros((p + p * m + a.size, f, e), dtype=complex)
-        rows[:p] = -2 * s * model.frequency[:, None, None] * Wi * Wj
-        drive = rows[p : p + p * m].reshape(p, m, f, e)
-        entry = np.arange(e)
-        drive[:, i, :, entry] += np.transpose(s * Wj, (2, 0, 1))
-        drive[:, j, :, entry] += np.transpose(s * Wi, (2, 0, 1))
-        rows[p + p * m :] = -(s**2) * (Wi[a] * Vj[b] + Vi[b] * Wj[a])
-        rows *= self.scale
-        flat = rows.reshape(rows.shape[0], -1)
-        fence = np.zeros((rows.shape[0], 2 * p))
-        k = np.arange(p)
-        high = np.abs(model.frequency) > FASTEST * self.top
-        fence[k, k] = FENCE * high * np.sign(model.frequency) / (FASTEST * self.top)
-        hard = (model.L**2).sum(axis=1) > STIFFEST * self.top
-        fence[p + p * m + np.arange(a.size), p + a] = (
-            FENCE * hard[a] * 2 * model.L[a, b] / (STIFFEST * self.top)
-        )
-        return np.concatenate([flat.real, flat.imag, fence], axis=1)
-
-    def refine(
-        self, model: Oscillators, iterations: int = 40, gain: float = 1e-3
-    ) -> tuple[Oscillators, float]:
-        """Levenberg-Marquardt: the nearest passive model of the same size, and its misfit."""
-        p = model.frequency.size
-        x = self.pack(model)
+        model = self.unpack(x, p)
         W = model.solve(self.s)
         r = self.misfit(model, W)
-        cost, mu, idle = float(r @ r), 1e-3, 0
-        for _ in range(iterations):
-            J = self.jacobian(model, W)
-            H, slope = J @ J.T, J @ r
-            diagonal = np.maximum(H.diagonal(), 1e-6 * H.diagonal().max())
-            for _ in range(8):
-                trial = self.unpack(x - np.linalg.solve(H + np.diag(mu * diagonal), slope), p)
-                W_trial = trial.solve(self.s)
-                r_trial = self.misfit(trial, W_trial)
-                if r_trial @ r_trial < cost:
-                    break
-                mu *= 4
-            else:
-                break
-            idle = idle + 1 if 1 - float(r_trial @ r_trial) / cost < gain else 0
-            model, W, r = trial, W_trial, r_trial
-            x, cost, mu = self.pack(model), float(r @ r), max(mu / 5, 1e-9)
-            if idle == 2:
-                break
-        return model, float(np.sqrt(cost))
+        # E = derivative of the squared misfit by K, as a full symmetric matrix
+        f, e = self.y.shape
+        gap = (r[: f * e] - 1j * r[f * e : 2 * f * e]).reshape(f, e) * self.scale
+        E = np.zeros((f, self.m, self.m), dtype=complex)
+        E[:, self.i, self.j] = gap / 2
+        E += E.transpose(0, 2, 1)
+        EW = E @ W.transpose(0, 2, 1)
+        s = self.s[:, None, None]
+        by_beta = 4 * (s * EW).real.sum(axis=0).T
+        by_Z = -s * (W @ EW)
+        by_w = 4 * by_Z.real.sum(axis=0).diagonal() * model.frequency
+        by_D = (2 * (s * by_Z).real).sum(axis=0)
+        by_L = (by_D + by_D.T) @ model.L
+        fast, stiff = r[2 * f * e : 2 * f * e + p], r[2 * f * e + p :]
+        by_w = by_w + 2 * fast * FENCE * np.sign(model.frequency) / FASTEST
+        by_L = by_L + (4 * stiff * FENCE / STIFFEST)[:, None] * model.L
+        slope = np.concatenate([by_w, by_beta.ravel(), by_L[np.tril_indices(p)]])
+        return float(r @ r), slope
+
+    def refine(self, model: Oscillators, iterations: int = 200) -> Oscillators:
+        """The nearest passive model of the same size (L-BFGS)."""
+        from scipy.optimize import minimize
+
+        p = model.frequency.size
+        found = minimize(
+            self.cost_and_slope,
+            self.pack(model),
+            (p,),
+            "L-BFGS-B",
+            jac=True,
+            options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-7},
+        )
+        return self.unpack(found.x, p)
 
     def grow(self, model: Oscillators) -> Oscillators:
         """One more oscillator where the damping that is missing is largest."""
         left = self.K.real - (model.transfer(self.s).real if model.frequency.size else 0.0)
         size, direction = np.linalg.eigh(left)
         worst = int(np.argmax(size[:, -1]))
-        damping = 0.1 * self.top
+        damping = 0.1
         drive = np.sqrt(max(size[worst, -1], 1e-3) * damping) * direction[worst][:, -1]
         return model.with_one_more(self.omega[worst], damping, drive)

@@ -7,11 +7,18 @@ import numpy as np
 from jaxtyping import Complex, Float
 from numpy import ndarray as Array
 
-from swelltree.hydro.memory import damping_scale, infinite_added_mass
+from swelltree.hydro.memory import (
+    added_mass_change,
+    damping_scale,
+    extend_damping,
+    infinite_added_mass,
+)
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
+DECAYED = 0.05  # B of a freedom has decayed when its last value is below this part of its largest
+DOUBT = 0.03  # ... and A is then taken from B when the two disagree by more than this part of K
 COUPLING = 1e-3  # groups of freedoms coupled by less than this are fitted apart
 
 
@@ -26,6 +33,7 @@ class RadiationData:
         scale: physical K is scaled K times scale_i scale_j.
         A_inf: added mass at infinite frequency, symmetric.
         groups: indices of freedoms that radiate together.
+        inconsistency: part of the data's K that contradicts causality and was replaced.
         notes: what was done to the data.
     """
 
@@ -35,6 +43,7 @@ class RadiationData:
     scale: Float[Array, " m"]
     A_inf: Float[Array, "m m"]
     groups: tuple[tuple[int, ...], ...]
+    inconsistency: float
     notes: tuple[str, ...]
 
     def error(self, fit: Complex[Array, "f m m"]) -> float:
@@ -56,6 +65,7 @@ def prepare(
     *,
     omega_max: float | None = None,
     scale: Float[Array, " m"] | None = None,
+    causal: bool = True,
 ) -> RadiationData:
     """Check radiation data and bring them into the form that fits work on.
 
@@ -67,6 +77,7 @@ def prepare(
             relation is used.
         omega_max: leave out data above this frequency [rad/s].
         scale: what makes freedoms comparable, default the square root of the largest damping.
+        causal: mend added mass that contradicts the damping, where that has decayed.
     """
     omega, A, B = (np.asarray(v, dtype=float) for v in (omega, A, B))
     _check(omega, A, B)
@@ -88,6 +99,14 @@ def prepare(
     notes += _symmetry(B / outer)
     B = (B + B.transpose(0, 2, 1)) / 2
     A = (A + A.transpose(0, 2, 1)) / 2
+    noisy = _noisy(B / outer, scale)
+    if noisy:
+        notes.append(
+            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative or too large "
+            "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
+        )
+        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
+        B[:, noisy, :] = B[:, :, noisy] = 0.0
     # irregular frequencies and other failures show as water that pushes
     least = np.linalg.eigvalsh(B / outer)[:, 0]
     bad = least < -NEGATIVE
@@ -113,6 +132,7 @@ def prepare(
         )
     A_inf = (A_inf + A_inf.T) / 2
     K = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
+    K[:, noisy, :] = K[:, :, noisy] = 0.0
     size = np.linalg.norm(B / outer, axis=(1, 2))
     if size[-1] > 0.1 * size.max():
         notes.append(
@@ -121,7 +141,42 @@ def prepare(
         )
     weight = np.gradient(omega)
     weight[[0, -1]] /= 2
-    return RadiationData(omega, K, weight, scale, A_inf, _groups(K), tuple(notes))
+    raw = K
+    if causal:
+        K, doubtful = _causal(omega, B / outer, raw, weight)
+        if doubtful:
+            gap = np.abs((K - raw).imag / omega[:, None, None]) * outer
+            largest = np.sqrt(np.abs(np.einsum("fii->fi", A)).max(axis=0))
+            part = (gap / np.outer(largest, largest).clip(min=1e-300))[:, doubtful, doubtful].max()
+            notes.append(
+                f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, by up to {100 * part:.2g} % of A; "
+                "omega (A - A_inf) was taken from B there."
+            )
+    lost = float(
+        np.sqrt(
+            np.einsum("f,fij->", weight, np.abs(K - raw) ** 2)
+            / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
+        )
+    )
+    return RadiationData(omega, K, weight, scale, A_inf, _groups(K), lost, tuple(notes))
+
+
+def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:
+    """K with the imaginary part that B implies, for freedoms whose B has decayed but whose A disagrees.
+
+    At high frequency omega (A - A_inf) multiplies small errors of A; where B is known until it
+    vanishes, the Kramers-Kronig relation is the better source.
+    """
+    data = extend_damping(omega, B)
+    implied = B + 1j * omega[:, None, None] * added_mass_change(data.omega, data.damping, omega)
+    own = np.diagonal(B, axis1=1, axis2=2)
+    decayed = np.abs(own[-1]) < DECAYED * np.abs(own).max(axis=0).clip(min=1e-300)
+    gap = np.einsum("f,fii->i", weight, np.abs(implied - K) ** 2)
+    size = np.einsum("f,fii->i", weight, np.abs(implied) ** 2)
+    # freedoms that hardly radiate are left as they are
+    doubtful = decayed & (gap > DOUBT**2 * size) & (np.abs(own).max(axis=0) > 1e-2)
+    either = doubtful[:, None] | doubtful[None, :]
+    return np.where(either, implied, K), [int(i) for i in np.flatnonzero(doubtful)]
 
 
 def _check(omega: Array, A: Array, B: Array) -> None:
@@ -165,6 +220,25 @@ def _symmetry(B: Array) -> list[str]:
     )
     warnings.warn(text, SwelltreeWarning, stacklevel=4)
     return [text]
+
+
+def _noisy(B: Array, scale: Array) -> list[int]:
+    """Freedoms with little radiation that make the damping negative at many frequencies."""
+    m = scale.size
+    kinds = scale.reshape(-1, 2, 3) if m % 6 == 0 else scale.reshape(1, 1, -1)
+    size = (kinds / kinds.max(axis=(0, 2), keepdims=True)).ravel()
+    B, out = B.copy(), []
+    while True:
+        value, vector = np.linalg.eigh(B)
+        bad = value[:, 0] < -NEGATIVE
+        if bad.mean() < 0.15:
+            return sorted(out)
+        share = (vector[bad, :, 0] ** 2).mean(axis=0) * (size < 0.03)
+        worst = int(np.argmax(share))
+        if share[worst] < 0.05:
+            return sorted(out)
+        out.append(worst)
+        B[:, worst, :] = B[:, :, worst] = 0.0
 
 
 def _groups(K: Array) -> tuple[tuple[int, ...], ...]:

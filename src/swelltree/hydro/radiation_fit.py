@@ -43,6 +43,7 @@ def fit_radiation(
     method: str = "vector_fitting",
     scale: Float[Array, " m"] | None = None,
     omega_max: float | None = None,
+    causal: bool = True,
     entry_order: int = 6,
 ) -> RadiationModel:
     r"""State space whose transfer function is :math:`K = B + i\omega (A - A_\infty)`.
@@ -60,6 +61,7 @@ def fit_radiation(
             fitting of each entry).
         scale: what makes freedoms comparable, default sqrt(max B_ii).
         omega_max: leave out data above this frequency [rad/s].
+        causal: mend added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
     """
     if method not in METHODS:
@@ -71,7 +73,7 @@ def fit_radiation(
         raise SwelltreeError(
             f"radiation fit: error {error} is not between 0 and 1. Give a part of |K|, for example 0.03."
         )
-    data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale)
+    data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal)
     freedoms = sum(len(g) for g in data.groups)
     limit = max_order if max_order is not None else PER_FREEDOM * freedoms
     if limit < 2 * len(data.groups):
@@ -93,14 +95,14 @@ class _Group:
         self.group = np.array(group)
         self.K = data.K[:, self.group][:, :, self.group]
         m = len(group)
-        # a few dozen frequencies determine the fit; memory grows with their number
-        most = int(np.clip(3e6 / (m**4 * 2), 40, 120))
-        rows = np.unique(np.linspace(0, data.omega.size - 1, most).round().astype(int))
-        weight = np.gradient(data.omega[rows]) if rows.size > 1 else np.ones(rows.size)
-        self.problem = PassiveProblem(data.omega[rows], self.K[rows], weight)
+        # a few dozen frequencies determine the fit
+        rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
+        omega = data.omega[rows] / data.omega[-1]
+        self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
         self.data = data
         self.model = self._start()
         self.step = max(1, m // 5)
+        self.idle = 0
         self._measure()
 
     def _start(self) -> Oscillators:
@@ -120,17 +122,20 @@ class _Group:
                 model = model.with_one_more(abs(poles[k]), -2 * poles[k].real, drive)
         if model.frequency.size == 0:
             model = problem.grow(model)
-        return problem.refine(model)[0]
+        return problem.refine(model)
 
     def enlarge(self, room: int) -> None:
         """A few more oscillators, each refined with all the others."""
         for _ in range(min(self.step, room)):
             self.model = self.problem.grow(self.model)
-        self.model = self.problem.refine(self.model)[0]
+        before = self.misfit
+        self.model = self.problem.refine(self.model)
         self._measure()
+        # three enlargements in vain: what is left is noise
+        self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
 
     def _measure(self) -> None:
-        gap = np.abs(self.model.transfer(1j * self.data.omega) - self.K) ** 2
+        gap = np.abs(self.model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
         self.misfit = float(np.einsum("f,fij->", self.data.weight, gap))
 
 
@@ -150,7 +155,10 @@ def _passive(
     while (
         np.sqrt((sum(g.misfit for g in groups) + between) / whole) > error and states() + 2 <= limit
     ):
-        worst = max(groups, key=lambda g: g.misfit)
+        hopeful = [g for g in groups if g.idle < 3]
+        if not hopeful:
+            break
+        worst = max(hopeful, key=lambda g: g.misfit)
         worst.enlarge((limit - states()) // 2)
     m, k = data.scale.size, states()
     A, B = np.zeros((k, k)), np.zeros((k, m))
@@ -158,8 +166,8 @@ def _passive(
     for g in groups:
         a, b, _ = g.model.state_space()
         n = a.shape[0]
-        A[at : at + n, at : at + n] = a
-        B[at : at + n, g.group] = b
+        A[at : at + n, at : at + n] = a * data.omega[-1]
+        B[at : at + n, g.group] = b * np.sqrt(data.omega[-1])
         at += n
     notes = [
         "passive by construction: "

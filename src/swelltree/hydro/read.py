@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,8 @@ def read_hydro(
     g: float | None = None,
     depth: float | None = None,
     length: float | None = None,
-    rotation_center: Mapping[str, Sequence[float]] | None = None,
-    center_of_mass: Mapping[str, Sequence[float]] | None = None,
+    rotation_center: Mapping[str, Any] | None = None,
+    center_of_mass: Mapping[str, Any] | None = None,
     format: str | None = None,
     check: bool = True,
 ) -> xr.Dataset:
@@ -118,9 +118,7 @@ def _read(
     return read_capytaine(path)
 
 
-def _with_points(
-    data: xr.Dataset, variable: str, table: Mapping[str, Sequence[float]] | None
-) -> xr.Dataset:
+def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | None) -> xr.Dataset:
     """Points that the user tells, put over those of the file."""
     if not table:
         return data
@@ -150,7 +148,7 @@ def recognise(path: Path) -> str:
     ending = path.suffix.lower()
     with path.open("rb") as file:
         head = file.read(8)
-    if head.startswith(b"\x89HDF") or head.startswith(b"CDF"):
+    if head.startswith((b"\x89HDF", b"CDF")):
         return _recognise_binary(path, head)
     if ending in WAMIT_ENDINGS:
         return "hams" if path.parent.name.lower() == "wamit_format" else "wamit"
@@ -182,7 +180,7 @@ def _recognise_binary(path: Path, head: bytes) -> str:
 
 def _recognise_folder(path: Path) -> str:
     if lookup(path, "Nemoh.cal") or (
-        lookup(path.parent, "Nemoh.cal") and path.name.lower() == "results"
+        path.name.lower() == "results" and lookup(path.parent, "Nemoh.cal")
     ):
         return "nemoh"
     names = {found.name.lower() for found in path.iterdir()}

@@ -204,7 +204,8 @@ def _force_rao(base: Database) -> np.ndarray:
 
 def _to_origin(force: np.ndarray, parts: HydroParts, cog: np.ndarray) -> np.ndarray:
     """Phases from the crest at each centre of gravity to the crest at the origin: exp(i k.x)."""
-    assert parts.force_omega is not None and parts.directions is not None
+    assert parts.force_omega is not None
+    assert parts.directions is not None
     k = wavenumber(parts.force_omega, parts.depth, parts.g)
     beta = parts.directions
     along = cog[:, 0, None] * np.cos(beta) + cog[:, 1, None] * np.sin(beta)  # (body, heading)
@@ -214,7 +215,8 @@ def _to_origin(force: np.ndarray, parts: HydroParts, cog: np.ndarray) -> np.ndar
 
 def _listing(file: TextFile, parts: HydroParts, cog: np.ndarray) -> None:
     """Froude-Krylov and diffraction tables: period, frequency, [heading], six pairs."""
-    assert parts.force_omega is not None and parts.directions is not None
+    assert parts.force_omega is not None
+    assert parts.directions is not None
     omega, headings = parts.force_omega, np.rad2deg(parts.directions)
     shape = (omega.size, headings.size, len(parts.dofs))
     tables = {name: np.full(shape, np.nan + 0j) for name in TABLES.values()}

@@ -67,7 +67,7 @@ def _read(file: Any, path: Path) -> HydroParts:
         files=[path],
     )
     unit = (1.0, np.ones(omega.size), 1.0) if scaled else (rho, rho * omega, rho * g)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
     infinite = np.full((len(dofs), len(dofs)), np.nan)
     stiffness = np.zeros((len(dofs), len(dofs)))
     for k, group in enumerate(groups):

@@ -162,6 +162,10 @@ def _ordered(values: xr.DataArray, dims: tuple[str, ...], dofs: list[str]) -> np
 def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str]) -> None:
     """Reference points and centres, from the file or from Hydrostatics*.dat beside it."""
     count = len(parts.bodies)
+    if "body" in raw.coords and raw["body"].size == count > 1:
+        names = [_text(x) for x in raw["body"].values]
+        if set(names) == set(parts.bodies):
+            raw = raw.isel(body=[names.index(body) for body in parts.bodies])
     for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
         if name in raw.variables and raw[name].size == 3 * count:
             parts.points[name] = raw[name].values.reshape(count, 3)

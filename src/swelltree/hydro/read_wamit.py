@@ -118,7 +118,9 @@ def assemble_wamit(
         setup: complete.
         bodies: number of bodies, where no file tells it.
     """
-    assert setup.rho is not None and setup.g is not None and setup.depth is not None
+    assert setup.rho is not None
+    assert setup.g is not None
+    assert setup.depth is not None
     notes: list[str] = []
     listing = TextFile(family[".out"]) if ".out" in family else None
     files = list(setup.files)

@@ -96,7 +96,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
         ("g", float(data["g"]), water.g, 2e-3),
         ("depth", float(data["water_depth"]), water.depth, 1e-2),
     ):
-        if there == here or abs(there - here) <= limit * abs(here):
+        if there == here or abs(there - here) <= limit * min(abs(here), abs(there)):
             continue
         if name == "depth" and _deep(data, min(there, here)):
             text = f"all waves of the data are deep in both ({here:g} and {there:g} m)"
@@ -201,18 +201,19 @@ def _passivity(table: Table) -> list[Finding]:
     if worst < 1e-3:
         return []
     bad = table.omega[lowest < -1e-3 * np.abs(B).max()]
-    own = np.diagonal(B, axis1=1, axis2=2).min(axis=0)
+    peak = float(table.omega[int(lowest.argmin())])
+    own = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
     dof = table.dofs[int(own.argmin())]
     where = f" (most in {dof})" if own.min() < 0 else " (between freedoms)"
     return [
         Finding(
             "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
             "passivity",
-            f"damping has a negative eigenvalue of {worst:.2%} of the largest at "
-            f"{bad.size} frequencies from {bad.min():.3g} to {bad.max():.3g} rad/s{where}: water "
-            "would push a moving body on. Cut the band below, refine the mesh, or use a passive "
-            "fit.",
-            {"negative": worst, "from": float(bad.min()), "to": float(bad.max())},
+            f"damping has a negative eigenvalue of {worst:.2%} of the largest entry at "
+            f"{peak:.3g} rad/s{where}, and negative ones at {bad.size} frequencies from "
+            f"{bad.min():.3g} to {bad.max():.3g} rad/s: water would push a moving body on. Leave "
+            "these frequencies out, refine the mesh or add a lid, or use a passive fit.",
+            {"negative": worst, "omega": peak, "from": float(bad.min()), "to": float(bad.max())},
         )
     ]
 
@@ -282,10 +283,10 @@ def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Findi
     for name, force in (("excitation", table.excitation), ("Froude-Krylov", table.froude_krylov)):
         if force is None:
             continue
-        # linear in k for long waves: take the slope out
+        # long waves fall off with omega^2, deep or shallow: take that slope out
         first, second = np.abs(force[:2, :, heave]).mean(axis=1) / stiffness
-        k = table.wavenumber
-        ratio = float(first - k[0] * (second - first) / (k[1] - k[0]))
+        w = table.omega[:2] ** 2
+        ratio = float(first - w[0] * (second - first) / (w[1] - w[0]))
         if abs(ratio - 1) > 0.05:
             found.append(
                 Finding(

@@ -40,6 +40,7 @@ def compile(
     omega: float | None = None,
     coupling: bool = True,
     fit: dict[str, Any] | None = None,
+    step: float = 0.05,
     added_mass: np.ndarray | None = None,
 ) -> Model:
     """Compile a described system.
@@ -48,10 +49,11 @@ def compile(
         system: the description.
         hydro: hydrodynamic data of `read_hydro` or `run_bem`; the described poses are the mean
             ones. Bodies without data are dry.
-        radiation: "state_space", "constant" (of one frequency) or "none".
+        radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
         omega: the frequency of "constant" [rad/s].
         coupling: keep the hydrodynamic coupling between bodies.
         fit: options of the radiation fit.
+        step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -92,7 +94,7 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()))
+        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step)
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
     return _started(model, system, joints)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.hydrodynamics import Hydro, Memory, Table
+from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model
@@ -16,7 +16,7 @@ from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
-RADIATION = ("state_space", "constant", "none")
+RADIATION = ("state_space", "convolution", "constant", "none")
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,20 @@ class HydroOptions:
     """How hydrodynamic data are used.
 
     Args:
-        radiation: "state_space" (memory fitted to the data), "constant" (added mass and damping
-            of one frequency, as in MBS4WEC), or "none" (added mass at infinite frequency only).
+        radiation: "state_space" (memory fitted to the data), "convolution" (with the kernel, for
+            the fixed-step solver), "constant" (added mass and damping of one frequency, as in
+            MBS4WEC), or "none" (added mass at infinite frequency only).
         omega: the frequency of "constant" [rad/s].
         coupling: keep the coupling between bodies.
         fit: options of `hydro.radiation_fit.fit_radiation`.
+        step: time step of "convolution" [s].
     """
 
     radiation: str = "state_space"
     omega: float | None = None
     coupling: bool = True
     fit: tuple[tuple[str, Any], ...] = ()
+    step: float = 0.05
 
 
 def wet_bodies(system: System, data: Any) -> list[str]:
@@ -157,6 +160,9 @@ def build_hydro(
     elif options.radiation == "state_space":
         memory, sentence = fit_memory(table, moving_dofs(model), dict(options.fit))
         report.append(sentence)
+    elif options.radiation == "convolution":
+        memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
+        report.append(sentence)
     hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table)
     return hydro, 0.5 * (added + added.T), report
 
@@ -165,6 +171,8 @@ def _table(order: BodyOrder, data: Any) -> Table:
     """The frequency-domain data in body order."""
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
+    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
+    A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
     raw = np.asarray(data["added_mass"].values)
     clean = np.isfinite(raw.reshape(len(omega), -1)).all(axis=1)
     usable = np.isfinite(omega) & (omega > 0) & clean
@@ -260,6 +268,28 @@ def fit_memory(
     B[:, live], C[live] = fit.B, fit.C
     sentence = f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %."
     return Memory(fit.A, B, C), sentence
+
+
+def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
+    """The kernel at multiples of half a step, on the dofs that move and radiate."""
+    from swelltree.hydro.memory import radiation_kernel
+
+    if not step > 0:
+        raise SwelltreeError(f"step {step} s of the convolution is not positive. Give e.g. 0.05.")
+    size = np.abs(table.radiation_damping).max(axis=(0, 2))
+    live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
+    if live.size == 0:
+        return None, "radiation: the data have no damping, so there is no memory."
+    pick = np.ix_(np.arange(len(table.omega)), live, live)
+    kernel = radiation_kernel(table.omega, table.radiation_damping[pick], step=step / 2)
+    count = len(kernel.time) // 2 + 1
+    K = np.zeros((2 * count + 2, live.size, live.size))
+    K[: len(kernel.values)] = kernel.values
+    sentence = (
+        f"radiation: convolution over {kernel.time[-1]:.3g} s, the kernel's remainder is "
+        f"{100 * kernel.remainder:.2g} % of its largest value."
+    )
+    return Convolution(K, np.array(step), tuple(int(i) for i in live)), sentence
 
 
 def _end_of_damping(table: Table, live: np.ndarray) -> float:

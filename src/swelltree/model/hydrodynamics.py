@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from swelltree.model.kinematics import Pose
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.rotations import rotation_vector
@@ -31,6 +33,23 @@ class Memory:
     A: Array  # (k, k)
     B: Array  # (k, 6N)
     C: Array  # (6N, k)
+
+
+@pytree("live")
+class Convolution:
+    """Radiation memory as a convolution with the kernel, on a fixed step."""
+
+    kernel: Array  # (2L + 2, m, m) K at multiples of half a step
+    step: Array  # s
+    live: tuple[int, ...]  # which of the 6N velocities radiate
+
+
+@pytree()
+class Past:
+    """Velocities at the last L steps, the newest first, and the time of the newest."""
+
+    velocity: Array  # (L, m)
+    time: Array  # s
 
 
 @pytree()
@@ -62,7 +81,7 @@ class Hydro:
     buoyancy: Array  # (N, 6) in the mean pose
     stiffness: Array  # (6N, 6N) of buoyancy alone
     damping: Array  # (6N, 6N)
-    memory: Memory | None
+    memory: Memory | Convolution | None
     waves: WaveLoads | None
     table: Table | None
 
@@ -72,6 +91,16 @@ def displacement(mean: Pose, pose: Pose) -> Array:
     xp = namespace(pose.p)
     turn = rotation_vector(matmul(pose.R, transpose(mean.R)))
     return xp.concatenate([pose.p - mean.p, turn], axis=-1)
+
+
+def memory_at_rest(hydro: Hydro | None) -> Any:
+    """State of the radiation memory before any motion; empty where there is none."""
+    if hydro is None or hydro.memory is None:
+        return ()
+    if isinstance(hydro.memory, Memory):
+        return np.zeros(hydro.memory.A.shape[0])
+    length = hydro.memory.kernel.shape[0] // 2 - 1
+    return Past(np.zeros((length, len(hydro.memory.live))), np.zeros(()))
 
 
 def without_table(model: Any) -> Any:

@@ -10,15 +10,16 @@ cubic Hermite polynomial between them is exact to about 2e-6.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, listed, suggest
 
 POINTS_PER_PERIOD = 40
+METHODS = ("components", "convolution")
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
@@ -86,25 +87,28 @@ def in_band(table: Table, waves: Any) -> np.ndarray:
     return inside
 
 
-def wave_loads(table: Table, waves: Any, duration: float) -> WaveLoads:
+def wave_loads(table: Table, waves: Any, duration: float, method: str = "components") -> WaveLoads:
     """Excitation of realised components on a grid from 0 to the duration.
 
     The number of points is rounded up to a power of two, so that runs of
     similar length share a compiled program.
+
+    Args:
+        method: "components" (sum over the waves) or "convolution" (impulse response on the
+            elevation record at the origin).
     """
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
-    F = excitation_at(table, omega, np.asarray(waves.beta)[inside])
-    F = F * np.asarray(waves.complex_amplitude)[inside, None]
+    amplitude = np.asarray(waves.complex_amplitude)[inside]
     step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
-    force, rate = np.empty((count, F.shape[1])), np.empty((count, F.shape[1]))
-    block = max(1, 4_000_000 // len(omega))
-    for first in range(0, count, block):
-        t = step * np.arange(first, min(first + block, count))
-        turning = np.exp(-1j * np.outer(t, omega))
-        force[first : first + len(t)] = np.real(turning @ F)
-        rate[first : first + len(t)] = np.real(turning @ (-1j * omega[:, None] * F))
+    if method == "convolution":
+        record = Record(omega, amplitude, step, count)
+        force, rate = convolved_loads(table, np.asarray(waves.beta)[inside], record)
+    else:
+        F = excitation_at(table, omega, np.asarray(waves.beta)[inside]) * amplitude[:, None]
+        t = step * np.arange(count)
+        force, rate = synthesised(t, omega, F), synthesised(t, omega, -1j * omega[:, None] * F)
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
         t = step * np.arange(count)
@@ -116,8 +120,86 @@ def wave_loads(table: Table, waves: Any, duration: float) -> WaveLoads:
     return WaveLoads(np.array(step), force, rate)
 
 
-def in_waves(model: Model, waves: Any, duration: float) -> Model:
+def synthesised(t: np.ndarray, omega: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """Real part of sum F exp(-i omega t) at many times, in blocks of bounded memory."""
+    out = np.empty((len(t), F.shape[1]))
+    block = max(1, 4_000_000 // len(omega))
+    for first in range(0, len(t), block):
+        part = t[first : first + block]
+        out[first : first + len(part)] = np.real(np.exp(-1j * np.outer(part, omega)) @ F)
+    return out
+
+
+class Record(NamedTuple):
+    """Components whose elevation at the origin is sampled."""
+
+    omega: np.ndarray
+    amplitude: np.ndarray
+    step: float
+    points: int
+
+
+def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Impulse response of the excitation (Paparella 001, eq. 10).
+
+    .. math:: k(\tau) = \frac1\pi \mathrm{Re} \int_0^\infty \hat F(\omega)
+              e^{-i\omega\tau} d\omega
+
+    It acts on the elevation at the origin and is not causal: the wave reaches a body before its
+    crest passes the origin, and acts ahead of itself. Beyond the data the excitation is
+    continued to zero frequency and tapered off above.
+
+    Returns:
+        lags, from minus the look-ahead on [s], and k at each of them (lag, 6N).
+    """
+    high = float(table.omega[-1])
+    spacing = float(np.median(np.diff(table.omega))) / 8
+    omega = np.arange(0.5 * spacing, 1.25 * high, spacing)
+    inner = np.clip(omega, table.omega[0], high)
+    F = excitation_at(table, inner, np.full(len(omega), beta))
+    # below the data: magnitude and phase of the lowest frequency, phase going to its mean value
+    taper = np.where(omega > high, np.cos(0.5 * np.pi * (omega - high) / (0.25 * high)) ** 2, 1.0)
+    F = F * taper[:, None]
+    reach = np.pi / (8 * spacing) * 2
+    lag = step * np.arange(-int(reach / step), int(reach / step) + 1)
+    k = synthesised(lag, omega, F) * spacing / np.pi
+    return lag, k
+
+
+def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
+    """Time by which the kernel runs ahead of the elevation [s]: beyond it |k| is below a part."""
+    size = np.abs(k / np.maximum(np.abs(k).max(axis=0), 1e-300)).max(axis=1)
+    early = lag[(size > part) & (lag < 0)]
+    return float(-early.min()) if early.size else 0.0
+
+
+def convolved_loads(
+    table: Table, beta: np.ndarray, record: Record
+) -> tuple[np.ndarray, np.ndarray]:
+    """Excitation and its rate from the elevation record by the impulse response."""
+    if np.ptp(beta) > 1e-9:
+        raise SwelltreeError(
+            "excitation='convolution' works on one elevation record, but the sea has several "
+            "headings. Use excitation='components'."
+        )
+    lag, k = excitation_kernel(table, float(beta[0]), record.step)
+    reach = len(lag) // 2
+    t = record.step * np.arange(-reach, record.points + reach)
+    a = record.amplitude[:, None]
+    both = [synthesised(t, record.omega, x) for x in (a, -1j * record.omega[:, None] * a)]
+    from scipy.signal import fftconvolve
+
+    out = [record.step * fftconvolve(x, k, mode="valid", axes=0) for x in both]
+    return out[0][: record.points], out[1][: record.points]
+
+
+def in_waves(model: Model, waves: Any, duration: float, method: str = "components") -> Model:
     """The model with the excitation of a realised sea."""
+    if method not in METHODS:
+        raise SwelltreeError(
+            f"excitation '{method}' is not known.{suggest(method, METHODS)} "
+            f"Choose one of {listed(METHODS)}."
+        )
     if model.hydro is None or model.hydro.table is None:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "
@@ -125,5 +207,5 @@ def in_waves(model: Model, waves: Any, duration: float) -> Model:
         )
     if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
         return model
-    loads = wave_loads(model.hydro.table, waves, duration)
+    loads = wave_loads(model.hydro.table, waves, duration, method)
     return model.replace(hydro=replace(model.hydro, waves=loads))

@@ -40,7 +40,7 @@ class Spline:
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration; beyond the ends it rests."""
-        xp = namespace(t)
+        xp = namespace(t, self.knots, self.coefficients)
         first, last = self.knots[0], self.knots[-1]
         inside = (t >= first) & (t <= last)
         held = xp.where(inside, t, xp.where(t < first, first, last))
@@ -63,12 +63,12 @@ class Harmonic:
     offset: Array
 
     def __call__(self, t: Array) -> Array:
-        xp = namespace(t)
+        xp = namespace(t, self.omega, self.phase)
         return self.offset + self.amplitude * xp.cos(self.omega * t + self.phase)
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration."""
-        xp = namespace(t)
+        xp = namespace(t, self.omega, self.phase)
         swing = self(t) - self.offset
         rate = -self.omega * self.amplitude * xp.sin(self.omega * t + self.phase)
         return self.offset + swing, rate, -(self.omega**2) * swing

@@ -288,7 +288,8 @@ def response(
     """Response of the linearised system to a sea: standard deviations and mean powers.
 
     Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
-    `coordinate_deviation`, the variance by component (`variance`, over `component` with its `omega`), and `absorbed_power` (element) [W].
+    `coordinate_deviation`, the variance by component (`variance`, over `component` with its
+    `omega`), and `absorbed_power` (element) [W].
 
     Args:
         model: compiled with hydro data.

@@ -13,7 +13,7 @@ import numpy as np
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
-from swelltree.model.hydrodynamics import without_table
+from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
 from swelltree.solvers.chunks import run_chunks, run_key
@@ -46,6 +46,30 @@ def _observer(formulation: Formulation) -> Any:
         return observe(model, formulation, t, y)
 
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+
+
+def _convolution_step(
+    memory: Convolution, solver: str, step: float | None, times: np.ndarray
+) -> float:
+    """The step of the convolution, which the run must keep."""
+    own = float(memory.step)
+    if solver != "rk4":
+        raise SwelltreeError(
+            f"radiation='convolution' needs solver='rk4' with its step of {own:g} s, "
+            f"not '{solver}'. Use radiation='state_space' with adaptive solvers."
+        )
+    if step is not None and abs(step - own) > 1e-9 * own:
+        raise SwelltreeError(
+            f"step {step:g} s is not the {own:g} s that the convolution was compiled for. "
+            f"Compile with step={step:g}."
+        )
+    ratio = np.diff(times, prepend=0.0) / own
+    if np.abs(ratio - np.round(ratio)).max() > 1e-6:
+        raise SwelltreeError(
+            f"output times must be multiples of the convolution's step of {own:g} s. "
+            "Choose output_step accordingly."
+        )
+    return own
 
 
 def realised(model: Model, wave: Any, case: int | str) -> Any:
@@ -120,6 +144,7 @@ def simulate(
     chunk: int = 200,
     max_steps_per_output: int = 64,
     case: int | str = 0,
+    excitation: str = "components",
     provenance: dict[str, Any] | None = None,
 ) -> Any:
     """Simulate a model and return an `xarray.Dataset`.
@@ -145,6 +170,8 @@ def simulate(
         chunk: samples per chunk.
         max_steps_per_output: most steps between outputs inside a derivative.
         case: number or name of the run; with the seed of the sea it gives the random phases.
+        excitation: "components" (sum over the waves) or "convolution" (impulse response on the
+            elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
@@ -153,11 +180,13 @@ def simulate(
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
+    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+        step = _convolution_step(model.hydro.memory, solver, step, t_out)
     fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
     options = Options(rtol=rtol, atol=atol, step=fixed)
     waves = None if wave is None else realised(model, wave, case)
     if waves is not None:
-        model = in_waves(model, waves, float(t_out[-1]))
+        model = in_waves(model, waves, float(t_out[-1]), excitation)
     model = without_table(model)
     task = problem(how, how.settling_matters(model))
     if is_traced((model, start)):

@@ -25,16 +25,15 @@ DISPLACEMENT = "displacement"
 HOMOGENEOUS = "homogeneous"
 
 
-def _or_word(word: str, read: Any) -> BeforeValidator:
+def _or_word(word: str, read: Any, what: str = "numbers") -> BeforeValidator:
     """Reader of a value that may also be left to the hull by a word."""
 
     def read_either(value: Any) -> Any:
         if value is None or (isinstance(value, str) and value == word):
             return value
         if isinstance(value, str):
-            raise ValueError(
-                f"{shown(value)} is text.{suggest(value, (word,))} Give numbers or '{word}'."
-            )
+            hint = suggest(value, (word,)) or f" Give {what} or '{word}'."
+            raise ValueError(f"{shown(value)} is text.{hint}")
         return read(value)
 
     return BeforeValidator(read_either)
@@ -42,7 +41,9 @@ def _or_word(word: str, read: Any) -> BeforeValidator:
 
 _number_or_word = {"anyOf": [{"type": "number", "minimum": 0}, {"const": DISPLACEMENT}]}
 _vector = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
-Mass = Annotated[Any, _or_word(DISPLACEMENT, as_number), WithJsonSchema(_number_or_word)]
+Mass = Annotated[
+    Any, _or_word(DISPLACEMENT, as_number, "a number"), WithJsonSchema(_number_or_word)
+]
 InertiaOrWord = Annotated[
     Any,
     _or_word(HOMOGENEOUS, as_inertia),

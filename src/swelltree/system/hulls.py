@@ -7,6 +7,7 @@ makes it possible to put it under water. `panel_size` is the size of the panels 
 not given, one is chosen.
 """
 
+import itertools
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -202,7 +203,7 @@ class Axisymmetric(Hull):
             raise self.fail(
                 f"profile has the radius {min(radii)} m. Give radii of zero or more, not all zero."
             )
-        if any(b < a for a, b in zip(heights, heights[1:], strict=False)):
+        if any(b < a for a, b in itertools.pairwise(heights)):
             raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
         if not heights[-1] > heights[0]:
             raise self.fail("profile has no height. Give rows of different z.")
@@ -245,7 +246,11 @@ class MeshFile(Hull):
     scale: Number = 1.0
     file_format: str | None = None
     offset: Vector = field(default=ORIGIN, kw_only=True)
-    panel_size: ClassVar[None] = None
+
+    @property
+    def panel_size(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The panels are those of the file."""
+        return
 
     def __post_init__(self) -> None:
         self.check_sizes(scale=self.scale)

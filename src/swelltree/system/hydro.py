@@ -10,7 +10,8 @@ from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text
 
-GREEN = ("auto", "delhommeau", "liang_wu_noblesse", "fingreen3d")
+GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
+REFINE = (False, True, "extrapolate")
 
 
 @description
@@ -69,6 +70,12 @@ def _as_green(value: Any) -> Any:
     return value
 
 
+def _as_refine(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, str) and value == "extrapolate"):
+        return value
+    raise ValueError(f"{shown(value)} is not a choice. Give true, false or 'extrapolate'.")
+
+
 def _as_path(value: Any) -> Any:
     import os
 
@@ -120,7 +127,8 @@ class HydroSpec(Description):
         wave_direction_deg: directions the waves travel towards [degrees].
         lid: close the hulls inside at the waterline against irregular frequencies.
         green: Green function, see `run_bem`.
-        refine: compare with coarser panels and estimate the error.
+        refine: true to compare with larger panels and estimate the error, "extrapolate" to
+            correct the result by it.
         threads: number of processor threads.
     """
 
@@ -133,7 +141,9 @@ class HydroSpec(Description):
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (
         "auto"
     )
-    refine: Flag = False
+    refine: Annotated[Any, BeforeValidator(_as_refine), WithJsonSchema({"enum": list(REFINE)})] = (
+        False
+    )
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """Linear moorings and linear damping: 6 x 6 matrices on a body (MBS4WEC, eq. 11)."""
 
+import reprlib
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -23,31 +24,37 @@ def _pairs(value: Mapping[Any, Any]) -> tuple[tuple[str, float], ...]:
 
 def as_matrix(value: Any) -> Any:
     """A diagonal {dof: value} as pairs, or 6 x 6 numbers as rows."""
-    if value is None:
-        return ()
-    if isinstance(value, Mapping):
-        return _pairs(value)
-    rows = tuple(value)
-    if rows and all(isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str) for r in rows):
-        return _pairs(dict(rows))
-    matrix = np.asarray(rows, dtype=float) if rows else np.zeros((0, 0))
-    if matrix.size and matrix.shape != (6, 6):
-        raise ValueError(f"has shape {matrix.shape}. Give {{dof: value}} or 6 x 6 numbers.")
+    rows = _entries(value, "6 x 6 numbers")
+    if isinstance(rows, dict):
+        return _pairs(rows)
+    if rows and (len(rows) != 6 or any(len(_entries(row, "six")) != 6 for row in rows)):
+        raise ValueError("is not a 6 x 6 matrix. Give {dof: value} or 6 x 6 numbers.")
     return tuple(tuple(as_number(x) for x in row) for row in rows)
 
 
 def as_vector(value: Any) -> Any:
     """{dof: value} as pairs, or six numbers."""
-    if value is None:
-        return ()
-    if isinstance(value, Mapping):
-        return _pairs(value)
-    rows = tuple(value)
-    if rows and isinstance(rows[0], tuple):
-        return _pairs(dict(rows))
+    rows = _entries(value, "six numbers")
+    if isinstance(rows, dict):
+        return _pairs(rows)
     if rows and len(rows) != 6:
         raise ValueError(f"has {len(rows)} numbers. Give {{dof: value}} or six.")
     return tuple(as_number(x) for x in rows)
+
+
+def _entries(value: Any, wanted: str) -> Any:
+    """A mapping as a dict (pairs too), rows as a tuple."""
+    if value is None:
+        return ()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
+        raise ValueError(f"{reprlib.repr(value)} is no list. Give {{dof: value}} or {wanted}.")
+    if getattr(value, "ndim", 1) == 0:
+        raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {wanted}.")
+    rows = tuple(value)
+    pairs = [r for r in rows if isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str)]
+    return dict(pairs) if rows and len(pairs) == len(rows) else rows
 
 
 _table = {"type": "object", "propertyNames": {"enum": list(DOFS)}}

@@ -81,8 +81,9 @@ class Sea(Description):
                     f"{inside} {kept}{inside_unit} and {outside} {given}{unit} do not agree. "
                     "Give one of them."
                 )
-        elif kept is None:
+        elif given is not None:
             kept = _converted(outside, given)
+        assert kept is not None
         object.__setattr__(self, inside, kept)
         object.__setattr__(self, outside, 2 * kept if outside == "height" else 2 * math.pi / kept)
 

@@ -6,6 +6,7 @@ All lengths are measured from the origin of the hull's frame, which lies on the 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -201,7 +202,7 @@ def _pieces(part: Any, top: float) -> list[tuple[float, float, Any]]:
         return [(low, min(high, top), arc)] if low < top else []
     found = []
     rows = profile(part)
-    for (r0, z0), (r1, z1) in zip(rows, rows[1:], strict=False):
+    for (r0, z0), (r1, z1) in itertools.pairwise(rows):
         if z1 > z0 and z0 < top:
             slope = (r1 - r0) / (z1 - z0)
             found.append((z0, min(z1, top), lambda z, r=r0, z0=z0, s=slope: r + s * (z - z0)))
@@ -223,7 +224,7 @@ def _radius_at_waterline(part: Any) -> float:
     for low, high, radius in _pieces(part, math.inf):
         # a body whose top is just awash counts as cut: its flat side lies on the water
         if low < 0.0 <= high + 1e-12:
-            return float(radius(np.array(0.0)))
+            return float(radius(np.zeros(1))[0])
     return 0.0
 
 

@@ -13,6 +13,7 @@ _MODULES = (
     "motions",
     "conservation",
     "loops",
+    "hydro_readers",
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",

@@ -8,6 +8,7 @@ from swelltree.waves.ramp import ramp
 from swelltree.waves.sea import elevation, kinematics, realise
 from swelltree.waves.spectra import density
 from swelltree.waves.stream_function import StreamWave
+from swelltree.waves.wavespectra import from_wavespectra, to_wavespectra
 
 __all__ = [
     "Components",
@@ -17,8 +18,10 @@ __all__ = [
     "density",
     "dispersion",
     "elevation",
+    "from_wavespectra",
     "kinematics",
     "ramp",
     "read_record",
     "realise",
+    "to_wavespectra",
 ]

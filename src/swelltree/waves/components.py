@@ -98,7 +98,7 @@ def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Co
 
 
 def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float | None]:
-    """Energy [m^2] and frequency [rad/s] of the bins of a sea, and their width if all are centred."""
+    """Energy [m^2], frequency [rad/s] and, where the sea repeats, width of the bins of a sea."""
     grid, below = spectra.cumulative(sea.spectrum, g)
     whole = spectra.total_energy(sea.spectrum, g)
     low, high = band(sea, grid, below)
@@ -167,7 +167,7 @@ def headings(sea: Any, omega: np.ndarray, draw: np.ndarray) -> np.ndarray:
     table = isinstance(sea.spectrum, DirectionalTable)
     if sea.spreading is None and not table:
         return np.zeros(len(omega))
-    count = HEADINGS if table else sea.spreading.directions
+    count: int = HEADINGS if table else sea.spreading.directions  # pyright: ignore
     rank = np.concatenate(
         [
             np.argsort(np.argsort(draw[k : k + count], kind="stable"), kind="stable")
@@ -188,7 +188,11 @@ def _table_headings(table: Any, omega: np.ndarray, part: np.ndarray) -> np.ndarr
     """Headings of a directional table that leave given parts of the energy on one side."""
     beta = np.asarray(table.beta)
     rows = np.asarray(table.density)
-    if beta[0] + 2 * np.pi - beta[-1] <= np.pi:  # a full circle: close it
+    if spectra.is_circle(beta):
+        # begin where least energy comes, so that the ends of the row do not matter
+        first = int(rows.sum(0).argmin())
+        beta = np.append(beta[first:], beta[:first] + 2 * np.pi)
+        rows = np.roll(rows, -first, axis=1)
         beta, rows = np.append(beta, beta[0] + 2 * np.pi), np.hstack([rows, rows[:, :1]])
     fine = np.linspace(beta[0], beta[-1], 2049)
     found = np.empty(len(omega))

@@ -39,7 +39,7 @@ def dispersion(omega: Array, depth: float, g: float) -> Array:
         return deep
     # beyond y = 40 the bottom is not felt in double precision
     y = xp.where((deep > 0) & (deep * depth < 40.0), deep * depth, 1.0)
-    x = y * (1 - xp.exp(-(y ** (GUO / 2)))) ** (-1 / GUO)
+    x = y * (-xp.expm1(-(y ** (GUO / 2)))) ** (-1 / GUO)
     for _ in range(4):
         th = xp.tanh(x)
         x = x - (x * th - y) / (th + x * (1 - th**2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import math
 import warnings
 from pathlib import Path
@@ -15,18 +16,25 @@ from swelltree.system.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 
+PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
+EXTENDED = 1.1  # length of the series of a band over that of the record
+MOST = 2000  # components fitted together; beyond, a Fourier transform is used
+RIDGE = 1e-3  # of the number of samples: keeps waves that cancel one another small
 LOUD = 0.05  # residual above which a warning is given
 
 
 def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """Time [s] and elevation [m] from a text file with two columns.
 
-    Columns are parted by blanks, tabs, commas or semicolons; lines that begin with #, % or a
-    letter are left out.
+    Columns are parted by blanks, tabs, commas, colons or semicolons; lines that begin with #, % or
+    a letter are left out. The file may be packed by gzip.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        content = Path(path).read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise SwelltreeError(
             f"record '{path}' cannot be read: {error.strerror}. Check the path."
@@ -35,7 +43,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
         raise SwelltreeError(f"record '{path}' is not text. Give a file of two columns.") from None
     rows = []
     for number, line in enumerate(lines, 1):
-        words = line.replace(",", " ").replace(";", " ").split()
+        words = line.translate(PARTED).split()
         if not words or line.lstrip()[0] in "#%\"'" or line.lstrip()[0].isalpha():
             continue
         try:
@@ -104,8 +112,10 @@ def from_record(
     .. math:: \eta(t) \approx \bar\eta + \mathrm{Re} \sum_j A_j e^{-i\omega_j t}, \quad
               \omega_j = 2\pi j / T
 
-    T is the length of the record and one mean step. For even spacing the least squares are a
-    Fourier transform. The mean is taken off: a mean level is no wave. The residual is the rms of
+    Without a band, T is the length of the record and one mean step, and for even spacing the least
+    squares are a Fourier transform. With a band, T is a tenth longer: the jump between the end of
+    the record and its beginning then falls outside of it and does not leak into the band. The
+    mean is taken off: a mean level is no wave. The residual is the rms of
     what is missed over the rms of the record, both without the mean.
 
     Args:
@@ -120,23 +130,15 @@ def from_record(
     """
     n = len(time)
     step = (time[-1] - time[0]) / (n - 1)
+    even = bool(np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step)
+    band = (omega_min or 0.0, math.inf if omega_max is None else omega_max)
     period = n * step
-    even = np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step
-    # with even spacing the samples tell frequencies up to half the sampling rate
-    omega = 2 * np.pi / period * np.arange(1, (n - 1) // 2 + 1)
-    inside = (omega >= (omega_min or 0.0) * (1 - 1e-12)) & (
-        omega <= (omega_max or math.inf) * (1 + 1e-12)
-    )
-    omega = omega[inside]
-    mean = eta.mean()
-    if even:
-        # sum eta exp(+i omega t): the conjugate of numpy's transform
-        A = 2 / n * np.conj(np.fft.rfft(eta - mean))[1 : len(inside) + 1][inside]
-        A = A * np.exp(1j * omega * time[0])
-    else:
-        mean, A = _least_squares(time, eta, omega)
-    missed = eta - mean - _record(time, omega, A)
-    loudness = np.sqrt(np.mean((eta - mean) ** 2))
+    omega, mean, A, residual = _series(time, eta, period, band, even)
+    if band != (0.0, math.inf) and len(omega) < MOST:
+        longer = _series(time, eta, EXTENDED * period, band, False)
+        # a band that does not hold the record would be filled with large waves that cancel
+        if longer[-1] < min(residual, LOUD):
+            period, (omega, mean, A, residual) = EXTENDED * period, longer
     k = dispersion(omega, water.depth, water.g)
     along = x * math.cos(beta) + y * math.sin(beta)
     return Components(
@@ -146,9 +148,36 @@ def from_record(
         beta=np.full(len(omega), float(beta)),
         phase=np.angle(A) - k * along,
         repeat_period=float(period),
-        residual=float(np.sqrt(np.mean(missed**2)) / loudness) if loudness > 0 else 0.0,
-        mean=float(mean),
+        residual=residual,
+        mean=mean,
     )
+
+
+def _series(
+    time: np.ndarray, eta: np.ndarray, period: float, band: tuple[float, float], even: bool
+) -> tuple[np.ndarray, float, np.ndarray, float]:
+    """Frequencies in the band, mean and complex amplitudes of the series of a period; residual."""
+    n = len(time)
+    # samples tell frequencies below half the sampling rate
+    highest = math.pi * (n - 1) / (time[-1] - time[0])
+    omega = 2 * np.pi / period * np.arange(1, n)
+    omega = omega[omega < highest * (1 - 1e-9)]
+    inside = (omega >= band[0] * (1 - 1e-12)) & (omega <= band[1] * (1 + 1e-12))
+    omega = omega[inside]
+    if even:
+        mean = float(eta.mean())
+        transform = np.fft.rfft(eta - mean)
+        kept = np.zeros_like(transform)
+        kept[1 : len(inside) + 1] = np.where(inside, transform[1 : len(inside) + 1], 0.0)
+        # sum eta exp(+i omega t): the conjugate of numpy's transform
+        A = 2 / n * np.conj(transform[1 : len(inside) + 1])[inside] * np.exp(1j * omega * time[0])
+        fitted = np.fft.irfft(kept, n)
+    else:
+        mean, A = _least_squares(time, eta, omega)
+        fitted = _record(time, omega, A)
+    rms = np.sqrt(np.mean((eta - eta.mean()) ** 2))
+    missed = np.sqrt(np.mean((eta - mean - fitted) ** 2))
+    return omega, mean, A, float(missed / rms) if rms > 0 else 0.0
 
 
 def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
@@ -158,7 +187,7 @@ def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
 
 
 def _record(time: np.ndarray, omega: np.ndarray, A: np.ndarray) -> np.ndarray:
-    rows = [(np.exp(-1j * np.outer(time[part], omega)) @ A).real for part in _blocks(time, omega)]
+    rows = [np.real(np.exp(-1j * np.outer(time[part], omega)) @ A) for part in _blocks(time, omega)]
     return np.concatenate(rows)
 
 
@@ -173,8 +202,8 @@ def _least_squares(
         basis = np.hstack([np.ones((len(angle), 1)), np.cos(angle), np.sin(angle)])
         normal += basis.T @ basis
         right += basis.T @ eta[part]
-    # frequencies near the sampling rate are poorly told apart: leave their noise out
-    found = np.linalg.lstsq(normal, right, rcond=1e-10)[0]
+    # what the samples tell apart poorly is kept small
+    found = np.linalg.solve(normal + RIDGE * len(time) * np.eye(2 * m + 1), right)
     return float(found[0]), found[1 : m + 1] + 1j * found[m + 1 :]
 
 

@@ -112,10 +112,9 @@ def height_and_period(spectrum: Any, g: float) -> tuple[float, float]:
     """
     factor = 4 * math.sqrt(PM_ALPHA / 5) * g / (2 * math.pi) ** 2
     Hs, Tp = spectrum.Hs, spectrum.Tp
-    return (
-        factor * Tp**2 if Hs is None else Hs,
-        math.sqrt(Hs / factor) if Tp is None else Tp,
-    )
+    if Tp is None:
+        return Hs, math.sqrt(Hs / factor)
+    return factor * Tp**2 if Hs is None else Hs, Tp
 
 
 def marginal(table: Any) -> np.ndarray:
@@ -123,13 +122,15 @@ def marginal(table: Any) -> np.ndarray:
     return np.asarray(table.density) @ heading_widths(np.asarray(table.beta))
 
 
-def heading_widths(beta: np.ndarray) -> np.ndarray:
-    """Widths of headings around the circle, by the trapezoidal rule [rad].
+def is_circle(beta: np.ndarray) -> bool:
+    """Whether headings go round the whole circle; a gap of half a turn makes them a sector."""
+    return bool(beta[0] + 2 * np.pi - beta[-1] < np.pi)
 
-    Headings that leave out more than half a turn are taken as an open sector.
-    """
+
+def heading_widths(beta: np.ndarray) -> np.ndarray:
+    """Widths of headings around the circle, or of a sector, by the trapezoidal rule [rad]."""
     gaps = np.diff(np.append(beta, beta[0] + 2 * np.pi))
-    if gaps[-1] > np.pi:
+    if not is_circle(beta):
         gaps[-1] = 0.0
     return 0.5 * (gaps + np.roll(gaps, 1))
 

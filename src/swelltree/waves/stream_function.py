@@ -12,7 +12,6 @@ wave. There is no mean current (Eulerian).
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -24,8 +23,9 @@ from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import depth_decay, dispersion
 from swelltree.waves.ramp import ramp
 
+ACCEPTED = 1e-3  # the same, when more harmonics find no solution
 ORDERS = (8, 12, 18, 27, 40, 60)
-CONVERGED = 1e-9  # last coefficient of potential and surface, as a part of the height
+CONVERGED = 1e-6  # last term of surface and potential, as a part of the height
 
 
 @pytree()
@@ -79,68 +79,98 @@ def stream_wave(sea: Any, water: Water) -> StreamWave:
         sea: StreamFunctionWave(...).
         water: depth and g.
     """
-    orders = ORDERS if sea.order is None else (sea.order,)
-    for order in orders:
-        u = _climb(sea, water, order)
-        k = u[-1] * _scale(sea, water)
-        E = np.array(_surface_harmonics(u[: order + 1])) / k
-        B = u[order + 1 : 2 * order + 1]
-        if max(abs(B[-1]), k * abs(E[-1])) < CONVERGED * k * sea.height:
+    k0 = float(dispersion(sea.omega, water.depth, water.g))
+    best, missing, reached = None, math.inf, k0
+    for order in ORDERS if sea.order is None else (sea.order,):
+        if best is None:
+            if order > ORDERS[2] and sea.order is None:
+                break  # heights that few harmonics cannot reach are out of reach for more
+            u, k = _climb(sea, water, order, k0)
+            reached = min(reached, k)
+        else:
+            # more harmonics start from the solution with fewer
+            u = _newton(_refined(best, order), sea.height * k0, sea, water, k0)
+        if u is None or not _rises_to_one_crest(u):
+            continue
+        best, missing = u, _last_term(u) / (sea.height * k0)
+        if missing < CONVERGED:
             break
-    else:
-        if sea.order is None:
-            limit = highest(2 * math.pi / k, water.depth)
-            raise sea.fail(
-                f"height {sea.height} m is {100 * sea.height / limit:.3g} % of the highest wave "
-                f"({limit:.4g} m), too sharp for {ORDERS[-1]} harmonics. Lower it, or give `order` "
-                "to accept the rounding of the crest."
-            )
+    if best is None or (missing > ACCEPTED and sea.order is None):
+        raise sea.fail(_too_high(sea, water, reached))
+    order = (len(best) - 4) // 2
+    k = float(best[-1] * k0)
+    E, B = _surface_harmonics(best[: order + 1]) / k, best[order + 1 : 2 * order + 1]
     return StreamWave(
-        wavenumber=float(k),
+        wavenumber=k,
         omega=float(sea.omega),
         beta=float(sea.beta),
         phase=float(sea.phase),
         harmonics=E,
-        coefficients=np.array(B),
-        bernoulli=float(u[2 * order + 2] * water.g / k),
+        coefficients=B,
+        bernoulli=float(best[2 * order + 2] * water.g / k),
         ramp=float(sea.ramp),
     )
 
 
-def _scale(sea: Any, water: Water) -> float:
-    """Wavenumber of the small wave, the unit of the unknown wavenumber."""
-    return float(dispersion(sea.omega, water.depth, water.g))
+def _last_term(u: np.ndarray) -> float:
+    """Size of the last harmonic of the surface and of the potential at the crest, times k."""
+    n = (len(u) - 4) // 2
+    last = abs(u[2 * n]) * math.exp(n * u[0])
+    return max(last, abs(_surface_harmonics(u[: n + 1])[-1])) / u[-1]
 
 
-def _climb(sea: Any, water: Water, order: int) -> np.ndarray:
-    """Raise the height in steps from a small wave, each solved from the ones before."""
-    k0 = _scale(sea, water)
+def _refined(u: np.ndarray, order: int) -> np.ndarray:
+    """Unknowns of a solution on a finer surface and with more coefficients."""
+    n = (len(u) - 4) // 2
+    E = _surface_harmonics(u[: n + 1])
+    theta = np.pi * np.outer(np.arange(order + 1), np.arange(1, n + 1)) / order
+    return np.concatenate([np.cos(theta) @ E, u[n + 1 : 2 * n + 1], np.zeros(order - n), u[-3:]])
+
+
+def _climb(sea: Any, water: Water, order: int, k0: float) -> tuple[np.ndarray | None, float]:
+    """Raise the height in steps from a small wave, each solved from the ones before.
+
+    Returns:
+        the unknowns, None if the wave cannot be reached, and the last wavenumber [1/m].
+    """
     target = sea.height * k0
-    # the height of the first step is small both to the length and to the depth
     steepness = sea.height / highest(2 * math.pi / k0, water.depth)
-    steps = 1 + math.ceil(10 * steepness)
+    first = target / (1 + math.ceil(10 * min(steepness, 4.0)))
     done = [(0.0, _small_wave(0.0, order, sea, water, k0))]
-    at, stride = 0.0, target / steps
+    at, stride = 0.0, first
     while at < target * (1 - 1e-12):
         height = min(at + stride, target)
-        guess = _guess(done, height, order, sea, water, k0)
-        u = _newton(guess, height, sea, water, k0)
-        if u is None or height / k0 > highest(2 * math.pi / (u[-1] * k0), water.depth):
+        u = _newton(_guess(done, height, order, sea, water, k0), height, sea, water, k0)
+        if (
+            u is None
+            or not _rises_to_one_crest(u)
+            or height / k0 > highest(2 * math.pi / (u[-1] * k0), water.depth)
+        ):
             stride /= 2
-            if stride < target / steps / 32 or steepness > 4:
-                raise sea.fail(_breaking(sea, water, done[-1][1][-1] * k0))
+            if stride < first / 32:
+                return None, float(done[-1][1][-1] * k0)
             continue
         at = height
         done = [*done[-2:], (height, u)]
-    return done[-1][1]
+    return done[-1][1], float(done[-1][1][-1] * k0)
 
 
-def _breaking(sea: Any, water: Water, k: float) -> str:
+def _rises_to_one_crest(u: np.ndarray) -> bool:
+    """Whether the surface falls from crest to trough, ripples apart, and its speed is possible."""
+    surface = u[: (len(u) - 2) // 2]
+    # Longuet-Higgins (1975): no wave is longer than 1.3 times the small wave of its period
+    return bool(np.diff(surface).max() < 0.05 * (surface[0] - surface[-1]) and u[-1] > 1 / 1.3)
+
+
+def _too_high(sea: Any, water: Water, k: float) -> str:
     limit = highest(2 * math.pi / k, water.depth)
     where = "deep water" if math.isinf(water.depth) else f"{water.depth:g} m of water"
+    about = f"the highest wave of {sea.period:.4g} s in {where} is about {limit:.3g} m"
+    if sea.height > 0.999 * limit:
+        return f"height {sea.height} m breaks: {about}. Lower the height or lengthen the period."
     return (
-        f"height {sea.height} m breaks: the highest wave of {sea.period:.4g} s in {where} is about "
-        f"{limit:.3g} m. Lower the height or lengthen the period."
+        f"height {sea.height} m has too sharp a crest for {ORDERS[-1]} harmonics: {about}. Lower "
+        "the height, shorten the period, or give `order` to accept a rounded crest."
     )
 
 
@@ -168,63 +198,83 @@ def _guess(
     return guess
 
 
-def _residual(u: np.ndarray, height: float, sea: Any, water: Water, k0: float) -> np.ndarray:
-    """The conditions of a steady wave in units of g and k; Fenton (1988), eqs. 3.4-3.9.
+def conditions(
+    u: np.ndarray, height: float, sea: Any, water: Water, k0: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The conditions of a steady wave in units of g and k, and their derivative.
+
+    Fenton (1988), eqs. 3.4-3.9: the surface is a streamline, its pressure is constant, its mean is
+    zero, its height is as asked; the period gives the speed.
 
     Args:
-        u: (..., 2 n + 4): surface at n + 1 points, n coefficients, flux, Bernoulli's constant,
-            wavenumber over k0.
+        u: surface at n + 1 points from crest to trough, n coefficients, flux, Bernoulli's
+            constant, wavenumber over k0: 2 n + 4 unknowns.
         height: of this step times k0.
         sea: for its frequency.
         water: depth and g.
         k0: wavenumber of the small wave.
     """
-    n = (u.shape[-1] - 4) // 2
-    surface, B = u[..., : n + 1], u[..., n + 1 : 2 * n + 1]
-    flux, bernoulli, kappa = u[..., 2 * n + 1], u[..., 2 * n + 2], u[..., 2 * n + 3]
+    n = (len(u) - 4) // 2
+    surface, B, (flux, bernoulli, kappa) = u[: n + 1], u[n + 1 : 2 * n + 1], u[2 * n + 1 :]
     c = sea.omega / np.sqrt(water.g * k0 * kappa)
-    j = np.arange(1, n + 1)
-    theta = np.pi * np.outer(np.arange(n + 1), j) / n
-    kh = k0 * kappa[..., None, None] * water.depth if np.isfinite(water.depth) else None
-    z = surface[..., :, None]
-    down = np.exp(j * z)
-    if kh is None:
-        C = S = down
-    else:
-        mirror, whole = np.exp(-j * (z + 2 * kh)), 1 + np.exp(-2 * j * kh)
-        C, S = (down + mirror) / whole, (down - mirror) / whole
-    b = B[..., None, :]
-    psi = -c[..., None] * surface + (b * S * np.cos(theta)).sum(-1)
-    ux = -c[..., None] + (j * b * C * np.cos(theta)).sum(-1)
-    uz = (j * b * S * np.sin(theta)).sum(-1)
-    ends = np.ones(n + 1)
-    ends[0] = ends[-1] = 0.5
-    return np.concatenate(
+    j, point = np.arange(1, n + 1), np.arange(n + 1)
+    theta = np.pi * np.outer(point, j) / n
+    cos, sin = np.cos(theta), np.sin(theta)
+    C, S = depth_decay(j, surface[:, None], k0 * kappa * water.depth)
+    # derivative of the two by the wavenumber, through the depth
+    dC, dS = np.zeros_like(C), np.zeros_like(S)
+    if math.isfinite(water.depth):
+        bed = np.exp(-2 * j * k0 * kappa * water.depth)
+        slope, mirror = 2 * j * k0 * water.depth, np.exp(-j * surface[:, None]) * bed
+        dC = slope * (bed * C - mirror) / (1 + bed)
+        dS = slope * (bed * S + mirror) / (1 + bed)
+    dc = -0.5 * c / kappa
+    ux, uz = -c + (j * C * cos) @ B, (j * S * sin) @ B
+    ends = np.where((point == 0) | (point == n), 0.5, 1.0)
+    f = np.concatenate(
         [
-            psi - flux[..., None],
-            0.5 * (ux**2 + uz**2) + surface - bernoulli[..., None],
-            (surface @ ends / n)[..., None],
-            (surface[..., 0] - surface[..., -1] - height * kappa)[..., None],
-        ],
-        axis=-1,
+            -c * surface + (S * cos) @ B - flux,
+            0.5 * (ux**2 + uz**2) + surface - bernoulli,
+            [surface @ ends / n, surface[0] - surface[-1] - height * kappa],
+        ]
     )
+    J = np.zeros((2 * n + 4, 2 * n + 4))
+    top, low = slice(0, n + 1), slice(n + 1, 2 * n + 2)
+    J[point, point] = ux
+    J[n + 1 + point, point] = ux * ((j**2 * S * cos) @ B) + uz * ((j**2 * C * sin) @ B) + 1
+    J[top, n + 1 : 2 * n + 1] = S * cos
+    J[low, n + 1 : 2 * n + 1] = ux[:, None] * j * C * cos + uz[:, None] * j * S * sin
+    J[top, 2 * n + 1] = J[low, 2 * n + 2] = -1.0
+    J[top, -1] = -dc * surface + (dS * cos) @ B
+    J[low, -1] = ux * (-dc + (j * dC * cos) @ B) + uz * ((j * dS * sin) @ B)
+    J[-2, : n + 1] = ends / n
+    J[-1, 0], J[-1, n], J[-1, -1] = 1.0, -1.0, -height
+    return f, J
 
 
 def _newton(u: np.ndarray, height: float, sea: Any, water: Water, k0: float) -> np.ndarray | None:
-    """Newton's iteration with the derivative by complex steps; None if it does not settle."""
-    eye = 1e-30j * np.eye(len(u))
-    for _ in range(25):
-        with np.errstate(all="ignore"):
-            f = _residual(u, height, sea, water, k0)
-            J = _residual(u + eye, height, sea, water, k0).imag.T / 1e-30
-        if not (np.isfinite(f).all() and np.isfinite(J).all()):
-            return None
-        step = np.linalg.lstsq(J, -f, rcond=1e-14)[0]
-        u = u + step
-        if not 0.3 < u[-1] < 3.0:
-            return None
-        if np.abs(step).max() < 1e-13 + 1e-11 * height:
-            return u
+    """Newton's iteration; None if it does not settle."""
+    with np.errstate(all="ignore"):
+        f, J = conditions(u, height, sea, water, k0)
+        for _ in range(20):
+            if not (np.isfinite(f).all() and np.isfinite(J).all()):
+                return None
+            try:
+                step = np.linalg.solve(J, -f)
+            except np.linalg.LinAlgError:
+                return None
+            # sharp crests: go only as far as the conditions improve
+            size = np.abs(f).max()
+            for part in (1.0, 0.5, 0.25, 0.125):
+                f, J = conditions(u + part * step, height, sea, water, k0)
+                if np.abs(f).max() < size:
+                    break
+            u = u + part * step
+            if not 0.3 < u[-1] < 3.0:
+                return None
+            # the last coefficients are poorly told apart: ask for the conditions, not for them
+            if np.abs(f).max() < 1e-15 + 1e-10 * height:
+                return u
     return None
 
 
@@ -310,8 +360,3 @@ def bound_components(wave: StreamWave) -> Components:
         ramp=wave.ramp,
         repeat_period=2 * math.pi / wave.omega,
     )
-
-
-def with_ramp(wave: StreamWave, seconds: float) -> StreamWave:
-    """The same wave with another ramp."""
-    return dataclasses.replace(wave, ramp=seconds)

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from swelltree.model.forces.loads import Loads
-from swelltree.model.hydrodynamics import Hydro, WaveLoads, displacement
+from swelltree.model.hydrodynamics import (
+    Convolution,
+    Hydro,
+    Memory,
+    Past,
+    WaveLoads,
+    displacement,
+)
 from swelltree.model.kinematics import Motion
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.linalg import apply
+from swelltree.spatial.vectors import matvec
 
 TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation")
 
@@ -26,8 +36,10 @@ def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
     static = hydro.buoyancy - apply(hydro.stiffness, xi).reshape(shape)
     damping = -apply(hydro.damping, v).reshape(shape)
     radiation = xp.zeros(shape)
-    if hydro.memory is not None:
+    if isinstance(hydro.memory, Memory):
         radiation = -apply(hydro.memory.C, chi).reshape(shape)
+    elif hydro.memory is not None:
+        radiation = -convolved(hydro.memory, t, v, chi).reshape(shape)
     excitation = xp.zeros(shape)
     if hydro.waves is not None:
         excitation = wave_force(hydro.waves, t).reshape(shape)
@@ -37,10 +49,40 @@ def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
     return Loads(parts.sum(0), xp.zeros(len(TERMS)), power, channels)
 
 
-def memory_rate(hydro: Hydro, motion: Motion, chi: Array) -> Array:
-    """Rate of the radiation memory."""
-    assert hydro.memory is not None
-    return apply(hydro.memory.A, chi) + apply(hydro.memory.B, motion.v.reshape(-1))
+def memory_rate(hydro: Hydro, motion: Motion, chi: Any) -> Any:
+    """Rate of the radiation memory; a record of past velocities rests during a step."""
+    if isinstance(hydro.memory, Memory):
+        return apply(hydro.memory.A, chi) + apply(hydro.memory.B, motion.v.reshape(-1))
+    return Past(0.0 * chi.velocity, 0.0 * chi.time)
+
+
+def convolved(memory: Convolution, t: Array, v: Array, past: Past) -> Array:
+    r"""Memory force of the kernel by the trapezoidal rule.
+
+    .. math:: \int_0^\infty K(\tau)\, v(t - \tau)\, d\tau
+
+    The nodes are now and the past steps; at the stages of a Runge-Kutta step
+    the first interval is a part of a step.
+    """
+    xp = namespace(v)
+    live = np.array(memory.live)
+    length = past.velocity.shape[0]
+    h = memory.step
+    part = (t - past.time) / h
+    first = xp.round(2.0 * part).astype(int)
+    K = xp.asarray(memory.kernel)[first + 2 * np.arange(length)]
+    weight = xp.where(np.arange(length) == 0, 0.5 * (1.0 + part), 1.0) * h
+    force = (K * past.velocity[:, None, :] * weight[:, None, None]).sum((0, 2))
+    force = force + 0.5 * part * h * matvec(xp.asarray(memory.kernel)[0], v[live])
+    place = (np.arange(v.shape[0])[:, None] == live[None, :]).astype(float)
+    return (place * force[None, :]).sum(1)
+
+
+def remembered(memory: Convolution, t: Array, v: Array, past: Past) -> Past:
+    """The record after a step: the newest velocity first."""
+    xp = namespace(v)
+    newest = v[np.array(memory.live)][None]
+    return Past(xp.concatenate([newest, past.velocity[:-1]]), t + 0.0 * past.time)
 
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:

@@ -1,0 +1,180 @@
+"""Writing hydrodynamic data: Capytaine's netCDF and BEMIO's h5, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.hydro.dataset import (
+    DOFS,
+    FORCE,
+    MATRIX,
+    RADIATION,
+    body_names,
+    dofs_of,
+    infinite_added_mass,
+    split_label,
+)
+from swelltree.hydro.frames import FORCES
+from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def write_hydro(data: xr.Dataset, path: str | Path) -> Path:
+    """Write hydrodynamic data; an older file is replaced, a crash leaves either or none.
+
+    Args:
+        data: hydrodynamic data.
+        path: ending in .nc for Capytaine's form, in .h5 for BEMIO's (WEC-Sim).
+    """
+    path = Path(path)
+    writers = {".nc": _write_netcdf, ".h5": _write_bemio, ".hdf5": _write_bemio}
+    if path.suffix.lower() not in writers:
+        raise SwelltreeError(
+            f"cannot write hydro data '{path}': the ending '{path.suffix}' is not known. "
+            "Use .nc (Capytaine) or .h5 (BEMIO)."
+        )
+    if not path.parent.is_dir():
+        raise SwelltreeError(
+            f"cannot write '{path}': the folder '{path.parent}' does not exist. Make it first."
+        )
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        os.close(handle)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        temporary = Path(name)
+        try:
+            writers[path.suffix.lower()](data, temporary)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise SwelltreeError(
+            f"cannot write '{path}': {error.strerror or error}. Choose a folder you may write to."
+        ) from None
+    return path
+
+
+def _write_netcdf(data: xr.Dataset, path: Path) -> None:
+    """Complex numbers get the dimension `complex` (re, im), as in Capytaine's files."""
+    import xarray as xr
+
+    stored = data.copy()
+    for name in list(stored.data_vars):
+        if np.iscomplexobj(stored[name].values):
+            pair = [stored[name].real, stored[name].imag]
+            joined = xr.concat(pair, dim="complex").assign_attrs(stored[name].attrs)
+            stored[name] = joined
+    if "complex" in stored.dims:
+        stored = stored.assign_coords(complex=np.array(["re", "im"], dtype=object))
+    names = body_names(data)
+    stored = stored.assign_coords(body_name="+".join(names))
+    stored.to_netcdf(path, engine="h5netcdf")
+
+
+def _write_bemio(data: xr.Dataset, path: Path) -> None:
+    """Normalised by rho, rho omega, rho g; phases lead; freedoms about the centre of gravity."""
+    import h5py
+
+    omega = data["omega"].values
+    finite = (omega > 0) & np.isfinite(omega)
+    w = omega[finite]
+    rho, g = float(data["rho"]), float(data["g"])
+    names = body_names(data)
+    centers = data["rotation_center"].values
+    if np.isnan(centers).any():
+        raise SwelltreeError(
+            "BEMIO files need the reference point of every body and the data do not tell it. "
+            "Give rotation_center={body: (x, y, z)} when reading."
+        )
+    A = data["added_mass"].transpose(*RADIATION).values / rho
+    B = data["radiation_damping"].transpose(*RADIATION).values[finite] / (rho * w[:, None, None])
+    infinite = infinite_added_mass(data)
+    with h5py.File(path, "w") as file:
+        simulation = {
+            "w": w[:, None],
+            "T": (2 * np.pi / w)[:, None],
+            "rho": rho,
+            "g": g,
+            "water_depth": float(data["water_depth"]),
+            "scaled": 0.0,
+        }
+        if "wave_direction" in data.coords:
+            simulation["wave_dir"] = np.rad2deg(data["wave_direction"].values)[:, None]
+        else:
+            simulation["wave_dir"] = np.zeros((1, 1))
+        for key, value in simulation.items():
+            file[f"simulation_parameters/{key}"] = value
+        if np.isinf(float(data["water_depth"])):
+            del file["simulation_parameters/water_depth"]
+            file["simulation_parameters/water_depth"] = "infinite"
+        file["bem_data/code"] = str(data.attrs.get("solver", "unknown"))
+        for k, body in enumerate(names):
+            rows = _rows(data, body)
+            root = f"body{k + 1}"
+            _properties(file, f"{root}/properties", data, k, rows)
+            coefficients = f"{root}/hydro_coeffs"
+            file[f"{coefficients}/added_mass/all"] = np.moveaxis(A[finite][:, rows], 0, 2)
+            if infinite is not None:
+                file[f"{coefficients}/added_mass/inf_freq"] = infinite[rows] / rho
+            file[f"{coefficients}/radiation_damping/all"] = np.moveaxis(B[:, rows], 0, 2)
+            if "hydrostatic_stiffness" in data:
+                stiffness = data["hydrostatic_stiffness"].transpose(*MATRIX).values
+                block = stiffness[np.ix_(rows, rows)] / (rho * g)
+                file[f"{coefficients}/linear_restoring_stiffness"] = block
+            _forces(file, coefficients, data, rows, finite, rho * g)
+
+
+def _rows(data: xr.Dataset, body: str) -> list[int]:
+    """Rows of a body, the six rigid freedoms first."""
+    labels = [str(x) for x in data["influenced_dof"].values]
+    own = dofs_of(data, body)
+    missing = [dof for dof in DOFS if f"{body}__{dof}" not in own]
+    if missing:
+        raise SwelltreeError(
+            f"BEMIO files need six freedoms and body '{body}' has no {missing[0]}. "
+            "Write .nc instead, or compute all freedoms."
+        )
+    modes = [dof for dof in own if split_label(dof)[1] not in DOFS]
+    return [labels.index(x) for x in (*(f"{body}__{dof}" for dof in DOFS), *modes)]
+
+
+def _properties(file: Any, root: str, data: xr.Dataset, k: int, rows: list[int]) -> None:
+    values = {
+        "name": body_names(data)[k],
+        "cg": data["rotation_center"].values[k][:, None],
+        "cb": data["center_of_buoyancy"].values[k][:, None],
+        "disp_vol": float(data["displaced_volume"].values[k]),
+        "body_number": float(k + 1),
+        "dof": float(len(rows)),
+        "dof_start": float(min(rows) + 1),
+        "dof_end": float(max(rows) + 1),
+    }
+    for key, value in values.items():
+        file[f"{root}/{key}"] = value
+
+
+def _forces(
+    file: Any, root: str, data: xr.Dataset, rows: list[int], finite: np.ndarray, unit: float
+) -> None:
+    places = ("excitation", "excitation/froude-krylov", "excitation/scattering")
+    for name, place in zip(FORCES, places, strict=True):
+        if name not in data:
+            continue
+        values = data[name].transpose(*FORCE).values[finite][:, :, rows].conj() / unit
+        values = np.moveaxis(values, (0, 1, 2), (2, 1, 0))
+        for key, part in (
+            ("re", values.real),
+            ("im", values.imag),
+            ("mag", np.abs(values)),
+            ("phase", np.angle(values)),
+        ):
+            file[f"{root}/{place}/{key}"] = part

@@ -1,0 +1,145 @@
+"""Each check of the report on data that pass it and on data that do not."""
+
+import numpy as np
+import pytest
+
+from hydro.samples import made_up
+from swelltree.hydro.dataset import HydroParts, assemble, rigid_labels, wavenumber
+from swelltree.hydro.report import hydro_report, water_findings
+from swelltree.system.water import Water
+
+RHO, G = 1000.0, 9.81
+
+
+def round_buoy(phases=1.0, headings=None):
+    """Heave of a round buoy, consistent by construction; the other freedoms make no waves.
+
+    Causal and passive: B + i w (A_inf - A) = c s / (s^2 + 2 z w0 s + w0^2) at s = -i w.
+    Excitation follows from damping by Haskind's relation.
+    """
+    omega = np.arange(0.05, 12.0, 0.05)
+    headings = np.arange(0, 360, 30.0) if headings is None else np.asarray(headings)
+    w0, z, c, inf = 1.5, 0.5, 2e5, 8e4
+    below = (w0**2 - omega**2) ** 2 + (2 * z * w0 * omega) ** 2
+    damping = 2 * z * w0 * c * omega**2 / below
+    added = inf + c * (w0**2 - omega**2) / below
+    n = omega.size
+    A, B = np.zeros((2, n, 6, 6))
+    A[:, range(6), range(6)] = 1e4
+    A[:, 2, 2], B[:, 2, 2] = added, damping
+    k = wavenumber(omega, np.inf, G)
+    cg = 0.5 * omega / k
+    heave = np.sqrt(4 * RHO * G * cg * damping / k)
+    force = np.zeros((n, headings.size, 6), dtype=complex)
+    force[:, :, 2] = heave[:, None]
+    beta = np.deg2rad(headings)
+    force[:, :, 0] = -1j * phases * (k * 1e5)[:, None] * np.cos(beta)
+    force[:, :, 1] = -1j * phases * (k * 1e5)[:, None] * np.sin(beta)
+    parts = HydroParts(
+        ["buoy"],
+        rigid_labels("buoy"),
+        np.append(omega, np.inf),
+        np.concatenate([A, np.diag([1e4, 1e4, inf, 1e4, 1e4, 1e4])[None]]),
+        np.concatenate([B, np.zeros((1, 6, 6))]),
+        RHO,
+        G,
+        np.inf,
+        directions=beta,
+        force_omega=omega,
+    )
+    parts.forces["excitation_force"] = force
+    parts.matrices["hydrostatic_stiffness"] = np.zeros((6, 6))
+    parts.points["rotation_center"] = np.zeros((1, 3))
+    return assemble(parts)
+
+
+def codes(data, *severities):
+    return {f.code for f in hydro_report(data) if not severities or f.severity in severities}
+
+
+def test_consistent_data_have_no_findings():
+    assert codes(round_buoy(), "warning", "error") == set()
+
+
+def test_conjugate_phases_are_an_error():
+    found = [f for f in hydro_report(round_buoy(phases=-1.0)) if f.code == "phase_sense"]
+    assert found[0].severity == "error"
+    assert "Conjugate the forces" in found[0].sentence
+
+
+def test_wrong_damping_breaks_haskind_and_causality():
+    data = round_buoy()
+    data["radiation_damping"] = data.radiation_damping * 1.3
+    assert {"haskind", "a_inf"} & codes(data, "warning") >= {"haskind"}
+
+
+def test_wrong_infinite_added_mass_is_found():
+    data = round_buoy()
+    data["added_mass"].values[-1, 2, 2] *= 1.2
+    assert "a_inf" in codes(data, "warning")
+
+
+def test_few_headings_are_said_to_leave_haskind_unchecked():
+    data = round_buoy(headings=[10.0, 40.0])
+    data["added_mass"].values[:, 1, 1] *= 2  # not round
+    notes = [f for f in hydro_report(data) if f.code == "haskind"]
+    assert notes[0].severity == "note"
+    assert "do not cover the circle" in notes[0].sentence
+
+
+def test_negative_damping_is_found_with_its_frequency():
+    data = round_buoy()
+    data["radiation_damping"].values[40, 2, 2] = -2e4
+    found = next(f for f in hydro_report(data) if f.code == "passivity")
+    assert found.numbers["omega"] == pytest.approx(data.omega.values[40])
+
+
+def test_asymmetry_is_found_with_its_pair():
+    data = round_buoy()
+    data["added_mass"].values[3, 2, 4] = 5e4
+    found = next(f for f in hydro_report(data) if f.code == "symmetry")
+    assert "buoy__Heave and buoy__Pitch" in found.sentence
+
+
+def test_spike_is_found():
+    data = round_buoy()
+    data["added_mass"].values[60, 2, 2] *= 1.5
+    data["radiation_damping"].values[60, 2, 2] *= 1.8
+    assert "irregular" in codes(data)
+
+
+def test_band_that_ends_too_early_is_found():
+    data = round_buoy()
+    data = data.isel(omega=list(range(60)))
+    assert "band_edge" in codes(data)
+    assert "no_infinite" in codes(data)
+
+
+def test_too_few_frequencies_are_an_error():
+    assert "frequencies" in codes(made_up(n_omega=1), "error")
+
+
+def test_other_water_is_an_error_with_both_values():
+    data = made_up()
+    found = water_findings(data, Water(rho=1000.0, g=9.81, depth=30.0))
+    assert [f.severity for f in found] == ["error"]
+    assert "rho = 1025, the system has 1000" in found[0].sentence
+    assert not water_findings(data, Water(rho=1025.0, g=9.81, depth=30.0))
+    deep = made_up(depth=500.0)
+    assert water_findings(deep, Water(rho=1025.0, g=9.81))[0].severity == "note"
+    assert water_findings(data, Water(rho=1025.0, g=9.81))[0].severity == "error"
+
+
+def test_command_prints_contents_and_findings(tmp_path):
+    from typer.testing import CliRunner
+
+    from swelltree.cli import app
+    from swelltree.hydro.write import write_hydro
+
+    path = write_hydro(round_buoy(phases=-1.0), tmp_path / "buoy.nc")
+    result = CliRunner().invoke(app, ["hydro", str(path)])
+    assert result.exit_code == 1
+    assert "buoy: 6 freedoms about (0, 0, 0) m" in result.output
+    assert "error [phase_sense]" in result.output
+    missing = CliRunner().invoke(app, ["hydro", str(tmp_path / "no.nc")])
+    assert missing.exit_code == 2

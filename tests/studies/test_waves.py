@@ -1,0 +1,172 @@
+"""A float in waves: memory, excitation, frequency domain, against closed forms."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from swelltree.model.sea_state import excitation_kernel, look_ahead, wave_loads
+
+WATER = sw.Water(rho=1000.0)
+DAMPING = 4.0e4
+
+
+def system(position: float = 0.0, **pto) -> sw.System:
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.Slider("rail", sw.WORLD, body, position=position)
+    ptos = [sw.LinearPto("pto", joint="rail", **pto)] if pto else []
+    return sw.System("heaving", [body], [rail], water=WATER, ptos=ptos)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return heaving_float()
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return sw.compile(system(damping=DAMPING), data, fit={"error": 1e-3})
+
+
+def exact(omega, damping=DAMPING):
+    """Heave per metre of wave, exp(-iwt): the conjugate of K enters."""
+    K = np.conj(memory(omega))
+    D = -(omega**2) * (MASS + A_INF) - 1j * omega * (K + damping) + STIFFNESS
+    return excitation(omega) / D
+
+
+def test_rao_is_the_closed_form(model):
+    omega = np.array([0.5, 0.9, 1.3, 2.0])
+    found = sw.rao(model, omega=omega).rao.sel(body="float", dof="Heave").values[:, 0]
+    # cubic splines through 120 points of smooth data
+    assert np.abs(found - exact(omega)).max() < 1e-5 * np.abs(exact(omega)).max()
+
+
+def test_fitted_memory_gives_the_same_rao_within_its_error(model):
+    omega = np.linspace(0.3, 3.0, 20)
+    found = sw.rao(model, omega=omega, radiation="state_space").rao.values[:, 0, 0, 2]
+    assert np.abs(found - exact(omega)).max() < 5e-3 * np.abs(exact(omega)).max()
+
+
+def test_regular_wave_settles_at_the_rao_of_the_same_memory(model):
+    omega, amplitude = 1.1, 0.3
+    wave = sw.RegularWave(amplitude=amplitude, omega=omega, ramp=20.0)
+    period = 2 * np.pi / omega
+    times = np.arange(40 * 32 + 1) * period / 32
+    run = sw.simulate(model, wave, times=times, rtol=1e-8, atol=1e-10)
+    late = slice(-10 * 32, None)
+    heave = run.position.values[late, 0, 2]
+    X = 2 * np.mean(heave * np.exp(1j * omega * times[late])) / amplitude
+    expected = sw.rao(model, omega=[omega], radiation="state_space").rao.values[0, 0, 0, 2]
+    # the excitation grid is good to 2e-6; what is left is the transient of the ramp
+    assert abs(X - expected) < 1e-4 * abs(expected)
+
+
+def test_mean_absorbed_power_agrees_with_the_frequency_domain(model):
+    omega, amplitude = 1.1, 0.3
+    wave = sw.RegularWave(amplitude=amplitude, omega=omega, ramp=20.0)
+    run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
+    work = -run.work.sel(element="pto").values
+    t = run.time.values
+    i = np.searchsorted(t, t[-1] - 20 * 2 * np.pi / omega)
+    mean = (work[-1] - work[i]) / (t[-1] - t[i])
+    found = sw.rao(model, omega=[omega], radiation="state_space").absorbed_power.values.item()
+    assert mean == pytest.approx(found * amplitude**2, rel=1e-2)
+    assert float(run.absorbed_power.min()) > -1e-6 * mean
+    assert float(np.abs(run.energy_residual).max()) < 1e-6 * work[-1]
+
+
+def test_float_at_rest_stays_at_rest(model):
+    run = sw.simulate(model, duration=50.0, output_step=5.0)
+    assert float(np.abs(run.position.sel(dof="Heave")).max()) < 1e-9
+
+
+def test_convolution_follows_the_state_space(data):
+    start = system(1.0)
+    fitted = sw.simulate(sw.compile(start, data), duration=20.0, output_step=0.2)
+    folded = sw.compile(start, data, radiation="convolution", step=0.05)
+    run = sw.simulate(folded, duration=20.0, output_step=0.2, solver="rk4")
+    # the fit is good to some per cent of the memory, which is a tenth of the force
+    assert float(np.abs(run.position - fitted.position).max()) < 1e-2
+
+
+def test_convolution_needs_its_fixed_step(data):
+    folded = sw.compile(system(1.0), data, radiation="convolution", step=0.05)
+    with pytest.raises(sw.SwelltreeError, match="needs solver='rk4'"):
+        sw.simulate(folded, duration=1.0)
+    with pytest.raises(sw.SwelltreeError, match="compiled for"):
+        sw.simulate(folded, duration=1.0, solver="rk4", step=0.01, output_step=0.1)
+    with pytest.raises(sw.SwelltreeError, match="multiples of the convolution's step"):
+        sw.simulate(folded, duration=1.0, solver="rk4", output_step=0.13)
+
+
+def test_constant_radiation_is_that_of_its_frequency(data):
+    omega = 1.2
+    model = sw.compile(system(), data, radiation="constant", omega=omega)
+    K = memory(omega)
+    assert model.hydro.damping[2, 2] == pytest.approx(K.real, rel=1e-5)
+    assert model.added_mass[2, 2] == pytest.approx(A_INF + K.imag / omega, rel=1e-5)
+
+
+def test_impulse_response_excites_like_the_components(data):
+    table = sw.compile(system(), data, radiation="none").hydro.table
+    sea = sw.realise(sw.IrregularSea(sw.Jonswap(2.0, 7.0), seed=3), WATER)
+    by_sum, by_kernel = (wave_loads(table, sea, 100.0, m) for m in ("components", "convolution"))
+    gap = np.sqrt(np.mean((by_sum.force - by_kernel.force)[:, 2] ** 2)) / by_sum.force[:, 2].std()
+    assert gap < 1e-3
+    assert look_ahead(*excitation_kernel(table, 0.0, 0.05)) > 0.0
+
+
+def test_response_to_a_sea_is_the_sum_over_its_components(model):
+    sea = sw.IrregularSea(sw.Jonswap(1.0, 6.0), seed=1)
+    waves = sw.realise(sea, WATER)
+    inside = (waves.omega >= 0.05) & (waves.omega <= 6.0)
+    a, w = waves.amplitude[inside], waves.omega[inside]
+    expected = np.sqrt((0.5 * a**2 * np.abs(exact(w)) ** 2).sum())
+    found = float(sw.response(model, sea).standard_deviation.sel(body="float", dof="Heave"))
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"water": sw.Water(rho=1025.0)}, "made with rho = 1000, but the system's water has 1025"),
+        ({"water": sw.Water(rho=1000.0, depth=50.0)}, "made with water_depth = inf"),
+    ],
+)
+def test_other_water_than_the_data_is_refused(data, change, message):
+    with pytest.raises(sw.SwelltreeError, match=message):
+        sw.compile(system().replace(**change), data)
+
+
+def test_data_of_an_unknown_body_are_refused():
+    with pytest.raises(sw.SwelltreeError, match="body 'flota', which is not in the system"):
+        sw.compile(system(), heaving_float("flota"))
+
+
+def test_wave_beyond_the_data_is_refused(model):
+    with pytest.raises(sw.SwelltreeError, match=r"hydro data reach from omega = 0\.05 to 6"):
+        sw.simulate(model, sw.RegularWave(amplitude=1.0, omega=9.0), duration=1.0)
+
+
+def test_wave_from_another_heading_is_refused(model):
+    with pytest.raises(sw.SwelltreeError, match="hydro data hold only 0 rad"):
+        sw.simulate(model, sw.RegularWave(amplitude=1.0, omega=1.0, beta=0.5), duration=1.0)
+
+
+def test_wave_without_hydro_data_is_refused():
+    dry = sw.compile(system())
+    with pytest.raises(sw.SwelltreeError, match="has no hydro data"):
+        sw.simulate(dry, sw.RegularWave(amplitude=1.0, omega=1.0), duration=1.0)
+    with pytest.raises(sw.SwelltreeError, match="has no hydro data"):
+        sw.rao(dry)
+
+
+def test_unknown_choices_are_refused(model, data):
+    with pytest.raises(sw.SwelltreeError, match="Did you mean 'state_space'"):
+        sw.compile(system(), data, radiation="statespace")
+    with pytest.raises(sw.SwelltreeError, match="needs omega"):
+        sw.compile(system(), data, radiation="constant")
+    wave = sw.RegularWave(amplitude=1.0, omega=1.0)
+    with pytest.raises(sw.SwelltreeError, match="Did you mean 'convolution'"):
+        sw.simulate(model, wave, duration=1.0, excitation="convolusion")
