@@ -66,31 +66,40 @@ def spar(folder: Path, motion: dict[str, np.ndarray]) -> Model:
         Hinge("turn", frame, body, axis="y", motion=drive["Pitch"]),
     ]
     system = System("spar", [frame, body], joints, water=water_of(data))
-    return compile_system(system, hydro=data, fit={"error": 0.005})
+    return compile_system(system, hydro=data, fit={"error": 0.01})
 
 
-def forces(result: Any, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Radiation, added mass at infinite frequency included, and hydrostatics (time, 6)."""
+def forces(
+    result: Any, model: Model, motion: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Radiation, added mass at infinite frequency included, and hydrostatics (time, 6).
+
+    The added mass takes the printed accelerations: those of a curve through the printed
+    positions, far from the origin, would show their last digit.
+    """
     i = 6 * model.layout.bodies.index("spar")
     assert model.added_mass is not None
     added = np.asarray(model.added_mass)[i : i + 6, i : i + 6]
+    names = [f"B1{kind}{axis}i" for kind in ("TA", "RA") for axis in "xyz"]
+    plane = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])  # surge, heave and pitch move here
+    acceleration = np.stack([motion[name] for name in names], axis=1) * plane
     memory = result["radiation_force"].sel(body="spar").values
-    radiation = memory - result["acceleration"].sel(body="spar").values @ added
-    return radiation, result["hydrostatic_force"].sel(body="spar").values
+    return memory - acceleration @ added, result["hydrostatic_force"].sel(body="spar").values
 
 
 @case("hydro", "oc3_spar", source="OpenFAST HydroDyn", needs="hydrodyn_oc3_spar")
 def oc3_spar(folder: Path) -> list[Check]:
     """Radiation and hydrostatic force under prescribed motion for 60 s."""
-    target = columns(folder / "driver.out.gz")
-    model = spar(folder, target)
-    result = run(model, times=target["Time"][::4], rtol=1e-6, atol=1e-8)
-    radiation, static = forces(result, model)
+    whole = columns(folder / "driver.out.gz")
+    target = {name: column[::4] for name, column in whole.items()}
+    model = spar(folder, whole)
+    result = run(model, times=target["Time"], rtol=1e-6, atol=1e-8)
+    radiation, static = forces(result, model, target)
     simple = "five times the error of a simple trapezoidal convolution"
     checks = [
         Check(
             f"radiation {dof}",
-            rms_error(radiation[:, k], target[f"B1Rdt{name}"][::4]),
+            rms_error(radiation[:, k], target[f"B1Rdt{name}"]),
             0.005,
             "",
             simple,
@@ -98,7 +107,7 @@ def oc3_spar(folder: Path) -> list[Check]:
         for dof, k, name in (("surge", 0, "Fxi"), ("heave", 2, "Fzi"), ("pitch", 4, "Myi"))
     ]
     for dof, k, name, limit in (("heave", 2, "Fzi", 1e-4), ("pitch", 4, "Myi", 5e-3)):
-        error = largest_error(static[:, k], target[f"B1HDS{name}"][::4])
+        error = largest_error(static[:, k], target[f"B1HDS{name}"])
         checks.append(
             Check(f"hydrostatics {dof}", error, limit, "", "of the range; printed digits")
         )
