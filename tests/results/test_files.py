@@ -62,3 +62,12 @@ def test_a_damaged_result_is_told(tmp_path):
         sw.SwelltreeError, match=r"cannot be read: .* Is it a netCDF file and whole"
     ):
         sw.load_result(path)
+
+
+def test_complex_results_come_back_complex(tmp_path):
+
+    rao = xr.Dataset({"rao": ("omega", np.array([1 + 2j, 3 - 1j]), {"units": "m/m"})})
+    back = sw.load_result(sw.save(rao, tmp_path / "rao.nc"))
+    assert np.array_equal(back.rao, rao.rao)
+    assert back.rao.attrs == {"units": "m/m"}
+    assert list(back.data_vars) == ["rao"]

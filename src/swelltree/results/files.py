@@ -26,13 +26,35 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
     temporary = reserve(path)
     try:
         # h5netcdf keeps the file it was given, so the name stays ours to rename
-        dataset.to_netcdf(temporary, engine="h5netcdf")
+        _parts(dataset).to_netcdf(temporary, engine="h5netcdf")
         os.replace(temporary, path)
     except OSError as error:
         raise unwritable(path, error) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def _parts(dataset: xr.Dataset) -> xr.Dataset:
+    """Complex variables as two real ones, which every netCDF reader knows."""
+    for name in [n for n, x in dataset.data_vars.items() if x.dtype.kind == "c"]:
+        value = dataset[name]
+        about = value.attrs | {"complex": str(name)}
+        parts = {"real": value.real.assign_attrs(about), "imag": value.imag.assign_attrs(about)}
+        dataset = dataset.drop_vars(name)
+        dataset = dataset.assign({f"{name}_{part}": x for part, x in parts.items()})
+    return dataset
+
+
+def _joined(dataset: xr.Dataset) -> xr.Dataset:
+    """Complex variables put together again."""
+    for name in {x.attrs["complex"] for x in dataset.data_vars.values() if "complex" in x.attrs}:
+        real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
+        about = {key: text for key, text in real.attrs.items() if key != "complex"}
+        whole = real + 1j * imag
+        whole.attrs = about
+        dataset = dataset.drop_vars([f"{name}_real", f"{name}_imag"]).assign({name: whole})
+    return dataset
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
@@ -97,7 +119,7 @@ def load_result(path: str | Path) -> xr.Dataset:
         raise SwelltreeError(f"result file '{path}' does not exist.{hint}")
     try:
         with xr.open_dataset(path, engine="h5netcdf") as dataset:
-            return dataset.load()
+            return _joined(dataset.load())
     except Exception as error:  # the HDF5 library answers with many kinds
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SwelltreeError(
