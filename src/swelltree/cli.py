@@ -158,7 +158,7 @@ def bem(
     from rich.console import Console
 
     from swelltree.hydro.bem import bem_of_case
-    from swelltree.hydro.bem_files import save_hydro
+    from swelltree.hydro.write import write_hydro
     from swelltree.results.files import make_folder
     from swelltree.system import load
 
@@ -172,7 +172,7 @@ def bem(
         console.print(f"- {line}", highlight=False)
     sizes = f"{data.sizes['body']} bodies, {data.sizes['omega']} frequencies"
     console.print(f"{sizes}, {int(data['panels'].sum())} panels", highlight=False)
-    console.print(f"written: {save_hydro(data, path)}", soft_wrap=True, highlight=False)
+    console.print(f"written: {write_hydro(data, path)}", soft_wrap=True, highlight=False)
 
 
 def run_study(model: Any, study: Any, **options: Any) -> Any:

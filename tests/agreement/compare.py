@@ -41,7 +41,7 @@ class Unfit(Exception):
 def compiled_system(drawn: RandomSystem) -> Model:
     """The model of a drawn system, unless it contradicts itself or is near a singularity."""
     try:
-        model = sw.compile(drawn.system, drawn.added_mass)
+        model = sw.compile(drawn.system, added_mass=drawn.added_mass)
     except sw.SwelltreeError as error:
         # a prescribed motion inside a loop that has no freedom for it
         if "contradict the loops" in str(error):

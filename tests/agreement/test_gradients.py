@@ -28,7 +28,7 @@ def braked_loop():
     """The spatial loop with a damper on its universal joint."""
     system, added_mass = spatial_loop()
     brake = sw.JointForce("brake", "u", "Roll", damping=0.7)
-    return sw.compile(system.replace(forces=(brake,)), added_mass)
+    return sw.compile(system.replace(forces=(brake,)), added_mass=added_mass)
 
 
 def changed(model, theta):

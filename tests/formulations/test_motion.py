@@ -93,8 +93,8 @@ def test_mass_of_two_welded_bodies_is_their_sum(name):
     T = np.vstack([np.eye(6), np.eye(6)])
     T[6:9, 3:] = -np.cross(np.eye(3), [0.6, 0.2, 0.0])
     together = sw.System("whole", [whole], [sw.Free("f", sw.WORLD, "one")], [push])
-    pair_seen = first_instant(sw.compile(pair, added), name)
-    whole_seen = first_instant(sw.compile(together, T.T @ added @ T), "path_matrix")
+    pair_seen = first_instant(sw.compile(pair, added_mass=added), name)
+    whole_seen = first_instant(sw.compile(together, added_mass=T.T @ added @ T), "path_matrix")
     assert pair_seen["acceleration"][0] == pytest.approx(whole_seen["acceleration"][0], abs=1e-13)
 
 

@@ -21,8 +21,8 @@ def seen():
     rng = np.random.default_rng(1)
     B = rng.normal(size=(30, 30))
     models = {
-        "tree": sw.compile(floating_tree(), B @ B.T / 30 + 0.2 * np.eye(30)),
-        "loop": sw.compile(LOOP, LOOP_ADDED_MASS),
+        "tree": sw.compile(floating_tree(), added_mass=B @ B.T / 30 + 0.2 * np.eye(30)),
+        "loop": sw.compile(LOOP, added_mass=LOOP_ADDED_MASS),
     }
     wrench = {key: rng.normal(size=(m.layout.n_bodies, 6)) for key, m in models.items()}
 

@@ -14,6 +14,11 @@ from swelltree.model.inertia import apply_inertia
 from swelltree.spatial.engine import jax, jnp
 
 
+def compiled_loop():
+    system, added_mass = spatial_loop()
+    return sw.compile(system, added_mass=added_mass)
+
+
 def quick(function):
     return jax.jit(function, compiler_options=QUICK)
 
@@ -29,7 +34,7 @@ def momenta(model, kin):
 
 @pytest.mark.parametrize("name", some("path_matrix", "partition", "lagrange"))
 def test_settling_brings_a_disturbed_loop_back(name):
-    model = sw.compile(*spatial_loop())
+    model = compiled_loop()
     how = formulation(name)
     rng = np.random.default_rng(5)
 
@@ -92,7 +97,7 @@ def test_projection_of_positions_keeps_the_centre_of_mass():
 
 
 def test_a_worn_partition_is_chosen_again_and_keeps_the_velocities():
-    model = sw.compile(*spatial_loop())
+    model = compiled_loop()
     eager, lazy = Partition(limit=1.01), Partition(limit=1e9)
     rng = np.random.default_rng(0)
 

@@ -13,7 +13,7 @@ from swelltree.hydro.bem import run_bem
 
 pytest.importorskip("capytaine")
 
-# Hulme (1982), table 1: floating hemisphere in heave, deep water. Ka, A33 and B33 / omega over the
+# Hulme (1982): floating hemisphere in heave, deep water. Ka, A33 and B33 / omega over the
 # displaced mass
 HULME = {0.2: (0.7938, 0.2793), 0.5: (0.5861, 0.3391), 1.0: (0.4284, 0.2484), 2.0: (0.3884, 0.1031)}
 
@@ -291,3 +291,30 @@ def test_ceto_sphere_under_water():
     B, X = heave(data, "radiation_damping")[0], heave(data, "excitation_force")[0, 0]
     motion = X / (302478.6 - (mass + A[0]) - 1j * (B + 5e4))
     assert np.isclose(np.abs(motion), 2.18, rtol=0.01)
+
+
+def test_command_writes_the_data_of_a_case(tmp_path):
+    from typer.testing import CliRunner
+
+    from swelltree.cli import app
+    from swelltree.hydro.read import read_hydro
+
+    text = """
+        [system]
+        name = "s"
+        bodies = [ { name = "b", hull = { shape = "sphere", radius = 1, panel_size = 0.8 } } ]
+        joints = [ { name = "f", type = "free", base = "world", follower = "b" } ]
+        """
+    (tmp_path / "dry.toml").write_text(text)
+    (tmp_path / "wet.toml").write_text(text + "[hydro]\nsource = 'capytaine'\nomega = [1.0, 2.0]\n")
+    runner = CliRunner()
+    out = tmp_path / "hydro.nc"
+    result = runner.invoke(app, ["bem", str(tmp_path / "wet.toml"), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    found = read_hydro(out, check=False)
+    true = run_bem(sw.load(tmp_path / "wet.toml").system, [1.0, 2.0])
+    for name in ("added_mass", "excitation_force", "hydrostatic_stiffness", "rotation_center"):
+        assert np.allclose(found[name], true[name]), name
+    result = runner.invoke(app, ["bem", str(tmp_path / "dry.toml")])
+    assert result.exit_code == 2
+    assert "asks for no BEM run" in result.output

@@ -45,7 +45,7 @@ def test_a_loop_is_cut_where_the_user_says():
 
 def test_a_loop_without_redundancy_keeps_all_its_equations():
     system, added_mass = spatial_loop()
-    model = sw.compile(system, added_mass)
+    model = sw.compile(system, added_mass=added_mass)
     assert not model.redundant
     assert model.cut_rows == model.layout.cut_rows
     assert model.layout.n_tree - len(model.cut_rows) == 1
@@ -156,7 +156,7 @@ def test_a_spring_on_a_freely_turning_joint_is_refused(kind):
 def test_a_wrong_added_mass_is_refused(added_mass, message):
     bob = bar("bob")
     with pytest.raises(sw.SwelltreeError, match=message):
-        sw.compile(sw.System("s", [bob], [sw.Free("f", sw.WORLD, bob)]), added_mass)
+        sw.compile(sw.System("s", [bob], [sw.Free("f", sw.WORLD, bob)]), added_mass=added_mass)
 
 
 def test_added_mass_follows_the_described_order_of_the_bodies():
@@ -164,7 +164,7 @@ def test_added_mass_follows_the_described_order_of_the_bodies():
     far, near = bar("far", 2.0), bar("near", 1.0)
     joints = [sw.Hinge("b", near, far), sw.Hinge("a", sw.WORLD, near)]
     A = np.diag(np.arange(1.0, 13.0))
-    model = sw.compile(sw.System("s", [far, near], joints), A)
+    model = sw.compile(sw.System("s", [far, near], joints), added_mass=A)
     assert model.layout.bodies == ("near", "far")
     assert list(np.diag(model.added_mass)) == [7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6]
 

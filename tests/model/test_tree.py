@@ -28,7 +28,7 @@ def model_of(seed):
     """A compiled random system, or a skip where it contradicts itself."""
     drawn = random_system(Random(seed))
     try:
-        return sw.compile(drawn.system, drawn.added_mass)
+        return sw.compile(drawn.system, added_mass=drawn.added_mass)
     except sw.SwelltreeError as error:
         pytest.skip(str(error))
 

@@ -54,6 +54,7 @@ class _Job:
     directions: np.ndarray
     lid: bool
     green: str
+    method: str
     cache: bool
 
 
@@ -64,6 +65,7 @@ def run_bem(
     *,
     lid: bool = True,
     green: str = "auto",
+    method: str = METHOD,
     refine: bool | str = False,
     threads: int | None = None,
     cache: bool = True,
@@ -85,6 +87,8 @@ def run_bem(
         green: "auto", "delhommeau", "delhommeau_legacy" (the fits of NEMOH in finite depth) or
             "liang_wu_noblesse" (deep water). "auto" takes the last for thin bodies in deep water,
             else the first.
+        method: "direct" (unknown potential), or "indirect" (unknown sources) to compare with codes
+            that do so (NEMOH, AQUAPLUS); on a sphere its error is several times larger.
         refine: True to solve with larger panels too and estimate the error of every coefficient
             (`added_mass_error` ...), "extrapolate" to also correct the result by it; costs a
             third more. Mesh files are divided instead, which costs sixteen times as much.
@@ -96,7 +100,11 @@ def run_bem(
         raise SwelltreeError(
             f"run_bem: refine {refine!r} is not a choice. Give True, False or 'extrapolate'."
         )
-    job = _job(system, omega, wave_direction, lid, green, cache)
+    if method not in ("direct", "indirect"):
+        raise SwelltreeError(
+            f"run_bem: there is no method {method!r}. Give 'direct' or 'indirect'."
+        )
+    job = _job(system, omega, wave_direction, lid, green, method, cache)
     scales = (1.0,)
     if refine:
         files = any(isinstance(p, MeshFile) for body in job.bodies for p in body.hull.parts)
@@ -137,7 +145,13 @@ def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.D
 
 
 def _job(
-    system: System, omega: Any, wave_direction: Any, lid: bool, green: str, cache: bool
+    system: System,
+    omega: Any,
+    wave_direction: Any,
+    lid: bool,
+    green: str,
+    method: str,
+    cache: bool,
 ) -> _Job:
     """Check what was given."""
     resolved = system.resolved
@@ -165,7 +179,7 @@ def _job(
         raise SwelltreeError(f"run_bem: green='{green}' needs infinite depth. Use green='auto'.")
     ends = [0.0, np.inf] if deep else [np.inf]
     frequencies = np.unique(np.concatenate([frequencies[frequencies > 0.0], ends]))
-    return _Job(bodies, system.water, frequencies, directions, lid, green, cache)
+    return _Job(bodies, system.water, frequencies, directions, lid, green, method, cache)
 
 
 def _level(
@@ -186,7 +200,7 @@ def _level(
             parts += [body.hull.table(), body.rotation_matrix]
             parts += _file_bytes(body)
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
-    key = bem_cache.content_key(*parts, job.lid, job.green, METHOD)
+    key = bem_cache.content_key(*parts, job.lid, job.green, job.method)
     found = bem_cache.load(key) if job.cache else None
     if found is not None:
         for _ in job.omega:
@@ -205,7 +219,14 @@ def _level(
     thin = any(is_thin(body) for body in job.bodies)
     green = green_functions(job.green, thin, job.water.depth)
     solved = solve(
-        bodies, job.omega, job.directions, job.water, lid=job.lid, green=green, tick=tick
+        bodies,
+        job.omega,
+        job.directions,
+        job.water,
+        lid=job.lid,
+        green=green,
+        method=job.method,
+        tick=tick,
     )
     solved.notes.insert(0, f"Green function {green[0]}" + (" (thin body)." if thin else "."))
     wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
@@ -341,7 +362,7 @@ def _dataset(
             "time_convention": "exp(-iwt)",
             "phase_reference": "global origin",
             "source": "capytaine",
-            "solver": f"Capytaine {importlib.metadata.version('capytaine')}, {METHOD} method",
+            "solver": f"Capytaine {importlib.metadata.version('capytaine')}, {job.method} method",
             "lid": str(job.lid).lower(),
             "hash": key,
             "notes": "\n".join(solved.notes),

@@ -106,6 +106,7 @@ def solve(
     *,
     lid: bool,
     green: tuple[str, ...],
+    method: str = METHOD,
     tick: Callable[[], None] = lambda: None,
 ) -> Solved:
     """Solve all problems of coupled bodies.
@@ -117,6 +118,7 @@ def solve(
         water: density, gravity, depth.
         lid: put panels on the water inside the hulls.
         green: Green functions to try in turn.
+        method: "direct" or "indirect".
         tick: called after each frequency.
     """
     cpt = import_capytaine()
@@ -132,7 +134,7 @@ def solve(
             reasons = []
             for name in green:
                 if name not in solvers:
-                    solvers[name] = cpt.BEMSolver(green_function=_make_green(name), method=METHOD)
+                    solvers[name] = cpt.BEMSolver(green_function=_make_green(name), method=method)
                 try:
                     found = _one(solvers[name], body, float(w), directions, water)
                 except Exception as error:  # many kinds, none of them ours

@@ -5,7 +5,8 @@ With the causal time factor :math:`e^{+i\omega t}` (A and B are real, so they do
 .. math:: K(t) = \frac{2}{\pi} \int_0^\infty B(\omega) \cos\omega t \, d\omega , \qquad
     B + i\omega (A - A_\infty) = \int_0^\infty K(t)\, e^{-i\omega t} dt .
 
-Ogilvie (1964). B is a chain of straight lines between closely spaced points; every integral of it is exact.
+Ogilvie (1964). B is a chain of straight lines between closely spaced points; every integral of it
+is exact.
 """
 
 import warnings
@@ -13,35 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from numpy import ndarray as Array
 
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-
-TAIL_RANGE = (2.0, 8.0)  # exponents of decay that are believed
-REACH = 30.0  # the tail is carried to this many times the band
-
-
-@dataclass(frozen=True)
-class ExtendedDamping:
-    """Damping carried to zero and far above the data.
-
-    Args:
-        omega: closely spaced frequencies from 0 [rad/s].
-        damping: B there.
-        band: lowest and highest frequency of the data [rad/s].
-        low_exponent: B grows like omega to this power below the band.
-        tail_exponent: B falls like omega to minus this power above the band.
-        edge: norm of B at the upper end of the data over its largest.
-        tail_share: part of K(0) that comes from above the data.
-    """
-
-    omega: Float[Array, " x"]
-    damping: Float[Array, "x m m"]
-    band: tuple[float, float]
-    low_exponent: float
-    tail_exponent: float
-    edge: float
-    tail_share: float
+from swelltree.hydro.damping_band import (
+    ExtendedDamping,
+    damping_scale,
+    extend_damping,
+    finite_rows,
+)
+from swelltree.spatial.arrays import Array
+from swelltree.system.errors import SwelltreeWarning
 
 
 @dataclass(frozen=True)
@@ -69,7 +50,8 @@ class InfiniteAddedMass:
 
     Args:
         value: mean over the band.
-        scatter: standard deviation over the band, each entry over the geometric mean of its diagonals.
+        scatter: standard deviation over the band, each entry over the geometric mean of its
+            diagonals.
     """
 
     value: Float[Array, "m m"]
@@ -79,83 +61,6 @@ class InfiniteAddedMass:
     def worst(self) -> float:
         """Largest scatter on the diagonal."""
         return float(np.max(np.diagonal(self.scatter)))
-
-
-def extend_damping(
-    omega: Float[Array, " f"],
-    damping: Float[Array, "f m m"],
-    *,
-    tail_exponent: float | None = None,
-    points: int = 8,
-) -> ExtendedDamping:
-    """Refine the damping between its frequencies and carry it to zero and beyond the band.
-
-    One exponent serves the whole matrix, so the extension is as positive as the ends are.
-    Above the band it is the slope of the last sixth of the data (log-log, of the trace of the scaled
-    matrix), kept between 2 and 8; below it the slope of the first two points, between 1 and 4.
-
-    Args:
-        omega: frequencies of the data, rising [rad/s].
-        damping: B there.
-        tail_exponent: decay above the band, default from the data.
-        points: points put into each interval by a shape-preserving cubic.
-    """
-    from scipy.interpolate import PchipInterpolator
-
-    omega, damping = _finite_rows(omega, damping)
-    scale = damping_scale(damping)
-    trace = np.einsum("fii->f", damping / np.outer(scale, scale)).clip(min=1e-300)
-    last = max(2, omega.size // 6)
-    slope = -np.polyfit(np.log(omega[-last:]), np.log(trace[-last:]), 1)[0]
-    p = float(np.clip(slope, *TAIL_RANGE)) if tail_exponent is None else float(tail_exponent)
-    if p <= 1:
-        raise SwelltreeError(
-            f"tail_exponent {p} does not decay fast enough. Give a number above 1."
-        )
-    q = float(np.clip(np.log(trace[1] / trace[0]) / np.log(omega[1] / omega[0]), 1.0, 4.0))
-    inside = np.unique(
-        np.concatenate(
-            [np.linspace(a, b, points + 1) for a, b in zip(omega[:-1], omega[1:], strict=True)]
-        )
-    )
-    low = np.linspace(0.0, omega[0], points + 1)[:-1]
-    high = omega[-1] * np.geomspace(1.0, REACH, 40 * points)[1:]
-    body = PchipInterpolator(omega, damping)(inside)
-    parts = [
-        (low / omega[0])[:, None, None] ** q * damping[0],
-        body,
-        (high / omega[-1])[:, None, None] ** -p * damping[-1],
-    ]
-    x, B = np.concatenate([low, inside, high]), np.concatenate(parts)
-    area = np.einsum("fii->f", B / np.outer(scale, scale))
-    total, above = np.trapezoid(area, x), np.trapezoid(area[x >= omega[-1]], x[x >= omega[-1]])
-    size = np.linalg.norm(damping / np.outer(scale, scale), axis=(1, 2))
-    return ExtendedDamping(
-        x,
-        B,
-        (float(omega[0]), float(omega[-1])),
-        q,
-        p,
-        float(size[-1] / size.max()),
-        float(above / total) if total > 0 else 0.0,
-    )
-
-
-def damping_scale(damping: Float[Array, "f m m"]) -> Float[Array, " m"]:
-    """Square root of the largest damping of each freedom, which makes freedoms comparable.
-
-    Freedoms that radiate nothing (the yaw of a round body) would blow up noise: translations and
-    rotations of a body are each kept above one hundredth of the largest of their kind. Six
-    freedoms are one body; other numbers are taken as one kind.
-    """
-    m = damping.shape[1]
-    scale = np.sqrt(np.abs(np.diagonal(damping, axis1=1, axis2=2)).max(axis=0))
-    if m % 6 == 0:
-        kinds = scale.reshape(m // 3, 3)
-        scale = np.maximum(kinds, 1e-2 * kinds.max(axis=1, keepdims=True)).ravel()
-    else:
-        scale = np.maximum(scale, 1e-2 * scale.max())
-    return np.where(scale > 0, scale, 1.0)
 
 
 def radiation_kernel(
@@ -171,7 +76,8 @@ def radiation_kernel(
     Args:
         omega: frequencies of the data [rad/s]; rows at zero and infinity are skipped.
         damping: B there.
-        duration: last lag [s], default where |K| stays below 1e-3 of its largest value, at most half the
+        duration: last lag [s], default where |K| stays below 1e-3 of its largest value, at most
+            half the
             period at which data of this spacing repeat.
         step: time between lags [s], default an eighth of the shortest period in the data.
         tail_exponent: decay of B above the band, default from the data.
@@ -204,8 +110,10 @@ def _kernel_notes(data: ExtendedDamping, remainder: float, end: float) -> tuple[
     ]
     if data.edge > 0.1:
         notes.append(
-            f"radiation damping has not decayed at the end of the data, {data.band[1]:.4g} rad/s: it is "
-            f"{100 * data.edge:.0f} % of its largest value. Run the BEM to higher frequencies, or rely on the "
+            f"radiation damping has not decayed at the end of the data, {data.band[1]:.4g} rad/s: "
+            "it is "
+            f"{100 * data.edge:.0f} % of its largest value. Run the BEM to higher frequencies, or "
+            "rely on the "
             "fit inside the band only."
         )
         warnings.warn(notes[-1], SwelltreeWarning, stacklevel=3)
@@ -218,7 +126,8 @@ def cosine_transform(
     r""":math:`\int y(x) \cos(x t)\,dx`, exact for straight lines between the points.
 
     A piece of centre c, half width h, mean y and rise dy gives
-    :math:`2h\,[\,y\,j_0(ht)\cos ct - \tfrac12 dy\,j_1(ht) \sin ct\,]` (Filon's method of first order).
+    :math:`2h\,[\,y\,j_0(ht)\cos ct - \tfrac12 dy\,j_1(ht) \sin ct\,]` (Filon's method of first
+    order).
     """
     return _transform(x, y, t)[0]
 
@@ -301,7 +210,7 @@ def infinite_added_mass(
         tail_exponent: decay of B above the band, default from the data.
     """
     data = extend_damping(omega, damping, tail_exponent=tail_exponent)
-    x, A = _finite_rows(omega, added_mass)
+    x, A = finite_rows(omega, added_mass)
     cut = max(1, x.size // 10)
     inner = slice(cut, -cut) if x.size > 2 * cut + 2 else slice(None)
     estimate = A[inner] - added_mass_change(data.omega, data.damping, x[inner])
@@ -310,15 +219,3 @@ def infinite_added_mass(
     size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)).max(axis=0))
     size = np.where(size > 0, size, 1.0)
     return InfiniteAddedMass(value, estimate.std(axis=0) / np.outer(size, size))
-
-
-def _finite_rows(omega: Array, values: Array) -> tuple[Array, Array]:
-    """Rows between zero and infinite frequency, in rising order."""
-    omega = np.asarray(omega, dtype=float)
-    keep = np.flatnonzero(np.isfinite(omega) & (omega > 0))
-    keep = keep[np.argsort(omega[keep])]
-    if keep.size < 4:
-        raise SwelltreeError(
-            f"radiation data have {keep.size} frequencies between zero and infinity. Give at least 4."
-        )
-    return omega[keep], np.asarray(values, dtype=float)[keep]

@@ -12,17 +12,18 @@ where the misfit is largest (docs/theory/radiation.md). Time is scaled so that t
 highest frequency of the data is one.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
+
+from swelltree.spatial.arrays import Array
 
 FASTEST = 2.5  # natural frequencies stay below this, in units of the highest frequency of the data
 STIFFEST = 4.0  # dampers likewise
 SLOWEST = 2e-3  # least damping: every oscillator decays
 FENCE = 0.05  # weight of the two upper limits
-COSTLIER = 4.0  # squared misfit that faint damping may cost
 FAINT = 0.03  # damping below this part of the largest gains no more weight
 
 
@@ -99,18 +100,18 @@ class PassiveProblem:
         scale = np.sqrt(weight)[:, None] * np.where(self.i == self.j, 1.0, np.sqrt(2.0))
         self.imag_scale = scale / max(float(np.linalg.norm(scale * self.y)), 1e-300)
         self.real_scale = self.imag_scale
-        self.faint_scale = self.imag_scale * self._faint(K.real)[:, None]
 
-    @staticmethod
-    def _faint(B: Float[Array, "f m m"]) -> Float[Array, " f"]:
-        """Weight that damping gains below its rise.
+    def with_faint_damping(self) -> "PassiveProblem":
+        """The same data; damping gains weight below its rise.
 
         There it is a small part of K, but it alone damps a flap or a moored hull whose resonance
         lies below the waves.
         """
-        size = np.linalg.norm(B, axis=(1, 2))
+        other = copy(self)
+        size = np.linalg.norm(self.K.real, axis=(1, 2))
         rise = np.maximum.accumulate(size) / max(float(size.max(initial=0.0)), 1e-300)
-        return (rise + FAINT) ** -1.5
+        other.real_scale = self.imag_scale * ((rise + FAINT) ** -1.5)[:, None]
+        return other
 
     def none(self) -> Oscillators:
         """No oscillator yet."""
@@ -166,21 +167,7 @@ class PassiveProblem:
         return float(r @ r), slope
 
     def refine(self, model: Oscillators, iterations: int = 200) -> Oscillators:
-        """The nearest passive model of the same size, first overall, then with faint damping.
-
-        Too few oscillators cannot do both: then the first counts.
-        """
-        p = model.frequency.size
-        self.real_scale = self.imag_scale
-        near = self._nearest(model, iterations)
-        self.real_scale = self.faint_scale
-        both = self._nearest(near, iterations)
-        self.real_scale = self.imag_scale
-        costs = [self.cost_and_slope(self.pack(found), p)[0] for found in (near, both)]
-        return both if costs[1] <= COSTLIER * costs[0] else near
-
-    def _nearest(self, model: Oscillators, iterations: int) -> Oscillators:
-        """Least squares with the present weights (L-BFGS)."""
+        """The nearest passive model of the same size (L-BFGS)."""
         from scipy.optimize import minimize
 
         p = model.frequency.size

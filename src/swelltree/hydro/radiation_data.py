@@ -1,18 +1,17 @@
-"""Radiation data made ready for a fit: checked, symmetric, scaled, split into independent groups."""
+"""Radiation data made ready for a fit: checked, symmetric, scaled, split into groups."""
 
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
 
+from swelltree.hydro.damping_band import damping_scale, extend_damping
 from swelltree.hydro.memory import (
     added_mass_change,
-    damping_scale,
-    extend_damping,
     infinite_added_mass,
 )
+from swelltree.spatial.arrays import Array
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
@@ -58,21 +57,21 @@ class RadiationData:
 
 
 def prepare(
-    omega: Float[Array, " f"],
-    A: Float[Array, "f m m"],
-    B: Float[Array, "f m m"],
-    A_inf: Float[Array, "m m"] | None = None,
+    omega: Array,
+    A: Array,
+    B: Array,
+    A_inf: Array | None = None,
     *,
     omega_max: float | None = None,
-    scale: Float[Array, " m"] | None = None,
+    scale: Array | None = None,
     causal: bool = True,
 ) -> RadiationData:
     """Check radiation data and bring them into the form that fits work on.
 
     Args:
         omega: frequencies [rad/s]; a row at infinity gives A_inf, a row at zero is not needed.
-        A: added mass.
-        B: radiation damping.
+        A: added mass (f, m, m).
+        B: radiation damping (f, m, m).
         A_inf: added mass at infinite frequency; without it and without a row at infinity Ogilvie's
             relation is used.
         omega_max: leave out data above this frequency [rad/s].
@@ -91,18 +90,19 @@ def prepare(
     omega, A, B = omega[order], A[order], B[order]
     if omega.size < 4:
         raise SwelltreeError(
-            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give at least 4."
+            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give "
+            "at least 4."
         )
-    if scale is None:
-        scale = damping_scale(B)
-    outer = np.outer(scale, scale)
+    unit: Array = damping_scale(B) if scale is None else np.asarray(scale, dtype=float)
+    outer = np.outer(unit, unit)
     notes += _symmetry(B / outer)
     B = (B + B.transpose(0, 2, 1)) / 2
     A = (A + A.transpose(0, 2, 1)) / 2
-    noisy = _noisy(B / outer, scale)
+    noisy = _noisy(B / outer, unit)
     if noisy:
         notes.append(
-            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative or too large "
+            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative "
+            "or too large "
             "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
         )
         warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
@@ -112,7 +112,8 @@ def prepare(
     bad = least < -NEGATIVE
     if bad.any() and (~bad).sum() >= 4:
         notes.append(
-            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in some "
+            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in "
+            "some "
             f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
             "Irregular frequencies look like this: add a lid or refine the mesh."
         )
@@ -122,13 +123,15 @@ def prepare(
         found = infinite_added_mass(omega, A, B)
         A_inf = found.value
         notes.append(
-            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} % of the "
+            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} "
+            "% of the "
             "largest added mass of a freedom."
         )
     A_inf = np.asarray(A_inf, dtype=float)
     if A_inf.shape != A.shape[1:] or not np.isfinite(A_inf).all():
         raise SwelltreeError(
-            f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} finite numbers."
+            f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} "
+            "finite numbers."
         )
     A_inf = (A_inf + A_inf.T) / 2
     K = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
@@ -136,7 +139,8 @@ def prepare(
     size = np.linalg.norm(B / outer, axis=(1, 2))
     if size[-1] > 0.1 * size.max():
         notes.append(
-            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at {omega[-1]:.4g} rad/s: "
+            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at "
+            f"{omega[-1]:.4g} rad/s: "
             "above the band the model is a plausible continuation, not data."
         )
     weight = np.gradient(omega)
@@ -145,24 +149,18 @@ def prepare(
     if causal:
         K, doubtful = _causal(omega, B / outer, raw, weight)
         if doubtful:
-            gap = np.abs((K - raw).imag / omega[:, None, None]) * outer
-            largest = np.sqrt(np.abs(np.einsum("fii->fi", A)).max(axis=0))
-            part = (gap / np.outer(largest, largest).clip(min=1e-300))[:, doubtful, doubtful].max()
-            notes.append(
-                f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, by up to {100 * part:.2g} % of A; "
-                "omega (A - A_inf) was taken from B there."
-            )
+            notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))
     lost = float(
         np.sqrt(
             np.einsum("f,fij->", weight, np.abs(K - raw) ** 2)
             / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
         )
     )
-    return RadiationData(omega, K, weight, scale, A_inf, _groups(K), lost, tuple(notes))
+    return RadiationData(omega, K, weight, unit, A_inf, _groups(K), lost, tuple(notes))
 
 
 def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:
-    """K with the imaginary part that B implies, for freedoms whose B has decayed but whose A disagrees.
+    """K with the imaginary part that B implies, where B has decayed but A disagrees.
 
     At high frequency omega (A - A_inf) multiplies small errors of A; where B is known until it
     vanishes, the Kramers-Kronig relation is the better source.
@@ -179,16 +177,31 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
     return np.where(either, implied, K), [int(i) for i in np.flatnonzero(doubtful)]
 
 
+def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[int]) -> str:
+    """How far the added mass of the model is from that of the data, where the water radiates."""
+    own = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
+    weight = np.abs(own[2]) / np.abs(own[2]).sum(axis=0).clip(min=1e-300)
+    change = (weight * own[0].imag / omega[:, None]).sum(axis=0)
+    part = np.max(np.abs(change) / np.abs(own[1]).max(axis=0).clip(min=1e-300))
+    return (
+        f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, whose B has decayed: "
+        "omega (A - A_inf) was taken from B there. Where they radiate most, the added mass of the "
+        f"model differs from the data by up to {100 * part:.2g} %."
+    )
+
+
 def _check(omega: Array, A: Array, B: Array) -> None:
     """Shapes and numbers, told in a sentence."""
     if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
         raise SwelltreeError(
-            f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, damping "
+            f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, "
+            "damping "
             f"{B.shape}. Give (f,), (f, m, m) and (f, m, m)."
         )
     if A.shape[1] != A.shape[2]:
         raise SwelltreeError(
-            f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give square matrices."
+            f"added mass has {A.shape[1]} rows and {A.shape[2]} columns for each frequency. Give "
+            "square matrices."
         )
     finite = np.isfinite(A).all(axis=(1, 2)) & (
         np.isfinite(B).all(axis=(1, 2)) | ~np.isfinite(omega)
@@ -196,7 +209,8 @@ def _check(omega: Array, A: Array, B: Array) -> None:
     if np.isnan(omega).any() or not finite.all():
         first = omega[~finite][0] if (~finite).any() else np.nan
         raise SwelltreeError(
-            f"radiation data hold NaN or infinite numbers at {int((~finite).sum())} of {omega.size} frequencies "
+            f"radiation data hold NaN or infinite numbers at {int((~finite).sum())} of "
+            f"{omega.size} frequencies "
             f"(first at omega = {first:.4g} rad/s). Drop these rows or run the BEM there again."
         )
 
@@ -215,7 +229,8 @@ def _symmetry(B: Array) -> list[str]:
             f"B differs from its transpose by up to {100 * skew / size:.2g} %; the mean was taken."
         ]
     text = (
-        f"radiation damping is not symmetric: B and its transpose differ by {100 * skew / size:.0f} % of the "
+        f"radiation damping is not symmetric: B and its transpose differ by "
+        f"{100 * skew / size:.0f} % of the "
         "largest |B|; the mean was taken. Check the order of rows and columns, or refine the mesh."
     )
     warnings.warn(text, SwelltreeWarning, stacklevel=4)

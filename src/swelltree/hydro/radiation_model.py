@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
 
 from swelltree.hydro.reduction import modal
+from swelltree.spatial.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class RadiationModel:
         \text{wrench} = -\,\text{memory\_force}
 
     The states are modal: complex pairs first, each a block [[a, w], [-w, a]], then real poles.
-    The transfer function uses the causal time factor e^{+i omega t}; with the package's e^{-i omega t}
+    The transfer function uses the causal time factor e^{+i omega t}; with the package's e^{-i
+    omega t}
     take its conjugate.
 
     Args:
@@ -28,13 +29,17 @@ class RadiationModel:
         n_pairs: how many 2 x 2 blocks come first.
         A_inf: added mass at infinite frequency that belongs to the fit.
         scale: size of each freedom used to compare them.
-        storage: matrix of the energy kept by the water, half chi' storage chi; None if the method gives none.
+        storage: matrix of the energy kept by the water, half chi' storage chi; None if the method
+            gives none.
         band: lowest and highest frequency of the data [rad/s].
         error: Frobenius misfit over the band relative to K, scaled freedoms.
         error_bound: the error that was asked for.
-        freedom_error: the same for each diagonal entry.
-        passivity_margin: least eigenvalue of the Hermitian part over the largest |K|, to ten times the band.
+        freedom_error: the same for each diagonal entry, zero where a freedom does not radiate.
+        passivity_margin: least eigenvalue of the Hermitian part over the largest |K|, to ten times
+            the band.
         method: how it was found.
+        data_inconsistency: part of the data's K that contradicted causality and was mended before
+            the fit.
         notes: sentences about data and fit.
     """
 
@@ -52,6 +57,7 @@ class RadiationModel:
     freedom_error: Float[Array, " b6"]
     passivity_margin: float
     method: str
+    data_inconsistency: float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -130,7 +136,8 @@ class RadiationModel:
         """One line: order, error, passivity."""
         return (
             f"radiation: {self.method}, {self.order} states, error {100 * self.error:.2g} % "
-            f"(asked {100 * self.error_bound:.2g} %) over {self.band[0]:.3g}-{self.band[1]:.3g} rad/s, "
+            f"(asked {100 * self.error_bound:.2g} %) over {self.band[0]:.3g}-{self.band[1]:.3g} "
+            "rad/s, "
             f"passivity margin {self.passivity_margin:.1e}"
         )
 
@@ -149,7 +156,7 @@ def passivity_margin(
 def modal_parts(
     A: Array, B: Array, C: Array, storage: Array | None
 ) -> tuple[tuple[Array, Array, Array], Array, int, Array | None, float]:
-    """Modal matrices, poles, number of pairs, storage in the new states, condition of the change."""
+    """Modal matrices, poles, number of pairs, storage of the new states, condition."""
     matrices, poles, T, condition = modal(A, B, C)
     kept = None if storage is None else T.T @ storage @ T
     return matrices, poles, int((poles.imag > 0).sum()), kept, condition

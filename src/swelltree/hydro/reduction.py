@@ -2,7 +2,8 @@
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
+
+from swelltree.spatial.arrays import Array
 
 StateSpace = tuple[Array, Array, Array]
 
@@ -36,7 +37,8 @@ def _block_diagonal(blocks: list[Array]) -> Array:
 def balance(A: Array, B: Array, C: Array) -> tuple[Float[Array, " k"], Array, Array]:
     """Hankel singular values and the two projections of balanced truncation.
 
-    Square-root method (Tombs and Postlethwaite 1987): keep the first columns of the right and rows of
+    Square-root method (Tombs and Postlethwaite 1987): keep the first columns of the right and rows
+    of
     the left projection.
     """
     from scipy.linalg import solve_continuous_lyapunov
@@ -72,8 +74,10 @@ def hankel_identify(
 ) -> tuple[StateSpace, int]:
     r"""Continuous model whose impulse response passes through the samples of K.
 
-    The samples of :math:`K(t) = C e^{A t} B` fill a Hankel matrix of rank `order`; its singular vectors
-    give :math:`e^{A h}`, B and C (Kung 1978; Juang and Pappa 1985), as Kristiansen and Egeland (2003) do
+    The samples of :math:`K(t) = C e^{A t} B` fill a Hankel matrix of rank `order`; its singular
+    vectors
+    give :math:`e^{A h}`, B and C (Kung 1978; Juang and Pappa 1985), as Kristiansen and Egeland
+    (2003) do
     for radiation. Nothing in the method keeps the model stable: growing modes are mirrored.
 
     Args:
@@ -94,7 +98,7 @@ def hankel_identify(
     U, sigma, Vt = np.linalg.svd(H, full_matrices=False)
     order = min(order, int((sigma > 1e-12 * sigma[0]).sum()))
     watch, reach = U[:, :order] * np.sqrt(sigma[:order]), np.sqrt(sigma[:order, None]) * Vt[:order]
-    z, V = np.linalg.eig(np.linalg.lstsq(watch[:-m], watch[m:], rcond=None)[0])
+    z, V = modes(np.linalg.lstsq(watch[:-m], watch[m:], rcond=None)[0])
     inputs, outputs = np.linalg.solve(V, reach[:, :m]), watch[:m] @ V
     # a real negative z turns sign at every sample: no continuous mode does that
     keep = ~((z.imag == 0) & (z.real <= 0))
@@ -115,16 +119,23 @@ def hankel_identify(
     return (_block_diagonal(diagonal), np.vstack(left), np.hstack(right)), changed
 
 
+def modes(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors as complex arrays."""
+    values, vectors = np.linalg.eig(A)
+    return values.astype(complex), vectors.astype(complex)
+
+
 def modal(
     A: Array, B: Array, C: Array
 ) -> tuple[StateSpace, Complex[Array, " k"], Float[Array, "k k"], float]:
     """Real block-diagonal form: pairs [[a, w], [-w, a]] first, then real poles.
 
     Returns:
-        the new matrices, the poles in the order of the states, the matrix T with chi_old = T chi_new, and its
+        the new matrices, the poles in the order of the states, the matrix T with chi_old = T
+        chi_new, and its
         condition number.
     """
-    poles, V = np.linalg.eig(A)
+    poles, V = modes(A)
     pairs = sorted(np.flatnonzero(poles.imag > 0), key=lambda k: abs(poles[k]))
     reals = sorted(np.flatnonzero(poles.imag == 0), key=lambda k: abs(poles[k]))
     columns, order = [], []
@@ -154,5 +165,9 @@ def modal(
         blocks[k, k] = p.real
         if p.imag > 0:
             blocks[k, k + 1], blocks[k + 1, k] = p.imag, -p.imag
-    poles = np.array(order, dtype=complex)
-    return (blocks, back @ B, C @ T), poles, T, float(np.linalg.cond(T)) if columns else 1.0
+    return (
+        (blocks, back @ B, C @ T),
+        np.array(order, dtype=complex),
+        T,
+        float(np.linalg.cond(T)) if columns else 1.0,
+    )

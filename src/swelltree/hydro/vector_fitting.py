@@ -7,7 +7,8 @@ All entries share the poles; each has its own residues.
 
 import numpy as np
 from jaxtyping import Complex, Float
-from numpy import ndarray as Array
+
+from swelltree.spatial.arrays import Array
 
 
 def vector_fit(
@@ -120,7 +121,7 @@ def _contained(poles: Array, radius: float) -> Array:
     real = np.abs(poles.imag) < 1e-9 * np.abs(poles).max()
     decay = np.maximum(np.abs(poles.real), 1e-3 * np.abs(poles))
     up = poles.imag > 0
-    pairs = [p for p in (-decay + 1j * poles.imag)[up & ~real]]
+    pairs = list((-decay + 1j * poles.imag)[up & ~real])
     flat = [complex(-d) for d in decay[real]]
     return np.array(
         [z for p in sorted(pairs, key=abs) for z in (p, np.conj(p))] + sorted(flat, key=abs)

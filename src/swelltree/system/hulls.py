@@ -248,7 +248,7 @@ class MeshFile(Hull):
     offset: Vector = field(default=ORIGIN, kw_only=True)
 
     @property
-    def panel_size(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def panel_size(self) -> None:
         """The panels are those of the file."""
         return
 

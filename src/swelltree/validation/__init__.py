@@ -14,6 +14,7 @@ _MODULES = (
     "conservation",
     "loops",
     "hydro_readers",
+    "hydro_bem",
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",

@@ -1,7 +1,9 @@
 """Regenerate `two_boxes.npz`: radiation of the two barges of Table I (hinge-barge-tank case).
 
-Boxes 1.1 x 0.67 m, draft 0.37 m at x = 0 and 2.5 x 0.64 m, draft 0.08 m at x = 2.26 m, side by side in
-deep fresh water. Needs Capytaine 3 (`pip install 'swelltree[bem]'`); takes half a minute on one core:
+Boxes 1.1 x 0.67 m, draft 0.37 m at x = 0 and 2.5 x 0.64 m, draft 0.08 m at x = 2.26 m, side by
+side in
+deep fresh water. Needs Capytaine 3 (`pip install 'swelltree[bem]'`); takes half a minute on one
+core:
 
     python tests/hydro/data/make_two_boxes.py
 """

@@ -1,0 +1,143 @@
+"""The default road: vector fitting, balanced truncation, then a passive form that is enlarged."""
+
+import numpy as np
+
+from swelltree.hydro.passive_form import Oscillators, PassiveProblem
+from swelltree.hydro.radiation_data import RadiationData
+from swelltree.hydro.radiation_methods import vector_fitted
+from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
+from swelltree.spatial.arrays import Array
+
+TRIES = 6  # enlargements for the sake of faint damping
+COSTLIER = 2.0  # squared misfit that faint damping may cost
+
+
+class Group:
+    """One group of freedoms on its way to a passive model."""
+
+    def __init__(self, data: RadiationData, group: tuple[int, ...], most: int) -> None:
+        self.group = np.array(group)
+        self.K = data.K[:, self.group][:, :, self.group]
+        m = len(group)
+        # a few dozen frequencies determine the fit
+        rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
+        omega = data.omega[rows] / data.omega[-1]
+        self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
+        self.data = data
+        self.model = self._start(most)
+        self.step = max(1, m // 5)
+        self.idle = 0
+        self._measure()
+
+    def _start(self, most: int) -> Oscillators:
+        """Oscillators with the poles of the balanced model, at most one for each freedom."""
+        problem, count = self.problem, min(self.group.size, most)
+        model = problem.none()
+        if problem.omega.size >= 12:
+            A, B, C = vector_fitted(problem.omega, problem.K, min(12, problem.omega.size // 2))
+            _, right, left = balance(A, B, C)
+            A, B, C = truncate(A, B, C, right, left, 2 * count)
+            poles, V = modes(A)
+            inputs, outputs = np.linalg.solve(V, B), C @ V
+            for k in np.flatnonzero(poles.imag > 0):
+                R = 2 * (outputs[:, k, None] * inputs[k]).real
+                size, direction = np.linalg.eigh((R + R.T) / 2)
+                drive = np.sqrt(max(size[-1], 1e-4)) * direction[:, -1]
+                model = model.with_one_more(abs(poles[k]), -2 * poles[k].real, drive)
+        if model.frequency.size == 0:
+            model = problem.grow(model)
+        return problem.refine(model)
+
+    def enlarge(self, room: int) -> None:
+        """A few more oscillators, each refined with all the others."""
+        for _ in range(min(self.step, room)):
+            self.model = self.problem.grow(self.model)
+        before = self.misfit
+        self.model = self.problem.refine(self.model)
+        self._measure()
+        # three enlargements in vain: what is left is noise
+        self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
+
+    def finish(self) -> tuple[Oscillators, float]:
+        """The model with its faint damping set right, and its misfit."""
+        model = self.problem.with_faint_damping().refine(self.model)
+        return model, self.misfit_of(model)
+
+    def misfit_of(self, model: Oscillators) -> float:
+        """Square of the misfit over the band, all frequencies alike."""
+        gap = np.abs(model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
+        return float(np.einsum("f,fij->", self.data.weight, gap))
+
+    def _measure(self) -> None:
+        self.misfit = self.misfit_of(self.model)
+
+
+def finish_faint(groups: list[Group], most: float, room: int) -> None:
+    """Set the faint damping of all groups right, with more oscillators where that needs them.
+
+    Args:
+        groups: fitted without regard to it.
+        most: largest misfit of all groups together.
+        room: how many oscillators may be added.
+    """
+    done = [group.finish() for group in groups]
+    for _ in range(TRIES):
+        worst = int(np.argmax([misfit for _, misfit in done]))
+        if room <= 0 or sum(misfit for _, misfit in done) <= most:
+            break
+        before = groups[worst].model.frequency.size
+        groups[worst].enlarge(room)
+        room -= groups[worst].model.frequency.size - before
+        done[worst] = groups[worst].finish()
+    for group, (model, misfit) in zip(groups, done, strict=True):
+        # too few oscillators, or data too rough, for both: then the whole counts
+        if misfit <= max(COSTLIER * group.misfit, most * group.misfit / _total(groups)):
+            group.model, group.misfit = model, misfit
+
+
+def _total(groups: list[Group]) -> float:
+    return max(sum(group.misfit for group in groups), 1e-300)
+
+
+def passive(
+    data: RadiationData, error: float, limit: int, entry_order: int
+) -> tuple[StateSpace, Array | None, list[str]]:
+    """Passive oscillators for every group, enlarged where the misfit is largest."""
+    whole = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
+    # oscillators are shared out by the number of freedoms, at least one for each group
+    freedoms = sum(len(g) for g in data.groups)
+    spare = limit // 2 - len(data.groups)
+    groups = [Group(data, g, 1 + spare * len(g) // freedoms) for g in data.groups]
+    # what couples the groups is noise; it counts as misfit
+    inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups)
+    between = max(whole - inside, 0.0)
+
+    def states() -> int:
+        return sum(2 * g.model.frequency.size for g in groups)
+
+    while (
+        np.sqrt((sum(g.misfit for g in groups) + between) / whole) > error and states() + 2 <= limit
+    ):
+        hopeful = [g for g in groups if g.idle < 3]
+        if not hopeful:
+            break
+        worst = max(hopeful, key=lambda g: g.misfit)
+        worst.enlarge((limit - states()) // 2)
+    finish_faint(groups, max(error**2 * whole - between, 0.0), (limit - states()) // 2)
+    m, k = data.scale.size, states()
+    A, B = np.zeros((k, k)), np.zeros((k, m))
+    at = 0
+    for g in groups:
+        a, b, _ = g.model.state_space()
+        n = a.shape[0]
+        A[at : at + n, at : at + n] = a * data.omega[-1]
+        B[at : at + n, g.group] = b * np.sqrt(data.omega[-1])
+        at += n
+    notes = [
+        "passive by construction: "
+        + ", ".join(
+            f"{g.model.frequency.size} oscillators for {g.group.size} freedoms" for g in groups
+        )
+        + "."
+    ]
+    return (A, B, B.T), np.eye(k), notes
