@@ -8,8 +8,7 @@ from swelltree.hydro.radiation_methods import vector_fitted
 from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
 from swelltree.spatial.arrays import Array
 
-TRIES = 6  # enlargements for the sake of faint damping
-COSTLIER = 2.0  # squared misfit that faint damping may cost
+COSTLIER = 4.0  # squared misfit that faint damping may cost
 
 
 class Group:
@@ -23,6 +22,8 @@ class Group:
         rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
         omega = data.omega[rows] / data.omega[-1]
         self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
+        self.faint = self.problem.with_faint_damping()
+        self.settled = False
         self.data = data
         self.model = self._start(most)
         self.step = max(1, m // 5)
@@ -46,57 +47,31 @@ class Group:
                 model = model.with_one_more(abs(poles[k]), -2 * poles[k].real, drive)
         if model.frequency.size == 0:
             model = problem.grow(model)
-        return problem.refine(model)
+        return self._refined(model)
 
     def enlarge(self, room: int) -> None:
         """A few more oscillators, each refined with all the others."""
         for _ in range(min(self.step, room)):
             self.model = self.problem.grow(self.model)
         before = self.misfit
-        self.model = self.problem.refine(self.model)
+        self.model = self._refined(self.model)
         self._measure()
         # three enlargements in vain: what is left is noise
         self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
 
-    def finish(self) -> tuple[Oscillators, float]:
-        """The model with its faint damping set right, and its misfit."""
-        model = self.problem.with_faint_damping().refine(self.model)
-        return model, self.misfit_of(model)
+    def _refined(self, model: Oscillators) -> Oscillators:
+        """Refined overall, then with its faint damping; too few oscillators cannot do both."""
+        near = self.problem.refine(model)
+        both = self.faint.refine(near)
+        self.settled = self._misfit(both) <= COSTLIER * self._misfit(near)
+        return both if self.settled else near
 
-    def misfit_of(self, model: Oscillators) -> float:
-        """Square of the misfit over the band, all frequencies alike."""
+    def _misfit(self, model: Oscillators) -> float:
         gap = np.abs(model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
         return float(np.einsum("f,fij->", self.data.weight, gap))
 
     def _measure(self) -> None:
-        self.misfit = self.misfit_of(self.model)
-
-
-def finish_faint(groups: list[Group], most: float, room: int) -> None:
-    """Set the faint damping of all groups right, with more oscillators where that needs them.
-
-    Args:
-        groups: fitted without regard to it.
-        most: largest misfit of all groups together.
-        room: how many oscillators may be added.
-    """
-    done = [group.finish() for group in groups]
-    for _ in range(TRIES):
-        worst = int(np.argmax([misfit for _, misfit in done]))
-        if room <= 0 or sum(misfit for _, misfit in done) <= most:
-            break
-        before = groups[worst].model.frequency.size
-        groups[worst].enlarge(room)
-        room -= groups[worst].model.frequency.size - before
-        done[worst] = groups[worst].finish()
-    for group, (model, misfit) in zip(groups, done, strict=True):
-        # too few oscillators, or data too rough, for both: then the whole counts
-        if misfit <= max(COSTLIER * group.misfit, most * group.misfit / _total(groups)):
-            group.model, group.misfit = model, misfit
-
-
-def _total(groups: list[Group]) -> float:
-    return max(sum(group.misfit for group in groups), 1e-300)
+        self.misfit = self._misfit(self.model)
 
 
 def passive(
@@ -115,15 +90,13 @@ def passive(
     def states() -> int:
         return sum(2 * g.model.frequency.size for g in groups)
 
-    while (
-        np.sqrt((sum(g.misfit for g in groups) + between) / whole) > error and states() + 2 <= limit
-    ):
-        hopeful = [g for g in groups if g.idle < 3]
+    while states() + 2 <= limit:
+        near = np.sqrt((sum(g.misfit for g in groups) + between) / whole) <= error
+        hopeful = [g for g in groups if g.idle < 3 and not (near and g.settled)]
         if not hopeful:
             break
         worst = max(hopeful, key=lambda g: g.misfit)
         worst.enlarge((limit - states()) // 2)
-    finish_faint(groups, max(error**2 * whole - between, 0.0), (limit - states()) // 2)
     m, k = data.scale.size, states()
     A, B = np.zeros((k, k)), np.zeros((k, m))
     at = 0
