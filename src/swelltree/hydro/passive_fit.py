@@ -8,6 +8,7 @@ from swelltree.hydro.radiation_methods import vector_fitted
 from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
 from swelltree.spatial.arrays import Array
 
+WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one and two in vain
 COSTLIER = 4.0  # squared misfit that faint damping may cost
 
 
@@ -52,7 +53,7 @@ class Group:
     def enlarge(self, room: int) -> None:
         """A few more oscillators, each refined with all the others."""
         for _ in range(min(self.step, room)):
-            self.model = self.problem.grow(self.model)
+            self.model = self.problem.grow(self.model, WIDTHS[self.idle])
         before = self.misfit
         self.model = self._refined(self.model)
         self._measure()

@@ -166,7 +166,7 @@ class PassiveProblem:
         slope = np.concatenate([by_w, by_beta.ravel(), by_L[np.tril_indices(p)]])
         return float(r @ r), slope
 
-    def refine(self, model: Oscillators, iterations: int = 200) -> Oscillators:
+    def refine(self, model: Oscillators, iterations: int = 300) -> Oscillators:
         """The nearest passive model of the same size (L-BFGS)."""
         from scipy.optimize import minimize
 
@@ -177,15 +177,14 @@ class PassiveProblem:
             (p,),
             "L-BFGS-B",
             jac=True,
-            options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-7},
+            options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-10},
         )
         return self.unpack(found.x, p)
 
-    def grow(self, model: Oscillators) -> Oscillators:
+    def grow(self, model: Oscillators, damping: float = 0.1) -> Oscillators:
         """One more oscillator where the damping that is missing is largest."""
         left = self.K.real - (model.transfer(self.s).real if model.frequency.size else 0.0)
         size, direction = np.linalg.eigh(left)
         worst = int(np.argmax(size[:, -1]))
-        damping = 0.1
         drive = np.sqrt(max(size[worst, -1], 1e-3) * damping) * direction[worst][:, -1]
         return model.with_one_more(self.omega[worst], damping, drive)
