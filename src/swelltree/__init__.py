@@ -39,8 +39,6 @@ _NAMES = {
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
     "swelltree.studies.compare": "linear_and_nonlinear",
-    "swelltree.hydro.read": "read_hydro",
-    "swelltree.hydro.report": "hydro_report",
     "swelltree.results.files": "save load_result",
     "swelltree.validation": "validate",
 }

@@ -8,6 +8,9 @@ from swelltree.hydro.radiation_methods import vector_fitted
 from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
 from swelltree.spatial.arrays import Array
 
+WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one and two in vain
+COSTLIER = 4.0  # squared misfit that faint damping may cost
+
 
 class Group:
     """One group of freedoms on its way to a passive model."""
@@ -20,6 +23,8 @@ class Group:
         rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
         omega = data.omega[rows] / data.omega[-1]
         self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
+        self.faint = self.problem.with_faint_damping()
+        self.settled = False
         self.data = data
         self.model = self._start(most)
         self.step = max(1, m // 5)
@@ -43,21 +48,31 @@ class Group:
                 model = model.with_one_more(abs(poles[k]), -2 * poles[k].real, drive)
         if model.frequency.size == 0:
             model = problem.grow(model)
-        return problem.refine(model)
+        return self._refined(model)
 
     def enlarge(self, room: int) -> None:
         """A few more oscillators, each refined with all the others."""
         for _ in range(min(self.step, room)):
-            self.model = self.problem.grow(self.model)
+            self.model = self.problem.grow(self.model, WIDTHS[self.idle])
         before = self.misfit
-        self.model = self.problem.refine(self.model)
+        self.model = self._refined(self.model)
         self._measure()
         # three enlargements in vain: what is left is noise
         self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
 
+    def _refined(self, model: Oscillators) -> Oscillators:
+        """Refined overall, then with its faint damping; too few oscillators cannot do both."""
+        near = self.problem.refine(model)
+        both = self.faint.refine(near)
+        self.settled = self._misfit(both) <= COSTLIER * self._misfit(near)
+        return both if self.settled else near
+
+    def _misfit(self, model: Oscillators) -> float:
+        gap = np.abs(model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
+        return float(np.einsum("f,fij->", self.data.weight, gap))
+
     def _measure(self) -> None:
-        gap = np.abs(self.model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
-        self.misfit = float(np.einsum("f,fij->", self.data.weight, gap))
+        self.misfit = self._misfit(self.model)
 
 
 def passive(
@@ -76,10 +91,9 @@ def passive(
     def states() -> int:
         return sum(2 * g.model.frequency.size for g in groups)
 
-    while (
-        np.sqrt((sum(g.misfit for g in groups) + between) / whole) > error and states() + 2 <= limit
-    ):
-        hopeful = [g for g in groups if g.idle < 3]
+    while states() + 2 <= limit:
+        near = np.sqrt((sum(g.misfit for g in groups) + between) / whole) <= error
+        hopeful = [g for g in groups if g.idle < 3 and not (near and g.settled)]
         if not hopeful:
             break
         worst = max(hopeful, key=lambda g: g.misfit)

@@ -12,6 +12,7 @@ where the misfit is largest (docs/theory/radiation.md). Time is scaled so that t
 highest frequency of the data is one.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ FASTEST = 2.5  # natural frequencies stay below this, in units of the highest fr
 STIFFEST = 4.0  # dampers likewise
 SLOWEST = 2e-3  # least damping: every oscillator decays
 FENCE = 0.05  # weight of the two upper limits
+FAINT = 0.03  # damping below this part of the largest gains no more weight
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,21 @@ class PassiveProblem:
         self.i, self.j = np.triu_indices(self.m)
         self.y = K[:, self.i, self.j]
         # an entry off the diagonal stands for two of the symmetric matrix
-        self.scale = np.sqrt(weight)[:, None] * np.where(self.i == self.j, 1.0, np.sqrt(2.0))
-        self.scale = self.scale / max(float(np.linalg.norm(self.scale * self.y)), 1e-300)
+        scale = np.sqrt(weight)[:, None] * np.where(self.i == self.j, 1.0, np.sqrt(2.0))
+        self.imag_scale = scale / max(float(np.linalg.norm(scale * self.y)), 1e-300)
+        self.real_scale = self.imag_scale
+
+    def with_faint_damping(self) -> "PassiveProblem":
+        """The same data; damping gains weight below its rise.
+
+        There it is a small part of K, but it alone damps a flap or a moored hull whose resonance
+        lies below the waves.
+        """
+        other = copy(self)
+        size = np.linalg.norm(self.K.real, axis=(1, 2))
+        rise = np.maximum.accumulate(size) / max(float(size.max(initial=0.0)), 1e-300)
+        other.real_scale = self.imag_scale * ((rise + FAINT) ** -1.5)[:, None]
+        return other
 
     def none(self) -> Oscillators:
         """No oscillator yet."""
@@ -117,10 +132,11 @@ class PassiveProblem:
     def misfit(self, model: Oscillators, W: Array) -> Float[Array, " r"]:
         """Residuals over their norm, and the fence against oscillators far above the band."""
         K = self.s[:, None, None] * (model.beta.T @ W)
-        r = (K[:, self.i, self.j] - self.y) * self.scale
+        r = K[:, self.i, self.j] - self.y
+        real, imag = r.real * self.real_scale, r.imag * self.imag_scale
         fast = np.maximum(np.abs(model.frequency) / FASTEST - 1, 0)
         stiff = np.maximum((model.L**2).sum(axis=1) / STIFFEST - 1, 0)
-        return np.concatenate([r.real.ravel(), r.imag.ravel(), FENCE * fast, FENCE * stiff])
+        return np.concatenate([real.ravel(), imag.ravel(), FENCE * fast, FENCE * stiff])
 
     def cost_and_slope(self, x: Float[Array, " n"], p: int) -> tuple[float, Float[Array, " n"]]:
         r"""Square of the misfit and its gradient.
@@ -132,7 +148,8 @@ class PassiveProblem:
         r = self.misfit(model, W)
         # E = derivative of the squared misfit by K, as a full symmetric matrix
         f, e = self.y.shape
-        gap = (r[: f * e] - 1j * r[f * e : 2 * f * e]).reshape(f, e) * self.scale
+        real, imag = r[: 2 * f * e].reshape(2, f, e)
+        gap = real * self.real_scale - 1j * imag * self.imag_scale
         E = np.zeros((f, self.m, self.m), dtype=complex)
         E[:, self.i, self.j] = gap / 2
         E += E.transpose(0, 2, 1)
@@ -149,7 +166,7 @@ class PassiveProblem:
         slope = np.concatenate([by_w, by_beta.ravel(), by_L[np.tril_indices(p)]])
         return float(r @ r), slope
 
-    def refine(self, model: Oscillators, iterations: int = 200) -> Oscillators:
+    def refine(self, model: Oscillators, iterations: int = 300) -> Oscillators:
         """The nearest passive model of the same size (L-BFGS)."""
         from scipy.optimize import minimize
 
@@ -160,15 +177,14 @@ class PassiveProblem:
             (p,),
             "L-BFGS-B",
             jac=True,
-            options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-7},
+            options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-10},
         )
         return self.unpack(found.x, p)
 
-    def grow(self, model: Oscillators) -> Oscillators:
+    def grow(self, model: Oscillators, damping: float = 0.1) -> Oscillators:
         """One more oscillator where the damping that is missing is largest."""
         left = self.K.real - (model.transfer(self.s).real if model.frequency.size else 0.0)
         size, direction = np.linalg.eigh(left)
         worst = int(np.argmax(size[:, -1]))
-        damping = 0.1
         drive = np.sqrt(max(size[worst, -1], 1e-3) * damping) * direction[worst][:, -1]
         return model.with_one_more(self.omega[worst], damping, drive)

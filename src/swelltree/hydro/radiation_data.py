@@ -179,7 +179,7 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
 
 def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[int]) -> str:
     """How far the added mass of the model is from that of the data, where the water radiates."""
-    own = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
+    own: list[Array] = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
     weight = np.abs(own[2]) / np.abs(own[2]).sum(axis=0).clip(min=1e-300)
     change = (weight * own[0].imag / omega[:, None]).sum(axis=0)
     part = np.max(np.abs(change) / np.abs(own[1]).max(axis=0).clip(min=1e-300))

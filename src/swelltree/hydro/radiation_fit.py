@@ -46,7 +46,7 @@ def fit_radiation(
         A_inf: added mass at infinite frequency; default the row at infinity, else Ogilvie's
             relation.
         error: largest Frobenius misfit over the band relative to K, freedoms scaled.
-        max_order: most states, default six for each freedom that radiates.
+        max_order: most states, default six for each freedom that radiates, at least 40.
         method: "vector_fitting" (poles by vector fitting, balanced truncation, passive form:
             stable and
             passive by construction), "balanced" (without the passive form), "era" (Hankel singular
@@ -70,7 +70,7 @@ def fit_radiation(
         )
     data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal)
     freedoms = sum(len(g) for g in data.groups)
-    limit = max_order if max_order is not None else PER_FREEDOM * freedoms
+    limit = max_order if max_order is not None else max(PER_FREEDOM * freedoms, 40)
     if limit < 2 * len(data.groups):
         raise SwelltreeError(
             f"radiation fit: max_order {limit} is too small for {len(data.groups)} independent "

@@ -15,7 +15,7 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
 UNROLLED = 16  # largest matrix solved by straight-line code
-WRITTEN_OUT = 40  # most terms of a sum along a path or over a branch
+WRITTEN_OUT = 16  # most terms of a sum along a path or over a branch
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
 
 

@@ -15,6 +15,9 @@ _MODULES = (
     "loops",
     "hydro_readers",
     "hydro_bem",
+    "hydro_sphere",
+    "hydro_devices",
+    "hydro_forces",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
