@@ -44,7 +44,7 @@ def main() -> None:
     model = sw.compile(oswec(data, damping=5e6), data)
     linear = sw.rao(model, omega=np.linspace(0.4, 2.0, 17), wave_direction=0.0)
     power = 0.5**2 * linear["absorbed_power"].squeeze() / 1e3
-    best = float(linear["omega"][int(power.argmax())])
+    best = float(linear["omega"][int(np.argmax(power.values))])
     print(f"most power {float(power.max()):.1f} kW at {best:.2f} rad/s in waves of 1 m height")
     assert float(power.min()) > 0.0
 

@@ -43,13 +43,13 @@ def main() -> None:
     assert abs(float(size.sel(body="float")) / 0.9810 - 1) < 0.01
     assert abs(float(size.sel(body="spar")) / 0.12532 - 1) < 0.02
 
-    table = np.loadtxt(reference("ts_rm3_decay", "rm3_WECSim_decay.txt"), skiprows=1)
+    table = np.loadtxt(reference("ts_rm3_decay", "ss_ref_rm3_decay.txt"), skiprows=1)
     table = table[(table[:, 0] <= 40.0) & (table[:, 0] > 0.0)]
     still = sw.compile(rm3(0.0, lift=0.1), data, fit={"error": 0.01})
     decay = sw.simulate(still, times=table[:, 0])["position"].sel(dof="Heave")
     for body, column, limit in (("float", 1, 0.01), ("spar", 2, 0.03)):
         gap = np.abs(decay.sel(body=body).values - table[:, column]).max() / np.ptp(table[:, column])
-        print(f"decay with coupling, {body}: {100 * gap:.2f} % of the range from WEC-Sim")
+        print(f"decay with coupling, {body}: {100 * gap:.2f} % of the range from SEA-Stack")
         assert gap < limit
 
 

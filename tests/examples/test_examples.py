@@ -1,0 +1,78 @@
+"""The examples run and find the numbers that they assert."""
+
+import importlib
+import importlib.util
+import sys
+
+import pytest
+
+from support import ROOT, refdata
+from swelltree.hydro.case import hydro_of_case
+from swelltree.system import load
+
+FOLDER = ROOT / "examples"
+needs_bem = pytest.mark.skipif(
+    importlib.util.find_spec("capytaine") is None, reason="needs Capytaine"
+)
+slow = pytest.mark.slow
+
+
+def example(name: str):
+    """The module of an example, as if run in its folder."""
+    if str(FOLDER) not in sys.path:
+        sys.path.insert(0, str(FOLDER))
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("sphere_decay", marks=needs_bem),
+        pytest.param("ceto", marks=[needs_bem, slow]),
+        pytest.param("moored_float", marks=[needs_bem, slow]),
+        pytest.param("moored_chain", marks=slow),
+        pytest.param("sliding_mass", marks=[needs_bem, slow]),
+        pytest.param("hinge_barge_tank", marks=[needs_bem, slow]),
+        pytest.param("hinged_barges", marks=[needs_bem, slow]),
+    ],
+)
+def test_example_finds_its_numbers(name):
+    example(name).main()
+
+
+@slow
+@pytest.mark.parametrize("name", ["rm3", "oswec", "five_segments"])
+def test_example_with_reference_data_finds_its_numbers(name, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_REFDATA", str(refdata()))
+    monkeypatch.setattr(example("reference"), "FOLDER", refdata())
+    example(name).main()
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_case_files_describe_systems(path):
+    case = load(path)
+    assert case.studies
+    assert case.hydro is not None
+
+
+@slow
+@needs_bem
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_case_files_run(path, tmp_path):
+    from typer.testing import CliRunner
+
+    from swelltree.cli import app
+
+    answer = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path)])
+    assert answer.exit_code == 0, answer.output
+    assert list(tmp_path.glob("*.nc"))
+
+
+def test_a_case_without_hydro_section_has_no_data():
+    import dataclasses
+
+    case = load(FOLDER / "hinged_barges.toml")
+    assert hydro_of_case(dataclasses.replace(case, hydro=None)) is None
+    data = hydro_of_case(case)
+    assert data is not None
+    assert data.sizes["body"] == 3
