@@ -6,18 +6,16 @@ Needs the reference data.
 """
 
 import numpy as np
+from reference import reference
 
 import swelltree as sw
-from reference import reference
 
 ARM2 = 2 * 1.5**2  # two rams in each plane, 1.5 m from the axis [m^2]
 
 
 def attenuator(names, water: sw.Water) -> sw.System:
     bodies = [
-        sw.Body(
-            name, 270_000.0, (5.4e5, 2.943e7, 2.943e7), position=(18.0 + 36.0 * i, 0, -0.2551)
-        )
+        sw.Body(name, 270_000.0, (5.4e5, 2.943e7, 2.943e7), position=(18.0 + 36.0 * i, 0, -0.2551))
         for i, name in enumerate(names)
     ]
     pairs = list(zip(bodies, bodies[1:], strict=False))
@@ -26,18 +24,30 @@ def attenuator(names, water: sw.Water) -> sw.System:
         for i, (a, b) in enumerate(pairs)
     ]
     ptos = [
-        sw.LinearPto(f"{joint.name}_{dof.lower()}", joint=joint.name, dof=dof,
-                     stiffness=1e5 * ARM2, damping=2e6 * ARM2)
+        sw.LinearPto(
+            f"{joint.name}_{dof.lower()}",
+            joint=joint.name,
+            dof=dof,
+            stiffness=1e5 * ARM2,
+            damping=2e6 * ARM2,
+        )
         for joint in joints
         for dof in ("Pitch", "Yaw")
     ]
     mooring = sw.LinearMooring(
-        "mooring", bodies[0], stiffness={"Surge": 5e4, "Sway": 5e4, "Yaw": 1e7},
+        "mooring",
+        bodies[0],
+        stiffness={"Surge": 5e4, "Sway": 5e4, "Yaw": 1e7},
         damping={"Surge": 5e4, "Sway": 5e4, "Yaw": 1e7},
     )
-    return sw.System("five segments", bodies,
-                     [sw.Free("nose", sw.WORLD.at(*bodies[0].position), bodies[0]), *joints],
-                     ptos=ptos, moorings=[mooring], water=water)
+    return sw.System(
+        "five segments",
+        bodies,
+        [sw.Free("nose", sw.WORLD.at(*bodies[0].position), bodies[0]), *joints],
+        ptos=ptos,
+        moorings=[mooring],
+        water=water,
+    )
 
 
 def main() -> None:

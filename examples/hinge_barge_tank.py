@@ -19,10 +19,23 @@ AT2 = 0.78 + 1.48  # where barge 2 is [m]
 
 def tank(form: str = "3-DoF", plate: bool = False, damping: dict | None = None) -> sw.System:
     hull = sw.Union((BOX1, PLATE)) if plate else BOX1
-    one = sw.Body("barge1", 272.69, (20.0, 34.8793, 50.0), com=(0, 0, -0.084),
-                  reference_point=(0, 0, 0), hull=hull)
-    two = sw.Body("barge2", 128.0, (4.5, 66.8203, 71.0), com=(0, 0, -0.0175),
-                  position=(AT2, 0, 0), reference_point=(0, 0, 0), hull=BOX2)
+    one = sw.Body(
+        "barge1",
+        272.69,
+        (20.0, 34.8793, 50.0),
+        com=(0, 0, -0.084),
+        reference_point=(0, 0, 0),
+        hull=hull,
+    )
+    two = sw.Body(
+        "barge2",
+        128.0,
+        (4.5, 66.8203, 71.0),
+        com=(0, 0, -0.0175),
+        position=(AT2, 0, 0),
+        reference_point=(0, 0, 0),
+        hull=BOX2,
+    )
     root = (
         sw.SubsetJoint("root", sw.WORLD, one, dofs=("Heave", "Pitch"))
         if form == "3-DoF"
@@ -50,7 +63,8 @@ def main() -> None:
     B = data["radiation_damping"].sel(omega=OMEGA).max("omega")
     losses = {
         body: {
-            dof: 0.05 * float(B.sel(influenced_dof=f"{body}__{dof}", radiating_dof=f"{body}__{dof}"))
+            dof: 0.05
+            * float(B.sel(influenced_dof=f"{body}__{dof}", radiating_dof=f"{body}__{dof}"))
             for dof in ("Heave", "Pitch")
         }
         for body in ("barge1", "barge2")

@@ -27,7 +27,9 @@ def barges(size: str) -> sw.System:
     k = SIZES[size]["scale"]
     stiffness, damping, yaw_damping = SIZES[size]["mooring"]
     hull = sw.Box(75 * k, 25 * k, 12.5 * k, 7.5 * k, panel_size=4.2 * k)
-    a, b, c = (sw.Body(f"barge{i + 1}", position=(80 * k * i, 0, -1.25 * k), hull=hull) for i in range(3))
+    a, b, c = (
+        sw.Body(f"barge{i + 1}", position=(80 * k * i, 0, -1.25 * k), hull=hull) for i in range(3)
+    )
     front, back = (40 * k, 0, 1.25 * k), (-40 * k, 0, 1.25 * k)
     mooring = sw.LinearMooring(
         "mooring",

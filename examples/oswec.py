@@ -4,9 +4,9 @@ Capytaine data of the flap and its base; compared with WEC-Sim. Needs the refere
 """
 
 import numpy as np
+from reference import reference
 
 import swelltree as sw
-from reference import reference
 
 
 def oswec(data, angle: float = 0.0, damping: float = 0.0) -> sw.System:
@@ -32,11 +32,15 @@ def main() -> None:
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
     model = sw.compile(oswec(data, angle=np.radians(10.0)), data, fit={"error": 0.01})
     times = np.arange(0.0, 130.0, 0.05)
-    pitch = sw.simulate(model, times=times)["joint_coordinate"].sel(coordinate="hinge__Pitch").values
+    pitch = (
+        sw.simulate(model, times=times)["joint_coordinate"].sel(coordinate="hinge__Pitch").values
+    )
     inner = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
     at, peaks = times[1:-1][inner], pitch[1:-1][inner]
     period = float(np.diff(at)[:5].mean())
-    print(f"period {period:.2f} s (WEC-Sim 19.27), peaks {peaks[:3].round(4)} (WEC-Sim 0.1451 0.1289 0.1146)")
+    print(
+        f"period {period:.2f} s (WEC-Sim 19.27), peaks {peaks[:3].round(4)} (WEC-Sim 0.1451 0.1289 0.1146)"
+    )
     assert abs(period / 19.27 - 1) < 0.015
     assert np.abs(peaks[:3] / [0.14514, 0.12885, 0.11459] - 1).max() < 0.03
 

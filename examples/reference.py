@@ -9,5 +9,7 @@ FOLDER = Path(os.environ.get("SWELLTREE_REFDATA", Path(__file__).parents[2] / "s
 def reference(*parts: str) -> Path:
     path = FOLDER.joinpath(*parts)
     if not path.exists():
-        raise SystemExit(f"no reference data: set SWELLTREE_REFDATA to their folder ({path} is missing).")
+        raise SystemExit(
+            f"no reference data: set SWELLTREE_REFDATA to their folder ({path} is missing)."
+        )
     return path

@@ -5,9 +5,9 @@ the decay with coupling. Needs the reference data.
 """
 
 import numpy as np
+from reference import reference
 
 import swelltree as sw
-from reference import reference
 
 FLOAT, SPAR = -0.72, -21.29  # heights of the centres of mass [m]
 
@@ -37,8 +37,10 @@ def main() -> None:
     run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
     late = run["position"].sel(dof="Heave").isel(time=slice(1200, None))
     size = 0.5 * (late.max("time") - late.min("time"))
-    print(f"float {float(size.sel(body='float')):.4f} m, spar {float(size.sel(body='spar')):.4f} m, "
-          f"mean power {float(run['absorbed_power'].isel(time=slice(1200, None)).mean()) / 1e3:.1f} kW")
+    print(
+        f"float {float(size.sel(body='float')):.4f} m, spar {float(size.sel(body='spar')):.4f} m, "
+        f"mean power {float(run['absorbed_power'].isel(time=slice(1200, None)).mean()) / 1e3:.1f} kW"
+    )
     # WEC-Sim: 0.9810 and 0.12532 m
     assert abs(float(size.sel(body="float")) / 0.9810 - 1) < 0.01
     assert abs(float(size.sel(body="spar")) / 0.12532 - 1) < 0.02
@@ -48,7 +50,9 @@ def main() -> None:
     still = sw.compile(rm3(0.0, lift=0.1), data, fit={"error": 0.01})
     decay = sw.simulate(still, times=table[:, 0])["position"].sel(dof="Heave")
     for body, column, limit in (("float", 1, 0.01), ("spar", 2, 0.03)):
-        gap = np.abs(decay.sel(body=body).values - table[:, column]).max() / np.ptp(table[:, column])
+        gap = np.abs(decay.sel(body=body).values - table[:, column]).max() / np.ptp(
+            table[:, column]
+        )
         print(f"decay with coupling, {body}: {100 * gap:.2f} % of the range from SEA-Stack")
         assert gap < limit
 

@@ -5,9 +5,9 @@ compared with the InWave+HOTINT run of Wendt et al. (2019).
 """
 
 import numpy as np
+from reference import reference
 
 import swelltree as sw
-from reference import reference
 
 MASS = 261_800.0  # kg
 

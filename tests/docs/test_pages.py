@@ -14,7 +14,13 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tutorial/first_chain.md", "docs/how-to/seas.md"]
+    "page",
+    [
+        "README.md",
+        "docs/tutorial/first_chain.md",
+        pytest.param("docs/tutorial/first_waves.md", marks=pytest.mark.slow),
+        "docs/how-to/seas.md",
+    ],
 )
 def test_python_blocks_run_in_order(page):
     found = blocks(page, "python")

@@ -66,7 +66,7 @@ def write(data: xr.Dataset, path: Path) -> None:
         small = np.abs(values.values) < 1e-7 * size[:, None] * size[None, :]
         data[name] = values.copy(data=np.where(small, 0.0, values.values)).astype("float32")
     packed = {"zlib": True, "complevel": 9, "shuffle": True}
-    encoding = {name: packed for name in ("added_mass", "radiation_damping", "excitation_force")}
+    encoding = dict.fromkeys(("added_mass", "radiation_damping", "excitation_force"), packed)
     data.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 

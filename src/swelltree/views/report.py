@@ -111,7 +111,10 @@ def _chips(dataset: xr.Dataset) -> str:
         "energy residual": f"{relative_residual(dataset):.1e}",
     }
     if "elevation" in dataset:
-        values = {"simulated": values.pop("simulated"), "sea (4 rms)": _sea_height(dataset)} | values
+        values = {
+            "simulated": values.pop("simulated"),
+            "sea (4 rms)": _sea_height(dataset),
+        } | values
     if "absorbed_power" in dataset:
         mean = float(dataset["absorbed_power"].sum("pto").mean())
         values = {"simulated": values.pop("simulated"), "mean power": power_text(mean)} | values
@@ -224,7 +227,11 @@ def _joints(system: System, dataset: xr.Dataset) -> str:
 def _ptos(dataset: xr.Dataset) -> str:
     power = dataset["absorbed_power"]
     rows = [
-        [str(name), power_text(float(power.sel(pto=name).mean())), power_text(float(power.sel(pto=name).max()))]
+        [
+            str(name),
+            power_text(float(power.sel(pto=name).mean())),
+            power_text(float(power.sel(pto=name).max())),
+        ]
         for name in dataset["pto"].values
     ]
     total = power.sum("pto")
