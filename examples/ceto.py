@@ -39,9 +39,8 @@ def main() -> None:
     linear = sw.rao(model, omega=1.0)
     response = float(np.abs(linear["rao"].sel(body="ball", dof="Heave").squeeze()))
     print(f"added mass {at_one:.4g} kg at 1 rad/s, {at_infinity:.4g} kg at infinity")
-    print(
-        f"heave {response:.3f} m/m; mean power {1.25**2 * float(linear['absorbed_power'].squeeze()):.4g} W in 1.25 m waves"
-    )
+    power = 1.25**2 * float(linear["absorbed_power"].squeeze())
+    print(f"heave {response:.3f} m/m; mean power {power:.4g} W in waves of 1.25 m amplitude")
     assert abs(at_one / 1.034e5 - 1) < 0.02
     assert abs(at_infinity / 8.887e4 - 1) < 0.02
     assert abs(response / 2.18 - 1) < 0.02

@@ -5,6 +5,8 @@ four rams each. There is no published result: the run must stay sane and keep it
 Needs the reference data.
 """
 
+import itertools
+
 import numpy as np
 from reference import reference
 
@@ -18,7 +20,7 @@ def attenuator(names, water: sw.Water) -> sw.System:
         sw.Body(name, 270_000.0, (5.4e5, 2.943e7, 2.943e7), position=(18.0 + 36.0 * i, 0, -0.2551))
         for i, name in enumerate(names)
     ]
-    pairs = list(zip(bodies, bodies[1:], strict=False))
+    pairs = list(itertools.pairwise(bodies))
     joints = [
         sw.Universal(f"joint{i + 1}", a.at(18, 0, 0), b.at(-18, 0, 0), axes=("y", "z"))
         for i, (a, b) in enumerate(pairs)

@@ -1,4 +1,7 @@
-"""Where reference data of other codes lie: `SWELLTREE_REFDATA`, or `shared/refdata` beside the clone."""
+"""Where reference data of other codes lie.
+
+`SWELLTREE_REFDATA` names the folder; else it is `shared/refdata` beside the clone.
+"""
 
 import os
 from pathlib import Path

@@ -47,7 +47,7 @@ def make(system: System) -> xr.Dataset:
     """Hydrodynamic data of the barges."""
     from swelltree.hydro.bem import run_bem
 
-    return run_bem(system, OMEGA, np.radians(HEADINGS_DEG))
+    return run_bem(system, OMEGA, np.radians(HEADINGS_DEG).tolist())
 
 
 def write(data: xr.Dataset, path: Path) -> None:
@@ -62,7 +62,7 @@ def write(data: xr.Dataset, path: Path) -> None:
     for name in ("added_mass", "radiation_damping"):
         # what symmetry makes zero is zero, and takes no room
         values = data[name]
-        size = np.sqrt(np.abs(values).max("omega").values.diagonal())
+        size = np.sqrt(np.abs(values.values).max(axis=0).diagonal())
         small = np.abs(values.values) < 1e-7 * size[:, None] * size[None, :]
         data[name] = values.copy(data=np.where(small, 0.0, values.values)).astype("float32")
     packed = {"zlib": True, "complevel": 9, "shuffle": True}
