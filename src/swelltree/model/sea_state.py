@@ -203,12 +203,12 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
             f"excitation '{method}' is not known.{suggest(method, METHODS)} "
             f"Choose one of {listed(METHODS)}."
         )
+    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
+        return model
     if model.hydro is None or model.hydro.table is None:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
-    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
-        return model
     loads = wave_loads(model.hydro.table, waves, duration, method)
     return model.replace(hydro=replace(model.hydro, waves=loads))

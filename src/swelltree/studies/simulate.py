@@ -21,7 +21,7 @@ from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp
-from swelltree.spatial.linalg import compact
+from swelltree.spatial.products import compact
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
