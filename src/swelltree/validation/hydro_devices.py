@@ -37,7 +37,7 @@ STIFFNESS = 277_019.0  # N/m: of the spar in heave
 PTO = 1.2e6  # N s/m
 SUNK = 0.21  # m: of the moored spar
 OMEGA = 2 * np.pi / 8.0
-TIGHT = {"error": 0.01}
+TIGHT = {"error": 0.02}
 
 
 def rm3(
@@ -120,24 +120,39 @@ def rm3_heave_memory(folder: Path) -> list[Check]:
 
 @case("hydro", "rm3_decay", source="WEC-Sim and SEA-Stack, with coupling", needs="ts_rm3_decay")
 def rm3_decay(folder: Path) -> list[Check]:
-    """Float released 0.1 m high; the spar moves only by joint radiation."""
-    model = rm3(folder, start=(0.1, 0.0), damping=0.0, fit=TIGHT)
-    times = np.arange(0.0, 40.0001, 0.02)
-    own = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
+    """Float released 0.1 m high; the spar moves only by joint radiation.
+
+    Radiation by convolution, as in both references. A state space also follows the added mass of
+    the data, which between the bodies is 1.5 % off what damping and A_inf imply; the spar shows
+    it, by 3 % of its range.
+    """
+    model = rm3(folder, start=(0.1, 0.0), damping=0.0, radiation="convolution", step=0.02)
+    times = np.arange(0.0, 40.001, 0.02)
+    own = heights(run(model, times=times, solver="rk4", step=0.02))
+    codes = {"WEC-Sim": "rm3_WECSim_decay.txt", "SEA-Stack": "ss_ref_rm3_decay.txt"}
+    reason = "of the range; without coupling the spar would be off by more than half"
     checks = []
-    for code, file in (
-        ("WEC-Sim", "rm3_WECSim_decay.txt"),
-        ("SEA-Stack", "ss_ref_rm3_decay.txt"),
-    ):
+    for code, file in codes.items():
         table = np.loadtxt(folder / file, skiprows=1)
         table = table[table[:, 0] <= 40.0]
         for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03)):
-            error = largest_error(
-                np.interp(table[:, 0], times, own[body]), table[:, column] - level
-            )
-            reason = "of the range; without coupling the spar would be off by more than half"
+            found = np.interp(table[:, 0], times, own[body])
+            error = largest_error(found, table[:, column] - level)
             checks.append(Check(f"{body} beside {code}", error, limit, "", reason))
     return checks
+
+
+@case("hydro", "rm3_decay_states", source="SEA-Stack, with coupling", needs="ts_rm3_decay")
+def rm3_decay_states(folder: Path) -> list[Check]:
+    """The same with radiation as a state space."""
+    model = rm3(folder, start=(0.1, 0.0), damping=0.0, fit={"error": 0.02})
+    table = np.loadtxt(folder / "ss_ref_rm3_decay.txt", skiprows=1)[1::2]
+    own = heights(run(model, times=table[:, 0], rtol=1e-8, atol=1e-10))
+    reason = "of the range; without coupling the spar would be off by more than half"
+    return [
+        Check(body, largest_error(own[body], table[:, column] - level), limit, "", reason)
+        for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03))
+    ]
 
 
 @case("hydro", "rm3_irregular", source="WEC-Sim with MoorDyn", needs="ts_rm3_moored_input")
