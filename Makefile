@@ -20,10 +20,10 @@ demo: $(VENV)/runtime.stamp  ## a first simulation, results in out/demo
 	$(BIN)/swelltree demo --out out/demo
 
 test: lint  ## style, types, layers and the quick tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 test-all: lint  ## the same with the slow tests
-	$(BIN)/pytest -m ""
+	$(BIN)/pytest -n auto -m ""
 
 validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
 	$(BIN)/swelltree validate
@@ -59,7 +59,7 @@ $(VENV)/runtime.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp
-	$(BIN)/python $(PIP) $(EDITABLE) '.[dev]'
+	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem]'
 	@touch $@
 
 # The peers have an environment of their own: their pins need not agree with ours.

@@ -109,6 +109,7 @@ def run(
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
+    from swelltree.hydro.case import hydro_of_case
     from swelltree.model.compile import compile
     from swelltree.results.files import make_folder, save
     from swelltree.results.summary import summary
@@ -122,7 +123,7 @@ def run(
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
-    model = compile(found.system)
+    model = compile(found.system, hydro_of_case(found))
     console = Console()
     failed = 0
     for spec in studies:
@@ -136,7 +137,8 @@ def run(
         if report and "time" in result.dims:
             from swelltree.views.report import write_report
 
-            page = write_report(found.system, result, folder / f"{stem}.html")
+            wave = getattr(spec, "wave", None)
+            page = write_report(found.system, result, folder / f"{stem}.html", wave=wave)
             console.print(f"open: {page}", soft_wrap=True, highlight=False)
         ended = result.attrs.get("result", "success")
         if ended == "stopped_by_user":
@@ -199,7 +201,7 @@ def run_study(model: Any, study: Any, **options: Any) -> Any:
 def demo(
     out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
 ) -> None:
-    """Run a floating chain on mooring springs and show it."""
+    """Run three hinged barges in waves and show them."""
     from rich.console import Console
 
     from swelltree.demo import run_demo
@@ -207,7 +209,7 @@ def demo(
 
     result, files = run_demo(out)
     console = Console()
-    console.print(summary(result, "demo: a moored chain, released from a bent shape"))
+    console.print(summary(result, "demo: three hinged barges in waves"))
     for path in files:
         console.print(f"written: {path}", soft_wrap=True, highlight=False)
     console.print(

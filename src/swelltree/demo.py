@@ -1,8 +1,7 @@
-"""The demo: a moored chain of six links, released from a bent shape in calm water.
+"""The demo: three hinged barges in a short-crested sea, with a damper on each hinge.
 
-The links are lighter than the water they displace and are held down by eight mooring springs.
-Hinges, universal joints and a slider with springs and dampers join them. Weight, constant
-buoyancy and the springs act; waves and the added mass of the water come later.
+The barges are those of MBS4WEC (large size). Their hydrodynamic data come with the package
+(`swelltree.data.make_barges` computes them again), so the demo needs no BEM code.
 """
 
 from __future__ import annotations
@@ -12,100 +11,66 @@ from typing import Any
 
 import swelltree.system as sw
 
-LENGTH, WIDTH, HEIGHT = 4.0, 1.2, 0.8  # of a link [m]
-GAP = 0.6  # between links [m]
-DEPTH = 5.0  # of the chain under the surface [m]
-BOTTOM = 18.0  # depth of the anchors [m]
-REACH = 10.0  # of a mooring spring to the side [m]
-MASS = 3600.0  # of a link, which displaces 3936 kg of water
+LENGTH, WIDTH, HEIGHT, DRAFT = 75.0, 25.0, 12.5, 7.5  # of a barge [m]
+SPACING = 80.0  # between the middles [m]
+DAMPING = 1.0e9  # of the power take-off on each hinge [N m s/rad]
 NOTE = (
-    "Weight, constant buoyancy, springs and dampers act. Waves, added mass and drag of the water "
-    "are not part of this version."
+    "Linear hydrodynamics of the three barges together: hydrostatics, added mass, radiation memory "
+    "and excitation, with the exact motion of the hinged bodies. The surface shown is the sea as "
+    "it comes in; what the barges reflect and radiate acts on them but is not drawn."
 )
 
 
-def link(name: str, x: float) -> sw.Body:
-    """A box-shaped link, a little lighter than water, floating upright."""
-    squares = (LENGTH**2, WIDTH**2, HEIGHT**2)
-    inertia = tuple(MASS * (sum(squares) - side) / 12.0 for side in squares)
-    return sw.Body(
-        name,
-        mass=MASS,
-        inertia=inertia,
-        position=(x, 0.0, -DEPTH),
-        displaced_volume=LENGTH * WIDTH * HEIGHT,
-        center_of_buoyancy=(0.0, 0.0, 0.12),
+def demo_system(damping: float = DAMPING) -> sw.System:
+    """Three barges, two hinges with power take-offs, a mooring on the first barge.
+
+    Args:
+        damping: of each power take-off [N m s/rad].
+    """
+    hull = sw.Box(LENGTH, WIDTH, HEIGHT, DRAFT, panel_size=3.0)
+    above = 0.5 * HEIGHT - DRAFT  # height of the middle of a barge
+    a, b, c = (
+        sw.Body(f"barge{i + 1}", position=(SPACING * i, 0.0, above), hull=hull) for i in range(3)
     )
-
-
-def demo_system() -> sw.System:
-    """Six links, five joints between them, eight mooring springs."""
-    pitch = LENGTH + GAP
-    links = [link(f"link{i + 1}", (i - 2.5) * pitch) for i in range(6)]
-    front, back = (0.5 * pitch, 0.0, 0.0), (-0.5 * pitch, 0.0, 0.0)
-    a, b, c, d, e, f = links
-    joints = [
-        sw.Free("float", sw.WORLD.at(*a.position), a, position={"Sway": 1.5, "Yaw": 0.45}),
-        sw.Hinge("knee1", a.at(*front), b.at(*back), axis="z", position=-0.55),
-        sw.Universal(
-            "cross1",
-            b.at(*front),
-            c.at(*back),
-            axes=("z", "y"),
-            position={"Yaw": -0.45, "Pitch": 0.15},
-        ),
-        sw.Slider("telescope", c.at(*front), d.at(*back), axis="x", position=0.8),
-        sw.Universal(
-            "cross2",
-            d.at(*front),
-            e.at(*back),
-            axes=("z", "y"),
-            position={"Yaw": 0.5, "Pitch": -0.15},
-        ),
-        sw.Hinge("knee2", e.at(*front), f.at(*back), axis="z", position=0.5),
-    ]
-    soft = {"stiffness": 6.0e3, "damping": 3.0e3}
-    forces: list[Any] = [
-        sw.JointForce("bend1", "knee1", **soft),
-        sw.JointForce("bend2", "cross1", "Yaw", **soft),
-        sw.JointForce("sag2", "cross1", "Pitch", **soft),
-        sw.JointForce("buffer", "telescope", stiffness=2.5e4, damping=4.0e3),
-        sw.JointForce("bend3", "cross2", "Yaw", **soft),
-        sw.JointForce("sag3", "cross2", "Pitch", **soft),
-        sw.JointForce("bend4", "knee2", **soft),
-    ]
-    moored = ((a, -1), (c, 0), (d, 0), (f, 1))
-    forces += [mooring(body, side, out) for body, out in moored for side in (-1, 1)]
+    front, back = (0.5 * SPACING, 0.0, -above), (-0.5 * SPACING, 0.0, -above)
     return sw.System(
-        "moored chain",
-        bodies=tuple(links),
-        joints=tuple(joints),
-        forces=tuple(forces),
-        sensors=(sw.DistanceSensor("span", a.at(*back), f.at(*front)),),
-        water=sw.Water(depth=BOTTOM),
+        "three hinged barges",
+        bodies=(a, b, c),
+        joints=(
+            sw.Free("float", sw.WORLD.at(*a.position), a),
+            sw.Hinge("hinge1", a.at(*front), b.at(*back)),
+            sw.Hinge("hinge2", b.at(*front), c.at(*back)),
+        ),
+        ptos=(
+            sw.LinearPto("pto1", joint="hinge1", damping=damping),
+            sw.LinearPto("pto2", joint="hinge2", damping=damping),
+        ),
+        moorings=(
+            sw.LinearMooring(
+                "mooring",
+                a,
+                stiffness={"Surge": 6.25e5, "Sway": 6.25e5, "Yaw": 3.906e8},
+                damping={"Surge": 9.88e5, "Sway": 9.88e5, "Yaw": 6.176e8},
+            ),
+        ),
     )
 
 
-def mooring(body: sw.Body, side: int, out: int) -> sw.SpringDamper:
-    """A tight spring from a link down to the bottom, to one side and outwards at the ends."""
-    x, _, z = body.position
-    fairlead = (0.4 * LENGTH * out, 0.5 * side * WIDTH, -0.5 * HEIGHT)
-    anchor = (x + 0.4 * LENGTH * out + 8.0 * out, side * REACH, -BOTTOM)
-    run = (anchor[0] - x - fairlead[0], anchor[1] - fairlead[1], anchor[2] - z - fairlead[2])
-    length = sum(r * r for r in run) ** 0.5
-    return sw.SpringDamper(
-        f"{body.name}_{'port' if side > 0 else 'starboard'}",
-        sw.WORLD.at(*anchor),
-        body.at(*fairlead),
-        stiffness=2.5e3,
-        damping=300.0,
-        rest_length=round(length - 1.4, 3),
-        tension_only=True,
+def demo_sea() -> sw.IrregularSea:
+    """A short-crested wind sea of 4 m that meets the first barge a little off its bow."""
+    return sw.IrregularSea(
+        sw.Jonswap(Hs=4.0, Tp=9.5),
+        seed=7,
+        components=144,
+        omega_max=2.2,
+        beta=0.1,
+        spreading=sw.Cos2s(s=25, directions=9),
+        ramp=15.0,
     )
 
 
-def run_demo(out: str | Path, duration: float = 30.0) -> tuple[Any, list[Path]]:
-    """Simulate the demo and write case, result, plots and report.
+def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]:
+    """Simulate the demo and write case, data, result, plots and report.
 
     Args:
         out: folder, made if need be.
@@ -114,29 +79,43 @@ def run_demo(out: str | Path, duration: float = 30.0) -> tuple[Any, list[Path]]:
     Returns:
         the result and the files, the report last.
     """
+    import numpy as np
+
+    from swelltree.data.make_barges import barges_file
+    from swelltree.hydro.read import read_hydro
     from swelltree.model.compile import compile
     from swelltree.results.files import make_folder, save, write_whole
+    from swelltree.studies.rao import rao
     from swelltree.studies.simulate import simulate
-    from swelltree.system import Case, SimulateStudy
-    from swelltree.views.plots import plot_energy, plot_motion, to_png
+    from swelltree.views.plots import plot_energy, plot_motion, plot_rao, plot_sea, to_png
     from swelltree.views.report import write_report
 
     folder = make_folder(out)
-    system = demo_system()
-    study = SimulateStudy("demo", duration=duration, output_step=0.05)
-    case = Case(system, (study,))
+    system, sea = demo_system(), demo_sea()
+    # the case file and its data lie beside the result: `swelltree run demo.toml` repeats it
+    data = write_whole(folder / "barges.nc", barges_file().read_bytes())
+    study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, wave=sea)
+    case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
     text = case.to_toml(folder / "demo.toml")
+    model = compile(system, read_hydro(data))
     result = simulate(
-        compile(system),
+        model,
+        sea,
         duration=study.duration,
         output_step=study.output_step,
         provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
     )
-    pictures = {"motion.png": plot_motion(result), "energy.png": plot_energy(result)}
+    linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0)
+    pictures = {
+        "sea.png": plot_sea(result),
+        "motion.png": plot_motion(result),
+        "rao.png": plot_rao(linear),
+        "energy.png": plot_energy(result),
+    }
     pngs = {name: to_png(fig) for name, fig in pictures.items()}
-    files = [folder / "demo.toml", save(result, folder / "demo.nc")]
+    files = [folder / "demo.toml", data, save(result, folder / "demo.nc")]
     files += [write_whole(folder / name, png) for name, png in pngs.items()]
     page = write_report(
-        system, result, folder / "report.html", note=NOTE, plots=tuple(pngs.values())
+        system, result, folder / "report.html", note=NOTE, plots=tuple(pngs.values()), wave=sea
     )
     return result, [*files, page]

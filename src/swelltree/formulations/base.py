@@ -23,7 +23,8 @@ from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
-from swelltree.spatial.linalg import apply, constrained_solve, solve_spd
+from swelltree.spatial.linalg import constrained_solve, solve_spd
+from swelltree.spatial.products import apply
 
 
 @pytree()

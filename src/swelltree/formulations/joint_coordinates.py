@@ -33,7 +33,8 @@ from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.linalg import constrained_solve, gram, transpose_apply
+from swelltree.spatial.linalg import constrained_solve
+from swelltree.spatial.products import gram, transpose_apply
 from swelltree.spatial.rotations import normalise
 
 

@@ -34,7 +34,7 @@ from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
-from swelltree.spatial.linalg import masked_sum
+from swelltree.spatial.products import masked_sum
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
 
 

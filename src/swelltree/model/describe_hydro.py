@@ -334,7 +334,9 @@ def _hydrostatics(
         center = _value(data, "center_of_buoyancy", name)
         data_com = _value(data, "center_of_mass", name)
         # take the weight out of the data's stiffness: it acts as a force of its own
-        mass = body.mass if volume is None else water.rho * float(volume)
+        mass = _data_mass(data, name)
+        if mass is None:
+            mass = body.mass if volume is None else water.rho * float(volume)
         arm = (com if data_com is None else data_com) - mean.p[i]
         G[own, own] -= weight_stiffness(mass * water.g, arm)
         if volume is None or center is None:
@@ -344,6 +346,15 @@ def _hydrostatics(
         else:
             buoyancy[i] = _lift(water, float(volume), center - mean.p[i])
     return buoyancy, G
+
+
+def _data_mass(data: Any, body: str) -> float | None:
+    """The mass whose weight is in the stiffness of `run_bem`; None where it is not told."""
+    if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
+        return None
+    label = f"{body}__Heave"
+    value = float(data["inertia_matrix"].sel(influenced_dof=label, radiating_dof=label))
+    return value if np.isfinite(value) else None
 
 
 def _value(data: Any, name: str, body: str) -> np.ndarray | None:

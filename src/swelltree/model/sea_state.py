@@ -51,12 +51,15 @@ def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarr
         return force[:, 0]
     order = np.argsort(direction % turn)
     known = (direction % turn)[order]
+    gaps = np.diff(np.append(known, known[0] + turn))
+    # begin after the widest gap, so that headings on both sides of zero are one range
+    order = np.roll(order, -(int(gaps.argmax()) + 1))
+    first = direction[order[0]]
+    known = (direction[order] - first) % turn
     force = force[:, order]
     # close the circle when the data go all around
-    gaps = np.diff(np.append(known, known[0] + turn))
     around = gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max()
-    wanted = (beta - known[0]) % turn
-    known = known - known[0]
+    wanted = (beta - first) % turn
     if around:
         known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
     slack = 1e-9
@@ -200,12 +203,12 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
             f"excitation '{method}' is not known.{suggest(method, METHODS)} "
             f"Choose one of {listed(METHODS)}."
         )
+    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
+        return model
     if model.hydro is None or model.hydro.table is None:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
-    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
-        return model
     loads = wave_loads(model.hydro.table, waves, duration, method)
     return model.replace(hydro=replace(model.hydro, waves=loads))

@@ -8,38 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from jaxtyping import Float
 
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.products import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code
-SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
-
-
-def gram(P: Float[Array, "b n"], MP: Float[Array, "b n"]) -> Float[Array, "n n"]:
-    """P^T (M P)."""
-    if P.shape[0] * P.shape[1] ** 2 <= SMALL_PRODUCT:
-        return (P[:, :, None] * MP[:, None, :]).sum(0)
-    return P.T @ MP
-
-
-def transpose_apply(P: Float[Array, "b n"], x: Float[Array, " b"]) -> Float[Array, " n"]:
-    """P^T x."""
-    return (P * x[:, None]).sum(0) if P.size <= SMALL_PRODUCT else P.T @ x
-
-
-def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
-    """A x."""
-    return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
-
-
-def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
-    """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
-    if mask.size * x.shape[1] <= SMALL_PRODUCT:
-        return (mask[:, :, None] * x[None]).sum(1)
-    return mask @ x
 
 
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -47,7 +22,7 @@ def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n
     n = A.shape[0]
     if n == 0:
         return b
-    if n <= UNROLLED:
+    if n <= UNROLLED and not is_compact():
         return _solve_unrolled(A, b)
     return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(A, lower=True), b)
 

@@ -83,7 +83,9 @@ def linear_system(model: Model, how: Formulation, start: State | None = None) ->
     """Matrices of the linearised system in its free directions, at the state of rest."""
     still = model
     if model.hydro is not None:
-        hydro = replace(model.hydro, memory=None, waves=None)
+        # radiation is put in by `amplitudes`, also the constant damping of one frequency
+        none = np.zeros_like(model.hydro.damping)
+        hydro = replace(model.hydro, memory=None, waves=None, damping=none)
         still = without_table(model.replace(hydro=hydro))
     state, lam, _, _ = find_rest(still, how, start)
     n = state.s.shape[0]
@@ -119,7 +121,7 @@ def _radiation(model: Model, omega: np.ndarray, source: str) -> tuple[np.ndarray
         return A, interpolated(table.omega, table.radiation_damping, omega)
     A_inf = np.asarray(model.added_mass)
     A = np.repeat(A_inf[None], len(omega), axis=0)
-    B = np.repeat(np.asarray(model.hydro.damping)[None] * 0.0, len(omega), axis=0)
+    B = np.repeat(np.asarray(model.hydro.damping)[None], len(omega), axis=0)
     memory = model.hydro.memory
     if memory is None:
         return A, B
@@ -127,7 +129,7 @@ def _radiation(model: Model, omega: np.ndarray, source: str) -> tuple[np.ndarray
     for i, w in enumerate(omega):
         K = memory.C @ np.linalg.solve(1j * w * eye - memory.A, memory.B.astype(complex))
         # K(iw) = B + i w (A - A_inf)
-        B[i] = np.real(K)
+        B[i] += np.real(K)
         A[i] += np.imag(K) / w
     return A, B
 

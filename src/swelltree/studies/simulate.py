@@ -21,6 +21,7 @@ from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp
+from swelltree.spatial.products import compact
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -43,7 +44,8 @@ def _observer(formulation: Formulation) -> Any:
     """Compiled observation of a stack of phases."""
 
     def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
-        return observe(model, formulation, t, y)
+        with compact():
+            return observe(model, formulation, t, y)
 
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
 

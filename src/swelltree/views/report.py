@@ -31,6 +31,8 @@ def write_report(
     *,
     note: str = "",
     plots: tuple[bytes, ...] | None = None,
+    wave: Any = None,
+    case: int | str = 0,
 ) -> Path:
     """Write the page of a run.
 
@@ -40,18 +42,27 @@ def write_report(
         path: of the page.
         note: a sentence or two under the heading.
         plots: pictures (PNG) to show instead of the usual plots.
+        wave: the sea of the run, shown as a moving surface.
+        case: number or name of the run, as given to `simulate`.
     """
     if plots is None:
         from swelltree.views.plots import plot_energy, plot_motion, to_png
 
         plots = (to_png(plot_motion(dataset)), to_png(plot_energy(dataset)))
-    return write_whole(Path(path), page(system, dataset, note, plots))
+    return write_whole(Path(path), page(system, dataset, note, plots, wave, case))
 
 
-def page(system: System, dataset: xr.Dataset, note: str, plots: tuple[bytes, ...]) -> str:
+def page(
+    system: System,
+    dataset: xr.Dataset,
+    note: str,
+    plots: tuple[bytes, ...],
+    wave: Any = None,
+    case: int | str = 0,
+) -> str:
     """The page as text."""
     attrs = dataset.attrs
-    data = scene(system, dataset)
+    data = scene(system, dataset, wave, case)
     parts = {
         "title": escape(f"{system.name} - swelltree"),
         "name": escape(system.name),
@@ -99,7 +110,25 @@ def _chips(dataset: xr.Dataset) -> str:
         "joints closed within": f"{float(dataset['closure'].max()):.1e} m",
         "energy residual": f"{relative_residual(dataset):.1e}",
     }
+    if "elevation" in dataset:
+        values = {"simulated": values.pop("simulated"), "sea (4 rms)": _sea_height(dataset)} | values
+    if "absorbed_power" in dataset:
+        mean = float(dataset["absorbed_power"].sum("pto").mean())
+        values = {"simulated": values.pop("simulated"), "mean power": power_text(mean)} | values
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
+
+
+def _sea_height(dataset: xr.Dataset) -> str:
+    later = dataset["elevation"].values[len(dataset["time"]) // 5 :]
+    return f"{4.0 * float(later.std()):.2g} m"
+
+
+def power_text(watts: float) -> str:
+    """A power with a unit that fits."""
+    for unit, size in (("MW", 1e6), ("kW", 1e3)):
+        if abs(watts) >= size:
+            return f"{watts / size:.3g} {unit}"
+    return f"{watts:.3g} W"
 
 
 def _legend(data: dict[str, Any]) -> str:
@@ -141,6 +170,8 @@ def _tables(system: System, dataset: xr.Dataset) -> str:
     ]
     cards = [_card("Bodies: least..greatest position", table(heads, motion))]
     pairs = [_card("Energy budget", _budget(dataset)), _card("Joints", _joints(system, dataset))]
+    if "absorbed_power" in dataset:
+        pairs.append(_card("Power take-offs", _ptos(dataset)))
     if "spring_tension" in dataset:
         pairs.append(_card("Springs", _springs(dataset)))
     hidden = ("case", "report", "conventions", "title")
@@ -188,6 +219,17 @@ def _joints(system: System, dataset: xr.Dataset) -> str:
         kind = types.get(str(name), "free").replace("_", "-")
         rows.append([str(name), kind, between, f"{force[i]:,.0f}", f"{moment[i]:,.0f}"])
     return table(["joint", "type", "between", "force [N]", "moment [N m]"], rows)
+
+
+def _ptos(dataset: xr.Dataset) -> str:
+    power = dataset["absorbed_power"]
+    rows = [
+        [str(name), power_text(float(power.sel(pto=name).mean())), power_text(float(power.sel(pto=name).max()))]
+        for name in dataset["pto"].values
+    ]
+    total = power.sum("pto")
+    rows.append(["sum", power_text(float(total.mean())), power_text(float(total.max()))])
+    return table(["power take-off", "mean absorbed", "greatest"], rows, total=1)
 
 
 def _springs(dataset: xr.Dataset) -> str:

@@ -28,15 +28,20 @@ COLORS = (
     "#d16ba5",
 )
 MAX_FRAMES = 900
+MAX_COMPONENTS = 150  # of a sea, drawn
 SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
 
 
-def scene(system: System, dataset: xr.Dataset) -> dict[str, Any]:
+def scene(
+    system: System, dataset: xr.Dataset, wave: Any = None, case: int | str = 0
+) -> dict[str, Any]:
     """Everything a viewer needs.
 
     Args:
         system: the system that was run.
         dataset: its result in time.
+        wave: the sea it was run in, drawn as a moving surface.
+        case: number or name of the run, as given to `simulate`.
     """
     system = system.resolved
     numbers = {body.name: i for i, body in enumerate(system.bodies)}
@@ -76,7 +81,37 @@ def scene(system: System, dataset: xr.Dataset) -> dict[str, Any]:
         "position": rounded(some["position"].values[:, :, :3]),
         "quaternion": rounded(some["quaternion"].values, 5),
         "tension": rounded(some["spring_tension"].values, 1) if springs else [],
+        "waves": None if wave is None else waves(wave, system, case),
         "depth": system.water.depth if np.isfinite(system.water.depth) else None,
+    }
+
+
+def waves(wave: Any, system: System, case: int | str = 0) -> dict[str, Any] | None:
+    """The components of a sea that matter to the eye; None for still water."""
+    from swelltree.waves.airy import Components
+    from swelltree.waves.sea import realise
+
+    sea = wave if isinstance(wave, Components) else realise(wave, system.water, case)
+    if not isinstance(sea, Components) or not np.any(sea.amplitude):
+        return None
+    strong = np.argsort(-np.asarray(sea.amplitude))[:MAX_COMPONENTS]
+    a, omega, k, beta, phase = (
+        np.asarray(x)[strong]
+        for x in (sea.amplitude, sea.omega, sea.wavenumber, sea.beta, sea.phase)
+    )
+    # wavelength below which little of the energy lies: the grid must resolve the rest
+    order = np.argsort(k)
+    share = np.cumsum(a[order] ** 2) / (a**2).sum()
+    shortest = 2.0 * np.pi / float(k[order][np.searchsorted(share, 0.9)])
+    return {
+        "amplitude": rounded(a, 5),
+        "omega": rounded(omega, 6),
+        "kx": rounded(k * np.cos(beta), 7),
+        "ky": rounded(k * np.sin(beta), 7),
+        "phase": rounded(phase % (2.0 * np.pi), 4),
+        "ramp": float(sea.ramp),
+        "shortest": shortest,
+        "highest": float(min(a.sum(), 2.5 * np.sqrt(0.5 * (a**2).sum()))),
     }
 
 

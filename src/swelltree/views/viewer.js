@@ -60,7 +60,7 @@
   const strongest = Math.max(1e-9, ...scene.tension.flat().map(Math.abs));
 
   // --- camera -------------------------------------------------------------------------------------
-  const home = { yaw: -1.05, pitch: 0.33, distance: 1.75 * size, target: middle.slice() };
+  const home = { yaw: -1.05, pitch: scene.waves ? 0.3 : 0.33, distance: (scene.waves ? 1.58 : 1.75) * size, target: middle.slice() };
   let camera = JSON.parse(JSON.stringify(home)), W = 1, H = 1, scale = 1, axes = null, eye = null;
   function aim() {
     const c = Math.cos(camera.pitch), back = [c * Math.cos(camera.yaw), c * Math.sin(camera.yaw), Math.sin(camera.pitch)];
@@ -81,6 +81,47 @@
     }
     return out;
   }
+
+  // --- the sea: incident waves on a grid ------------------------------------------------------------
+  const sea = scene.waves;
+  let over = true; // the eye is above the water
+  const reach = 0.66 * flat, cells = sea ? Math.min(72, Math.max(24, Math.round((2 * reach) / (sea.shortest / 9)))) : 0;
+  const wide = sea ? [reach, Math.min(reach, Math.max(0.5 * reach, high[1] - low[1]))] : [reach, reach];
+  const count = [cells + 1, Math.max(2, Math.round((cells * wide[1]) / wide[0])) + 1];
+  const surfaceX = (i) => middle[0] - wide[0] + (2 * wide[0] * i) / (count[0] - 1);
+  const surfaceY = (j) => middle[1] - wide[1] + (2 * wide[1] * j) / (count[1] - 1);
+  const heights = sea ? new Float32Array(count[0] * count[1]) : null;
+  // cos and sin of k.x at every node, so that a frame needs only products
+  let nodes = null;
+  if (sea) {
+    nodes = sea.amplitude.map((a, c) => {
+      const re = new Float32Array(heights.length), im = new Float32Array(heights.length);
+      for (let i = 0; i < count[0]; i++) for (let j = 0; j < count[1]; j++) {
+        const phase = sea.kx[c] * surfaceX(i) + sea.ky[c] * surfaceY(j) + sea.phase[c];
+        re[i * count[1] + j] = a * Math.cos(phase); im[i * count[1] + j] = a * Math.sin(phase);
+      }
+      return { re, im };
+    });
+  }
+  function raiseSea(t) {
+    heights.fill(0);
+    const grown = sea.ramp > 0 && t < sea.ramp ? 0.5 * (1 - Math.cos((Math.PI * t) / sea.ramp)) : 1;
+    nodes.forEach(({ re, im }, c) => {
+      const p = grown * Math.cos(sea.omega[c] * t), q = grown * Math.sin(sea.omega[c] * t);
+      for (let n = 0; n < heights.length; n++) heights[n] += re[n] * p + im[n] * q;
+    });
+  }
+  // height of the surface at a place, between the nodes; still water outside the grid
+  function level(p) {
+    if (!sea) return 0;
+    const u = ((p[0] - middle[0] + wide[0]) / (2 * wide[0])) * (count[0] - 1);
+    const v = ((p[1] - middle[1] + wide[1]) / (2 * wide[1])) * (count[1] - 1);
+    if (!(u >= 0 && v >= 0 && u <= count[0] - 1 && v <= count[1] - 1)) return 0;
+    const i = Math.min(count[0] - 2, Math.floor(u)), j = Math.min(count[1] - 2, Math.floor(v));
+    const a = u - i, b = v - j, n = i * count[1] + j, m = n + count[1];
+    return (1 - a) * ((1 - b) * heights[n] + b * heights[n + 1]) + a * ((1 - b) * heights[m] + b * heights[m + 1]);
+  }
+  const above = (p) => p[2] - level(p);
 
   // --- drawing --------------------------------------------------------------------------------------
   const sun = unit([0.35, -0.5, 0.9]);
@@ -124,13 +165,45 @@
   }
   // the part of a face above (1) or under (-1) the surface
   function half(points, side) {
-    const out = [];
+    const out = [], h = points.map(above);
     points.forEach((a, i) => {
-      const b = points[(i + 1) % points.length];
-      if (side * a[2] >= 0) out.push(a);
-      if (a[2] * b[2] < 0) out.push(mix(a, b, a[2] / (a[2] - b[2])));
+      const j = (i + 1) % points.length;
+      if (side * h[i] >= 0) out.push(a);
+      if (h[i] * h[j] < 0) out.push(mix(a, points[j], h[i] / (h[i] - h[j])));
     });
     return out;
+  }
+  // the wavy surface as quadrangles, far ones first, and a skirt that shows its profile
+  const node = (i, j) => [surfaceX(i), surfaceY(j), heights[i * count[1] + j]];
+  function wavy() {
+    const tall = sea.highest, quads = [];
+    for (let i = 0; i < count[0] - 1; i++) for (let j = 0; j < count[1] - 1; j++) {
+      const points = [node(i, j), node(i + 1, j), node(i + 1, j + 1), node(i, j + 1)];
+      const normal = unit(cross(sub(points[2], points[0]), sub(points[3], points[1])));
+      const center = mix(points[0], points[2], 0.5), view = unit(sub(eye, center));
+      // light from the sun, brighter crests, and more sky where one looks along the water
+      const glance = Math.pow(1 - Math.min(1, Math.abs(dot(normal, view))), 3);
+      const lit = 0.5 + 5 * (dot(normal, sun) - sun[2]) + 0.3 * (center[2] / tall);
+      let color = mix(DEEP, SEA, Math.min(1.5, Math.max(-0.2, lit)));
+      color = mix(color, [222, 236, 244], Math.min(0.7, 0.06 + 0.5 * glance));
+      quads.push({ depth: dot(sub(center, eye), axes.back), points, fill: css(color) });
+    }
+    quads.sort((p, q) => p.depth - q.depth);
+    for (const q of quads) polygon(q.points, q.fill, q.fill, 0.8);
+  }
+  function skirt() {
+    const bottom = -Math.max(3 * sea.highest, 0.035 * size);
+    const sides = [
+      [[1, 0, 0], (k) => node(count[0] - 1, k), count[1]], [[-1, 0, 0], (k) => node(0, k), count[1]],
+      [[0, 1, 0], (k) => node(k, count[1] - 1), count[0]], [[0, -1, 0], (k) => node(k, 0), count[0]],
+    ];
+    for (const [normal, edge, n] of sides) {
+      const line = [...Array(n).keys()].map(edge);
+      if (dot(normal, sub(eye, line[0])) <= 0) continue;
+      const low = [line[n - 1], line[0]].map((p) => [p[0], p[1], bottom]);
+      const shade = Math.abs(normal[0]) ? 0.86 : 1;
+      polygon([...line, ...low], css(mix(DEEP, SEA, 0.35).map((x) => x * shade)), css(DEEP, 0.5), 1);
+    }
   }
   function items(pose) {
     const list = [];
@@ -146,7 +219,8 @@
         for (const [part, under] of wet ? [[half(points, 1), false], [half(points, -1), true]] : [[points, false]]) {
           if (part.length < 3) continue;
           const lit = color.map((x, n) => Math.min(255, (under ? 0.78 * x + 0.22 * SEA[n] : x) * light + 8));
-          put(under ? -1e-9 : 0, center, () => polygon(part, css(lit), css(lit.map((x) => 0.72 * x)), 1));
+          const draw = (a) => polygon(part, css(lit, a), css(lit.map((x) => (a === undefined ? 0.72 : 0.9) * x), a), a === undefined ? 1 : 0.5);
+          put(under ? -1e-9 : 0, center, draw);
         }
       }
     });
@@ -155,21 +229,23 @@
       const color = css(mix([120, 140, 155], [226, 92, 40], Math.sqrt(pull)), 0.95);
       for (let k = 0; k < 10; k++) {
         const p = mix(a, b, k / 10), q = mix(a, b, (k + 1) / 10), m = mix(p, q, 0.5);
-        put(m[2], m, () => line(p, q, color, 1.4 + 1.4 * pull));
+        put(above(m), m, () => line(p, q, color, 1.4 + 1.4 * pull));
       }
-      for (const e of [s.a, s.b]) if (e.body < 0) { const p = at(pose, e); put(p[2], p, () => dotAt(p, 3.5, "#5d4a2f", "#fff")); }
+      for (const e of [s.a, s.b]) if (e.body < 0) { const p = at(pose, e); put(above(p), p, () => dotAt(p, 3.5, "#5d4a2f", "#fff")); }
     });
     scene.joints.forEach((j) => {
       const a = at(pose, j.base), b = at(pose, j.follower);
       const nearer = (p) => add(p, mul(axes.back, 0.01 * size));
+      // in waves a joint at the waterline must not come and go
+      const side = (p) => (sea && over ? Math.max(0, above(p)) : above(p));
       for (const [e, p] of [[j.base, a], [j.follower, b]]) {
         if (e.body < 0) continue;
         const c = at(pose, { body: e.body, point: scene.bodies[e.body].center });
         // arms are drawn behind every shape: inside their own body they stay hidden
-        put(p[2], add(p, mul(axes.back, -10 * size)), () => line(p, c, "rgba(40,55,68,.85)", 2.2));
+        put(side(p), add(p, mul(axes.back, -10 * size)), () => line(p, c, "rgba(40,55,68,.85)", 2.2));
       }
-      put(a[2], a, () => line(a, b, "rgba(40,55,68,.9)", 2.2));
-      put(b[2], nearer(b), () => dotAt(b, 3.6, "#fff", "#22303c"));
+      put(side(a), a, () => line(a, b, "rgba(40,55,68,.9)", 2.2));
+      put(side(b), nearer(b), () => dotAt(b, 3.6, "#fff", "#22303c"));
     });
     return list.sort((p, q) => p.depth - q.depth);
   }
@@ -182,13 +258,20 @@
     sky.addColorStop(0, "#f4f8fb"); sky.addColorStop(1, wet ? "#cfe1ea" : "#e9eff3");
     ctx.fillStyle = sky; ctx.fillRect(0, 0, W, H);
     ctx.lineJoin = ctx.lineCap = "round";
-    const pose = poses(now), list = items(pose), above = eye[2] > 0;
-    const surface = () => { if (wet) sheet(0, css(SEA, 0.16), css(DEEP, 0.13), 0.72); };
+    if (sea) raiseSea(now);
+    over = eye[2] > 0;
+    const pose = poses(now), list = items(pose);
+    const surface = () => { if (sea) wavy(); else if (wet) sheet(0, css(SEA, 0.16), css(DEEP, 0.13), 0.72); };
     if (floor !== null && eye[2] > floor) sheet(floor, css(SAND, 0.75), "rgba(120,100,60,.16)", 0.72);
     // what lies beyond the surface first, then the surface, then what is on the eye's side
-    const far = list.filter((i) => wet && (above ? i.z < 0 : i.z >= 0));
+    const far = list.filter((i) => wet && (over ? i.z < 0 : i.z >= 0));
     far.forEach((i) => i.draw());
     surface();
+    if (sea) {
+      // the water is not clear: what lies under it shines through
+      if (over) far.filter((i) => i.draw.length).forEach((i) => i.draw(0.16));
+      skirt();
+    }
     list.filter((i) => !far.includes(i)).forEach((i) => i.draw());
     if (labels) scene.bodies.forEach((b, i) => {
       const c = seen(at(pose, { body: i, point: b.center }));
@@ -271,6 +354,9 @@
     if (e.code === "Space" && e.target.tagName !== "BUTTON") { e.preventDefault(); play(!playing); }
   });
   window.addEventListener("resize", resize);
-  play(!window.matchMedia("(prefers-reduced-motion: reduce)").matches);
+  // report.html#t=60 opens at that time, standing still
+  const asked = /^#t=([\d.]+)$/.exec(window.location.hash);
+  if (asked) now = Math.min(end, Math.max(T[0], Number(asked[1])));
+  play(!asked && !window.matchMedia("(prefers-reduced-motion: reduce)").matches);
   resize(); requestAnimationFrame(tick);
 })();

@@ -21,7 +21,7 @@ from swelltree.model.hydrodynamics import (
 )
 from swelltree.model.kinematics import Motion
 from swelltree.spatial.arrays import Array, namespace
-from swelltree.spatial.linalg import apply
+from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
 
 TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation")

@@ -1,0 +1,53 @@
+"""A flap hinged near the seabed (OSWEC), released at ten degrees; then with a damper in waves.
+
+Capytaine data of the flap and its base; compared with WEC-Sim. Needs the reference data.
+"""
+
+import numpy as np
+
+import swelltree as sw
+from reference import reference
+
+
+def oswec(data, angle: float = 0.0, damping: float = 0.0) -> sw.System:
+    flap = sw.Body("flap", 127_000.0, (1.85e6, 1.85e6, 1.85e6), position=(0, 0, -3.9))
+    base = sw.Body("base", 1000.0, (1.0, 1.0, 1.0), position=(0, 0, -10.9))
+    return sw.System(
+        "oswec",
+        bodies=[flap, base],
+        joints=[
+            sw.Weld("seabed", sw.WORLD.at(0, 0, -10.9), base),
+            sw.Hinge("hinge", base.at(0, 0, 2), flap.at(0, 0, -5), position=angle),
+        ],
+        ptos=[sw.LinearPto("pto", joint="hinge", damping=damping)],
+        water=sw.Water(rho=1000.0, depth=float(data["water_depth"])),
+    )
+
+
+def main() -> None:
+    data = sw.read_hydro(
+        reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc"),
+        names={"oswec_flap": "flap", "oswec_base": "base"},
+    )
+    data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
+    model = sw.compile(oswec(data, angle=np.radians(10.0)), data, fit={"error": 0.01})
+    times = np.arange(0.0, 130.0, 0.05)
+    pitch = sw.simulate(model, times=times)["joint_coordinate"].sel(coordinate="hinge__Pitch").values
+    inner = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
+    at, peaks = times[1:-1][inner], pitch[1:-1][inner]
+    period = float(np.diff(at)[:5].mean())
+    print(f"period {period:.2f} s (WEC-Sim 19.27), peaks {peaks[:3].round(4)} (WEC-Sim 0.1451 0.1289 0.1146)")
+    assert abs(period / 19.27 - 1) < 0.015
+    assert np.abs(peaks[:3] / [0.14514, 0.12885, 0.11459] - 1).max() < 0.03
+
+    # with a damper, in a wave of one metre: power
+    model = sw.compile(oswec(data, damping=5e6), data)
+    linear = sw.rao(model, omega=np.linspace(0.4, 2.0, 17), wave_direction=0.0)
+    power = 0.5**2 * linear["absorbed_power"].squeeze() / 1e3
+    best = float(linear["omega"][int(power.argmax())])
+    print(f"most power {float(power.max()):.1f} kW at {best:.2f} rad/s in waves of 1 m height")
+    assert float(power.min()) > 0.0
+
+
+if __name__ == "__main__":
+    main()

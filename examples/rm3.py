@@ -1,0 +1,57 @@
+"""The point absorber RM3: a float that slides on a spar, with a damper between them.
+
+WAMIT data; WEC-Sim's regular wave (heave only, the bodies do not feel each other's waves), then
+the decay with coupling. Needs the reference data.
+"""
+
+import numpy as np
+
+import swelltree as sw
+from reference import reference
+
+FLOAT, SPAR = -0.72, -21.29  # heights of the centres of mass [m]
+
+
+def rm3(damping: float, lift: float = 0.0) -> sw.System:
+    buoy = sw.Body("float", 725_834.0, (2.09e7, 2.13e7, 3.71e7), position=(0, 0, FLOAT))
+    spar = sw.Body("spar", 886_691.0, (9.44e7, 9.44e7, 2.85e7), position=(0, 0, SPAR))
+    return sw.System(
+        "rm3",
+        bodies=[buoy, spar],
+        joints=[
+            sw.Slider("ground", sw.WORLD.at(0, 0, SPAR), spar, axis="z"),
+            sw.Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, axis="z", position=lift),
+        ],
+        ptos=[sw.LinearPto("pto", joint="guide", damping=damping)],
+        water=sw.Water(rho=1000.0),
+    )
+
+
+def main() -> None:
+    data = sw.read_hydro(
+        reference("bem_rm3", "wamit", "rm3.out"), names=["float", "spar"], rho=1000.0
+    )
+    omega = 2 * np.pi / 8.0
+    wave = sw.RegularWave(height=2.5, period=8.0, ramp=100.0)
+    model = sw.compile(rm3(1.2e6), data, coupling=False, radiation="constant", omega=omega)
+    run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
+    late = run["position"].sel(dof="Heave").isel(time=slice(1200, None))
+    size = 0.5 * (late.max("time") - late.min("time"))
+    print(f"float {float(size.sel(body='float')):.4f} m, spar {float(size.sel(body='spar')):.4f} m, "
+          f"mean power {float(run['absorbed_power'].isel(time=slice(1200, None)).mean()) / 1e3:.1f} kW")
+    # WEC-Sim: 0.9810 and 0.12532 m
+    assert abs(float(size.sel(body="float")) / 0.9810 - 1) < 0.01
+    assert abs(float(size.sel(body="spar")) / 0.12532 - 1) < 0.02
+
+    table = np.loadtxt(reference("ts_rm3_decay", "rm3_WECSim_decay.txt"), skiprows=1)
+    table = table[(table[:, 0] <= 40.0) & (table[:, 0] > 0.0)]
+    still = sw.compile(rm3(0.0, lift=0.1), data, fit={"error": 0.01})
+    decay = sw.simulate(still, times=table[:, 0])["position"].sel(dof="Heave")
+    for body, column, limit in (("float", 1, 0.01), ("spar", 2, 0.03)):
+        gap = np.abs(decay.sel(body=body).values - table[:, column]).max() / np.ptp(table[:, column])
+        print(f"decay with coupling, {body}: {100 * gap:.2f} % of the range from WEC-Sim")
+        assert gap < limit
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Small data that come with the package, and the modules that make them again."""

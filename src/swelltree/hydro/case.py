@@ -1,0 +1,29 @@
+"""The hydrodynamic data that a case asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from swelltree.system.casefile import Case
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
+    """Data of the [hydro] section: computed or read; None where there is no section.
+
+    Args:
+        case: a case.
+        progress: of a BEM run, as in `run_bem`.
+    """
+    if case.hydro is None:
+        return None
+    if case.hydro.source is not None:
+        from swelltree.hydro.bem import bem_of_case
+
+        return bem_of_case(case, progress=progress)
+    from swelltree.hydro.read import read_hydro
+
+    assert case.hydro.file is not None
+    return read_hydro(case.hydro.file)
