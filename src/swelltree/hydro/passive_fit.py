@@ -15,7 +15,9 @@ COSTLIER = 4.0  # squared misfit that faint damping may cost
 class Group:
     """One group of freedoms on its way to a passive model."""
 
-    def __init__(self, data: RadiationData, group: tuple[int, ...], most: int) -> None:
+    def __init__(
+        self, data: RadiationData, group: tuple[int, ...], most: int, enough: float
+    ) -> None:
         self.group = np.array(group)
         self.K = data.K[:, self.group][:, :, self.group]
         m = len(group)
@@ -24,6 +26,7 @@ class Group:
         omega = data.omega[rows] / data.omega[-1]
         self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
         self.faint = self.problem.with_faint_damping()
+        self.enough = enough  # misfit that is small enough
         self.settled = False
         self.data = data
         self.model = self._start(most)
@@ -64,7 +67,7 @@ class Group:
         """Refined overall, then with its faint damping; too few oscillators cannot do both."""
         near = self.problem.refine(model)
         both = self.faint.refine(near)
-        self.settled = self._misfit(both) <= COSTLIER * self._misfit(near)
+        self.settled = self._misfit(both) <= max(COSTLIER * self._misfit(near), self.enough)
         return both if self.settled else near
 
     def _misfit(self, model: Oscillators) -> float:
@@ -83,7 +86,8 @@ def passive(
     # oscillators are shared out by the number of freedoms, at least one for each group
     freedoms = sum(len(g) for g in data.groups)
     spare = limit // 2 - len(data.groups)
-    groups = [Group(data, g, 1 + spare * len(g) // freedoms) for g in data.groups]
+    enough = error**2 * whole / max(len(data.groups), 1)
+    groups = [Group(data, g, 1 + spare * len(g) // freedoms, enough) for g in data.groups]
     # what couples the groups is noise; it counts as misfit
     inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups)
     between = max(whole - inside, 0.0)

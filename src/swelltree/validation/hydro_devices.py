@@ -37,7 +37,7 @@ STIFFNESS = 277_019.0  # N/m: of the spar in heave
 PTO = 1.2e6  # N s/m
 SUNK = 0.21  # m: of the moored spar
 OMEGA = 2 * np.pi / 8.0
-TIGHT = {"error": 0.01}
+TIGHT = {"error": 0.02}
 
 
 def rm3(
@@ -46,6 +46,7 @@ def rm3(
     start: tuple[float, float] = (0.0, 0.0),
     damping: float = PTO,
     sunk: float = 0.0,
+    afloat: bool = True,
     **options: Any,
 ) -> Model:
     """The two bodies of RM3.
@@ -55,6 +56,7 @@ def rm3(
         start: initial heave of float and spar [m].
         damping: between them [N s/m].
         sunk: how far mooring lines pull the spar down at rest [m].
+        afloat: masses are those of the displaced water, else the same rounded to kilograms.
         options: how `compile` uses the data.
     """
     path = folder.parent / "bem_rm3" / "wamit" / "rm3.out"
@@ -63,8 +65,11 @@ def rm3(
         "float": (20_907_301.0, 21_306_090.66, 37_085_481.11),
         "spar": (94_419_614.57, 94_407_091.24, 28_542_224.82),
     }
-    buoy = Body("float", mass=725_834.0, inertia=inertia["float"], position=(0.0, 0.0, FLOAT))
-    spar = Body("spar", mass=886_691.0, inertia=inertia["spar"], position=(0.0, 0.0, SPAR))
+    mass = {"float": 725_834.0, "spar": 886_691.0}
+    if afloat:
+        mass = {name: 1000.0 * float(data["displaced_volume"].sel(body=name)) for name in mass}
+    buoy = Body("float", mass=mass["float"], inertia=inertia["float"], position=(0.0, 0.0, FLOAT))
+    spar = Body("spar", mass=mass["spar"], inertia=inertia["spar"], position=(0.0, 0.0, SPAR))
     joints = [
         Slider("ground", WORLD.at(0, 0, SPAR), spar, axis="z", position=start[1]),
         Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, axis="z", position=start[0] - start[1]),
@@ -120,22 +125,25 @@ def rm3_heave_memory(folder: Path) -> list[Check]:
 
 @case("hydro", "rm3_decay", source="WEC-Sim and SEA-Stack, with coupling", needs="ts_rm3_decay")
 def rm3_decay(folder: Path) -> list[Check]:
-    """Float released 0.1 m high; the spar moves only by joint radiation."""
-    model = rm3(folder, start=(0.1, 0.0), damping=0.0, fit=TIGHT)
-    times = np.arange(0.0, 40.0001, 0.02)
-    own = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
+    """Float released 0.1 m high; the spar moves only by joint radiation.
+
+    WEC-Sim takes the displaced masses. SEA-Stack takes rounded ones, so its spar is 4 kg too heavy
+    for the volume in the data and settles 0.14 mm lower, 1.5 % of its range.
+    """
+    codes = {"WEC-Sim": "rm3_WECSim_decay.txt", "SEA-Stack": "ss_ref_rm3_decay.txt"}
+    reason = "of the range; without coupling the spar would be off by more than half"
+    times = np.arange(0.0, 40.001, 0.02)
     checks = []
-    for code, file in (
-        ("WEC-Sim", "rm3_WECSim_decay.txt"),
-        ("SEA-Stack", "ss_ref_rm3_decay.txt"),
-    ):
+    for code, file in codes.items():
+        model = rm3(
+            folder, start=(0.1, 0.0), damping=0.0, afloat=code == "WEC-Sim", fit={"error": 0.02}
+        )
+        own = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
         table = np.loadtxt(folder / file, skiprows=1)
         table = table[table[:, 0] <= 40.0]
         for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03)):
-            error = largest_error(
-                np.interp(table[:, 0], times, own[body]), table[:, column] - level
-            )
-            reason = "of the range; without coupling the spar would be off by more than half"
+            found = np.interp(table[:, 0], times, own[body])
+            error = largest_error(found, table[:, column] - level)
             checks.append(Check(f"{body} beside {code}", error, limit, "", reason))
     return checks
 

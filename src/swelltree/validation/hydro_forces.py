@@ -66,7 +66,7 @@ def spar(folder: Path, motion: dict[str, np.ndarray]) -> Model:
         Hinge("turn", frame, body, axis="y", motion=drive["Pitch"]),
     ]
     system = System("spar", [frame, body], joints, water=water_of(data))
-    return compile_system(system, hydro=data, fit={"error": 0.01})
+    return compile_system(system, hydro=data, fit={"error": 0.02})
 
 
 def forces(
