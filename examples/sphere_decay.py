@@ -18,7 +18,7 @@ def sphere() -> sw.System:
         mass=MASS,
         inertia=(1.69e6, 1.69e6, 2.61e6),
         position=(0, 0, -2),
-        hull=sw.Sphere(5.0, panel_size=1.1),
+        hull=sw.Sphere(5.0, panel_size=0.7),
     )
     heave = sw.Slider("heave", sw.WORLD.at(0, 0, -2), ball, axis="z", position=1.0)
     return sw.System("sphere decay", [ball], [heave], water=sw.Water(rho=1000.0))
@@ -42,7 +42,8 @@ def main() -> None:
     other = np.interp(times, table[:, 0], table[:, 6])
     gap = np.abs(heave - other)[times < table[-1, 0]].max()
     print(f"largest difference from InWave+HOTINT {gap:.4f} m of 1 m")
-    assert gap < 0.02
+    # proposed for this benchmark: 0.015 m; panels of 1.1 m give 0.021, of 0.55 m 0.010
+    assert gap < 0.015
 
 
 if __name__ == "__main__":

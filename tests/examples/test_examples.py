@@ -27,8 +27,8 @@ def example(name: str):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("sphere_decay", marks=needs_bem),
-        pytest.param("ceto", marks=[needs_bem, slow]),
+        pytest.param("ceto", marks=needs_bem),
+        pytest.param("sphere_decay", marks=[needs_bem, slow]),
         pytest.param("moored_float", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),
