@@ -41,7 +41,7 @@ def _parts(dataset: xr.Dataset) -> xr.Dataset:
         value = dataset[name]
         about = value.attrs | {"complex": str(name)}
         parts = {"real": value.real.assign_attrs(about), "imag": value.imag.assign_attrs(about)}
-        dataset = dataset.drop_vars(name)
+        dataset = dataset.drop_vars([name])
         dataset = dataset.assign({f"{name}_{part}": x for part, x in parts.items()})
     return dataset
 

@@ -57,14 +57,14 @@ class System(Description):
 
     kind: ClassVar[str] = "system"
     name: Annotated[str, BeforeValidator(as_text)]
-    bodies: Annotated[tuple[Any, ...], _rows(Body)]
-    joints: Annotated[tuple[Any, ...], _rows(Joint)]
-    forces: Annotated[tuple[Any, ...], _rows(Force)] = ()
-    controllers: Annotated[tuple[Any, ...], _rows(Controller)] = ()
-    sensors: Annotated[tuple[Any, ...], _rows(Sensor)] = ()
+    bodies: Annotated[Any, _rows(Body)]
+    joints: Annotated[Any, _rows(Joint)]
+    forces: Annotated[Any, _rows(Force)] = ()
+    controllers: Annotated[Any, _rows(Controller)] = ()
+    sensors: Annotated[Any, _rows(Sensor)] = ()
     water: Annotated[Any, BeforeValidator(as_water)] = Water()
-    ptos: Annotated[tuple[Any, ...], _rows(Force)] = ()
-    moorings: Annotated[tuple[Any, ...], _rows(Force)] = ()
+    ptos: Annotated[Any, _rows(Force)] = ()
+    moorings: Annotated[Any, _rows(Force)] = ()
 
     def __post_init__(self) -> None:
         if not self.bodies:

@@ -237,7 +237,11 @@ Count = Annotated[int, BeforeValidator(as_count)]
 Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(as_numbers)]
+Numbers = Annotated[
+    Any,  # lists and arrays are taken, tuples are kept
+    BeforeValidator(as_numbers),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}}),
+]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
 Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
 INERTIA_SCHEMA: dict[str, Any] = {"anyOf": [_three, _six, _rows]}
