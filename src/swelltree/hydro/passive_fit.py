@@ -64,11 +64,24 @@ class Group:
         self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
 
     def _refined(self, model: Oscillators) -> Oscillators:
-        """Refined overall, then with its faint damping; too few oscillators cannot do both."""
+        """Refined overall and, where that is nearly good enough, with its faint damping."""
         near = self.problem.refine(model)
+        self.settled = False
+        if self._misfit(near) > COSTLIER * self.enough:
+            return near
+        return self._with_faint(near)
+
+    def _with_faint(self, near: Oscillators) -> Oscillators:
+        """Faint damping set right; too few oscillators cannot do both, then the whole counts."""
         both = self.faint.refine(near)
         self.settled = self._misfit(both) <= max(COSTLIER * self._misfit(near), self.enough)
         return both if self.settled else near
+
+    def finish(self) -> None:
+        """Faint damping at last, where the error asked for could not be reached."""
+        if not self.settled:
+            self.model = self._with_faint(self.model)
+            self._measure()
 
     def _misfit(self, model: Oscillators) -> float:
         gap = np.abs(model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
@@ -102,6 +115,8 @@ def passive(
             break
         worst = max(hopeful, key=lambda g: g.misfit)
         worst.enlarge((limit - states()) // 2)
+    for group in groups:
+        group.finish()
     m, k = data.scale.size, states()
     A, B = np.zeros((k, k)), np.zeros((k, m))
     at = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.water import Water
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 RADIATION = ("state_space", "convolution", "constant", "none")
@@ -146,7 +147,7 @@ def build_hydro(
             if np.isfinite(center).all():
                 shift[name] = center - mean.p[layout.bodies.index(name)]
     order = BodyOrder(layout, data, shift)
-    table = _table(order, data)
+    table = _table(order, data, mean, system.water)
     if not options.coupling:
         table = _uncoupled(layout, table)
     buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
@@ -167,8 +168,14 @@ def build_hydro(
     return hydro, 0.5 * (added + added.T), report
 
 
-def _table(order: BodyOrder, data: Any) -> Table:
-    """The frequency-domain data in body order."""
+def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
+    """The frequency-domain data in body order.
+
+    Excitation is kept with its phase at each body: at the origin it would turn quickly with
+    frequency and heading for bodies far away, and could not be interpolated.
+    """
+    from swelltree.model.sea_state import travelled
+
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
     # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
@@ -192,6 +199,9 @@ def _table(order: BodyOrder, data: Any) -> Table:
         values = data["excitation_force"].transpose("omega", "wave_direction", "influenced_dof")
         F = order.vector(values)[usable]
     rank = np.argsort(omega[usable])
+    place = np.repeat(mean.p[:, :2], 6, axis=0)
+    pairs = (x.ravel() for x in np.meshgrid(omega[usable], direction, indexing="ij"))
+    F = F * travelled(place, water.g, water.depth, *pairs).conj().reshape(F.shape)
     return Table(
         omega[usable][rank],
         direction,
@@ -199,19 +209,20 @@ def _table(order: BodyOrder, data: Any) -> Table:
         B[usable][rank],
         np.nan_to_num(F[rank]),
         A_inf,
+        place,
+        np.array(water.g),
+        np.array(water.depth),
     )
 
 
 def _uncoupled(layout: Layout, table: Table) -> Table:
     """The table without coupling between bodies."""
     same = np.kron(np.eye(layout.n_bodies), np.ones((6, 6)))
-    return Table(
-        table.omega,
-        table.direction,
-        table.added_mass * same,
-        table.radiation_damping * same,
-        table.excitation,
-        table.added_mass_inf * same,
+    return replace(
+        table,
+        added_mass=table.added_mass * same,
+        radiation_damping=table.radiation_damping * same,
+        added_mass_inf=table.added_mass_inf * same,
     )
 
 

@@ -69,8 +69,11 @@ class Table:
     direction: Array  # (d,) rad
     added_mass: Array  # (f, 6N, 6N)
     radiation_damping: Array  # (f, 6N, 6N)
-    excitation: Array  # (f, d, 6N) complex, per metre of amplitude, exp(-i w t)
+    excitation: Array  # (f, d, 6N) complex, per metre of a crest at the body, exp(-i w t)
     added_mass_inf: Array  # (6N, 6N)
+    place: Array  # (6N, 2) x and y of the body of each freedom
+    gravity: Array  # m/s^2
+    depth: Array  # m
 
 
 @pytree()

@@ -36,8 +36,24 @@ def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     return CubicSpline(x, y)(at)
 
 
+def travelled(
+    place: np.ndarray, g: float, depth: float, omega: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
+    """Phase factor exp(i k.x) of waves at the places (p, 2), relative to the origin (c, p)."""
+    from swelltree.waves.dispersion import dispersion
+
+    k = np.asarray(dispersion(omega, depth, g))[:, None]
+    return np.exp(1j * k * (np.stack([np.cos(beta), np.sin(beta)], axis=1) @ place.T))
+
+
 def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Excitation per metre at pairs of frequency and heading, (c, 6N) complex."""
+    """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N)."""
+    way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
+    return _local_excitation(table, omega, beta) * way
+
+
+def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """The same with the crest at each body, which changes slowly and can be interpolated."""
     direction = np.asarray(table.direction)
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
     turn = 2.0 * np.pi
