@@ -77,8 +77,12 @@ def fit_radiation(
             "groups of "
             f"freedoms. Give at least {2 * len(data.groups)}."
         )
-    matrices, storage, notes = METHODS[method](data, error, limit, entry_order)
-    return _finish(data, matrices, storage, error, method, notes)
+    from threadpoolctl import threadpool_limits
+
+    # thousands of small products: one thread is faster than several that wait for one another
+    with threadpool_limits(limits=1):
+        matrices, storage, notes = METHODS[method](data, error, limit, entry_order)
+        return _finish(data, matrices, storage, error, method, notes)
 
 
 Fit = Callable[[RadiationData, float, int, int], tuple[StateSpace, Array | None, list[str]]]
