@@ -237,7 +237,7 @@ def test_scaled_freedoms_do_not_depend_on_units(boxes):
     u = np.outer(unit, unit)
     other = fit_radiation(omega, A * u, B * u, A_inf * u, error=0.055, max_order=48)
     assert other.order == boxes[0].order
-    assert other.error == pytest.approx(boxes[0].error, rel=0.1)
+    assert other.error == pytest.approx(boxes[0].error, rel=0.05)
 
 
 # --- bad input ---------------------------------------------------------------------------------
