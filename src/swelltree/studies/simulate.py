@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 import threading
 import warnings
 from pathlib import Path
@@ -94,7 +95,9 @@ def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(wave=repr(wave))
+    # a measured record would fill the attributes with its samples
+    text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
+    return result.assign(elevation=("time", surface, attrs)).assign_attrs(wave=text)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
