@@ -14,7 +14,17 @@ def table(directions):
     omega = np.linspace(0.5, 1.5, 5)
     force = np.cos(np.asarray(directions))[None, :, None] * np.ones((5, 1, 6)) + 0j
     zero = np.zeros((5, 6, 6))
-    return Table(omega, np.asarray(directions, float), zero, zero, force, zero[0])
+    return Table(
+        omega=omega,
+        direction=np.asarray(directions, float),
+        added_mass=zero,
+        radiation_damping=zero,
+        excitation=force,
+        added_mass_inf=zero[0],
+        place=np.zeros((1, 2)),
+        gravity=np.array(9.81),
+        depth=np.array(np.inf),
+    )
 
 
 @pytest.mark.parametrize("beta", [-0.9, -0.1, 0.0, 0.1, 0.9, 2 * np.pi - 0.1])

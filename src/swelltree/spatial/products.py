@@ -60,5 +60,5 @@ def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
     if mask.shape[1] <= WRITTEN_OUT and not _compact.get():
         # written out: a reduction would wait for every addition, this vectorises over columns
         terms = [mask[:, j, None] * x[j] for j in range(mask.shape[1])]
-        return sum(terms[1:], terms[0]) if terms else x[:0] + np.zeros((mask.shape[0], 1))
+        return sum(terms[1:], terms[0]) if terms else np.zeros((mask.shape[0], x.shape[1]))
     return mask @ x
