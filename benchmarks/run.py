@@ -91,6 +91,21 @@ def cold_table(rows: list[Row]) -> Table:
     return table
 
 
+def floating_table(rows: list[Row]) -> Table:
+    table = Table(title="Floating systems, adaptive, sample every 0.1 s (SEA-Stack: as published)")
+    for heading in ("system", "radiation states", "x real time", "SEA-Stack", "first call (s)"):
+        table.add_column(heading, justify="left" if heading == "system" else "right")
+    for row in rows:
+        table.add_row(
+            row["system"],
+            str(row["radiation_states"]),
+            f"{row['times_real_time']:.0f}",
+            f"{row['published_by_sea_stack']:.0f}",
+            number(row["first_call_s"]),
+        )
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", help="Python with MuJoCo and Pinocchio; without it ours alone")
@@ -104,14 +119,18 @@ def main() -> None:
     rows += collect(sys.executable, "ours.py", *sizes)
     same_problem(rows)
     cold = collect(sys.executable, "cold_start.py", *cold_sizes) if cold_sizes else []
+    floating = collect(sys.executable, "floating.py")
 
     console = Console()
     console.print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores")
     console.print(chain_table(rows))
     if cold:
         console.print(cold_table(cold))
+    if floating:
+        console.print(floating_table(floating))
     if options.json:
-        options.json.write_text(json.dumps({"chain": rows, "cold_start": cold}, indent=2))
+        everything = {"chain": rows, "cold_start": cold, "floating": floating}
+        options.json.write_text(json.dumps(everything, indent=2))
 
 
 if __name__ == "__main__":

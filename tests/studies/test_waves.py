@@ -117,6 +117,19 @@ def test_impulse_response_excites_like_the_components(data):
     assert look_ahead(*excitation_kernel(table, 0.0, 0.05)) > 0.0
 
 
+def test_mode_at_its_own_frequency_solves_the_equation_of_motion(model):
+    found = sw.modes(model, added_mass="frequency")
+    omega = float(found.natural_frequency[0] * np.sqrt(1 - found.damping_ratio[0] ** 2))
+    K = memory(omega)
+    mass, damping = MASS + A_INF + K.imag / omega, K.real + DAMPING
+    expected = np.roots([mass, damping, STIFFNESS])[0]
+    # A and B are interpolated by splines
+    assert float(found.eigenvalue_imag[0]) == pytest.approx(abs(expected.imag), rel=1e-5)
+    assert float(found.eigenvalue_real[0]) == pytest.approx(expected.real, rel=1e-4)
+    with pytest.raises(sw.SwelltreeError, match="Choose 'infinite' or 'frequency'"):
+        sw.modes(model, added_mass="omega")
+
+
 def test_response_to_a_sea_is_the_sum_over_its_components(model):
     sea = sw.IrregularSea(sw.Jonswap(1.0, 6.0), seed=1)
     waves = sw.realise(sea, WATER)

@@ -67,6 +67,7 @@ def modes(
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
     start: State | None = None,
+    added_mass: str = "infinite",
     provenance: dict[str, Any] | None = None,
 ) -> Any:
     """Natural periods, damping ratios and mode shapes about the state of rest.
@@ -80,9 +81,17 @@ def modes(
         formulation: name or object.
         at_equilibrium: find the state of rest first; otherwise linearise at the start.
         start: state to begin from.
+        added_mass: "infinite" (A_inf, no radiation), or "frequency": A and B of the hydro data at
+            the frequency of each mode, about the state of rest; oscillating modes only.
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
+    if added_mass not in ("infinite", "frequency"):
+        raise SwelltreeError(
+            f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."
+        )
+    if added_mass == "frequency":
+        return _to_dataset(model, how, *_at_own_frequency(model, how, start), provenance)
     if is_traced((model, start)):
         state = how.start(model) if start is None else start
         if at_equilibrium:
@@ -99,16 +108,11 @@ def modes(
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
-    return _to_dataset(model, how, A, to_bodies, provenance)
+    return _to_dataset(model, how, *_spectrum(A, to_bodies), provenance)
 
 
-def _to_dataset(
-    model: Model, how: Formulation, A: np.ndarray, to_bodies: np.ndarray, provenance: Any
-) -> Any:
-    import xarray as xr
-
-    from swelltree.model.layout import DOFS
-
+def _spectrum(A: np.ndarray, to_bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, oscillating ones first, and their shapes (6N, mode)."""
     values, vectors = np.linalg.eig(A)
     f = A.shape[0] // 2
     size = np.abs(values)
@@ -118,10 +122,60 @@ def _to_dataset(
     keep = [i for i in range(2 * f) if values[i].imag > 0]
     keep.sort(key=lambda i: size[i])
     keep += sorted((i for i in range(2 * f) if values[i].imag == 0), key=lambda i: size[i])
-    lam = values[keep]
+    return values[keep], to_bodies @ vectors[:f, keep]
+
+
+def _at_own_frequency(
+    model: Model, how: Formulation, start: State | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues with A and B of the data at each mode's own frequency, and the shapes."""
+    from swelltree.model.sea_state import interpolated
+    from swelltree.studies.rao import linear_system
+
+    if model.hydro is None or model.hydro.table is None:
+        raise SwelltreeError(
+            "modes: added_mass='frequency' needs hydro data. Compile with compile(system, hydro=...)."
+        )
+    table, linear = model.hydro.table, linear_system(model, how, start)
+    P = linear["to_bodies"]
+
+    def solved(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        M = linear["mass"] + P.T @ A @ P
+        C = linear["damping"] + P.T @ B @ P
+        upper = np.concatenate([np.zeros_like(M), np.eye(len(M))], axis=1)
+        lower = -np.linalg.solve(M, np.concatenate([linear["stiffness"], C], axis=1))
+        return _spectrum(np.concatenate([upper, lower]), P)
+
+    first, _ = solved(np.asarray(table.added_mass_inf), 0.0 * np.asarray(table.added_mass_inf))
+    lam, shapes = [], []
+    for guess in first[np.imag(first) > 0]:
+        omega = float(np.imag(guess))
+        found, shape = guess, np.zeros(P.shape[0], dtype=complex)
+        for _ in range(100):
+            at = np.clip(np.array([omega]), table.omega[0], table.omega[-1])
+            A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), at)[0]
+            B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), at)[0]
+            values, vectors = solved(A, B)
+            near = int(np.abs(np.imag(values) - omega).argmin())
+            found, shape = values[near], vectors[:, near]
+            moved = abs(float(np.imag(found)) - omega)
+            omega = 0.5 * (omega + float(np.imag(found)))
+            if moved < 1e-10 * max(omega, 1e-300):
+                break
+        lam.append(found)
+        shapes.append(shape)
+    return np.array(lam), np.array(shapes).T
+
+
+def _to_dataset(
+    model: Model, how: Formulation, lam: np.ndarray, shapes: np.ndarray, provenance: Any
+) -> Any:
+    import xarray as xr
+
+    from swelltree.model.layout import DOFS
+
     decay, swing = np.real(lam), np.imag(lam)
-    shapes = to_bodies @ vectors[:f, keep]
-    largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(len(keep))]
+    largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(len(lam))]
     shapes = shapes / np.where(largest == 0, 1.0, largest)
     order = [model.layout.bodies.index(name) for name in model.layout.described]
     shapes = np.moveaxis(shapes.reshape(model.layout.n_bodies, 6, -1)[order], 2, 0)
@@ -148,7 +202,7 @@ def _to_dataset(
         "shape_imag": (("mode", "body", "dof"), shapes.imag, {"units": "m, rad"}),
     }
     coords = {
-        "mode": np.arange(1, len(keep) + 1),
+        "mode": np.arange(1, len(lam) + 1),
         "body": list(model.layout.described),
         "dof": list(DOFS),
     }
