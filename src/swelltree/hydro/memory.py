@@ -76,7 +76,7 @@ def radiation_kernel(
     Args:
         omega: frequencies of the data [rad/s]; rows at zero and infinity are skipped.
         damping: B there.
-        duration: last lag [s], default where |K| stays below 1e-3 of its largest value, at most
+        duration: last lag [s], default where K stays below 1e-3 of its largest value, at most
             half the
             period at which data of this spacing repeat.
         step: time between lags [s], default an eighth of the shortest period in the data.

@@ -119,9 +119,9 @@ def _spectrum(A: np.ndarray, to_bodies: np.ndarray) -> tuple[np.ndarray, np.ndar
     still = size < STILL * max(size.max(initial=0.0), 1e-300)
     values = np.where(still, 0.0, values)
     # one of each conjugate pair, oscillating modes first
-    keep = [i for i in range(2 * f) if values[i].imag > 0]
-    keep.sort(key=lambda i: size[i])
-    keep += sorted((i for i in range(2 * f) if values[i].imag == 0), key=lambda i: size[i])
+    swing = np.imag(values)
+    keep = sorted(np.flatnonzero(swing > 0), key=lambda i: size[i])
+    keep += sorted(np.flatnonzero(swing == 0), key=lambda i: size[i])
     return values[keep], to_bodies @ vectors[:f, keep]
 
 
@@ -196,10 +196,10 @@ def _to_dataset(
         "eigenvalue_imag": ("mode", swing, {"units": "rad/s"}),
         "shape_real": (
             ("mode", "body", "dof"),
-            shapes.real,
+            np.real(shapes),
             {"units": "m, rad", "long_name": "mode shape, largest entry one"},
         ),
-        "shape_imag": (("mode", "body", "dof"), shapes.imag, {"units": "m, rad"}),
+        "shape_imag": (("mode", "body", "dof"), np.imag(shapes), {"units": "m, rad"}),
     }
     coords = {
         "mode": np.arange(1, len(lam) + 1),
