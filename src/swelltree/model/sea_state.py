@@ -186,7 +186,7 @@ def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarra
 
 
 def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
-    """Time by which the kernel runs ahead of the elevation [s]: beyond it k is below a part of its largest."""
+    """Time by which the kernel runs ahead of the elevation [s]; before it k is a trifle."""
     size = np.abs(k / np.maximum(np.abs(k).max(axis=0), 1e-300)).max(axis=1)
     early = lag[(size > part) & (lag < 0)]
     return float(-early.min()) if early.size else 0.0

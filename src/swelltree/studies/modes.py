@@ -134,7 +134,8 @@ def _at_own_frequency(
 
     if model.hydro is None or model.hydro.table is None:
         raise SwelltreeError(
-            "modes: added_mass='frequency' needs hydro data. Compile with compile(system, hydro=...)."
+            "modes: added_mass='frequency' needs hydro data. "
+            "Compile with compile(system, hydro=...)."
         )
     table, linear = model.hydro.table, linear_system(model, how, start)
     P = linear["to_bodies"]
