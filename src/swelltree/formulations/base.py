@@ -22,7 +22,7 @@ from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
+from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, solve_spd
 from swelltree.spatial.products import apply
 
@@ -124,6 +124,24 @@ class Formulation(ABC):
         J = rows.jacobian @ kin.P
         gamma = rows.gamma - rows.jacobian @ kin.bias_acceleration.reshape(-1)
         return rows.residual, J, rows.drift, gamma
+
+    def closed(self, model: Model, t: Array, state: State) -> State:
+        """State back on its constraint rows, in position and velocity.
+
+        By the correction of least energy, twice: the second sees the corrected positions.
+        """
+
+        def correct(state: State, _: None) -> tuple[State, None]:
+            kin = self.kinematics(model, t, state)
+            g, J, drift, _ = self.constraint(kin)
+            M = self.mass(model, kin)
+            zero = jnp.zeros_like(state.s)
+            step, _ = constrained_solve(M, zero, J, -g)
+            kick, _ = constrained_solve(M, zero, J, drift - J @ state.s)
+            moved = self.retract(model, state, step)
+            return State(moved.q, state.s + kick, state.chart), None
+
+        return jax.lax.scan(correct, state, None, length=2)[0]
 
     def acceleration(
         self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]

@@ -32,8 +32,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates
 from swelltree.spatial.arrays import Array, namespace
-from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.linalg import constrained_solve
+from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import gram, transpose_apply
 from swelltree.spatial.rotations import normalise
 
@@ -128,19 +127,7 @@ class JointCoordinates(Formulation):
     def settle(self, model: Model, t: Array, state: State) -> State:
         layout = model.layout
         if model.cut_rows:
-
-            def correct(state: State, _: None) -> tuple[State, None]:
-                kin = self.kinematics(model, t, state)
-                g, J, drift, _ = self.constraint(kin)
-                M = self.mass(model, kin)
-                zero = jnp.zeros(layout.n_tree)
-                step, _ = constrained_solve(M, zero, J, -g)
-                kick, _ = constrained_solve(M, zero, J, drift - J @ state.s)
-                moved = self.retract(model, state, step)
-                return State(moved.q, state.s + kick, state.chart), None
-
-            # least-energy correction, twice: the second sees the corrected positions
-            state, _ = jax.lax.scan(correct, state, None, length=2)
+            state = self.closed(model, t, state)
         q = state.q
         for _, first in layout.quaternions:
             q = q.at[first : first + 4].set(normalise(q[first : first + 4]))

@@ -18,8 +18,7 @@ from swelltree.formulations.base import Kinematics, State
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.linalg import constrained_solve
+from swelltree.spatial.engine import jnp
 
 
 @dataclass(frozen=True)
@@ -78,16 +77,5 @@ class Lagrange(AbsoluteCoordinates):
 
     def settle(self, model: Model, t: Array, state: State) -> State:
         if self.settling_matters(model):
-
-            def correct(state: State, _: None) -> tuple[State, None]:
-                kin = self.kinematics(model, t, state)
-                g, J, drift, _ = self.constraint(kin)
-                M = self.mass(model, kin)
-                zero = jnp.zeros_like(state.s)
-                step, _ = constrained_solve(M, zero, J, -g)
-                kick, _ = constrained_solve(M, zero, J, drift - J @ state.s)
-                moved = self.retract(model, state, step)
-                return State(moved.q, state.s + kick, state.chart), None
-
-            state, _ = jax.lax.scan(correct, state, None, length=2)
+            state = self.closed(model, t, state)
         return State(self.remember_turns(model, state.q), state.s, state.chart)
