@@ -41,6 +41,7 @@ def compile(
     coupling: bool = True,
     fit: dict[str, Any] | None = None,
     step: float = 0.05,
+    drift: str | None = None,
     added_mass: np.ndarray | None = None,
 ) -> Model:
     """Compile a described system.
@@ -54,6 +55,8 @@ def compile(
         coupling: keep the hydrodynamic coupling between bodies.
         fit: options of the radiation fit.
         step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
+        drift: second-order wave loads from the data: "none" (the default), "mean", "newman" or
+            "qtf" (difference and sum frequencies).
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -94,7 +97,7 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step)
+        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step, drift)
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
     return _started(model, system, joints)

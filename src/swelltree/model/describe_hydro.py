@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.drift_data import drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
@@ -32,6 +33,7 @@ class HydroOptions:
         coupling: keep the coupling between bodies.
         fit: options of `hydro.radiation_fit.fit_radiation`.
         step: time step of "convolution" [s].
+        drift: second-order loads: "none", "mean", "newman" or "qtf"; None is "none".
     """
 
     radiation: str = "state_space"
@@ -39,6 +41,7 @@ class HydroOptions:
     coupling: bool = True
     fit: tuple[tuple[str, Any], ...] = ()
     step: float = 0.05
+    drift: str | None = None
 
 
 def wet_bodies(system: System, data: Any) -> list[str]:
@@ -151,7 +154,8 @@ def build_hydro(
     if not options.coupling:
         table = _uncoupled(layout, table)
     buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
-    report: list[str] = []
+    drift, report = drift_table(order, data, table.place, options.drift)
+    table = replace(table, drift=drift)
     damping = np.zeros_like(stiffness)
     memory, added = None, table.added_mass_inf
     if options.radiation == "constant":

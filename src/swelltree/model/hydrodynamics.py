@@ -74,6 +74,7 @@ class Table:
     place: Array  # (6N, 2) x and y of the body of each freedom
     gravity: Array  # m/s^2
     depth: Array  # m
+    drift: Any = None  # drift_data.DriftTable, or None
 
 
 @pytree()
@@ -87,6 +88,7 @@ class Hydro:
     memory: Memory | Convolution | None
     waves: WaveLoads | None
     table: Table | None
+    drift: WaveLoads | None = None  # second-order loads of the sea
 
 
 def displacement(mean: Pose, pose: Pose) -> Array:

@@ -227,4 +227,7 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
     loads = wave_loads(model.hydro.table, waves, duration, method)
-    return model.replace(hydro=replace(model.hydro, waves=loads))
+    from swelltree.model.drift import drift_loads
+
+    drift = drift_loads(model.hydro.table, waves, duration)
+    return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))

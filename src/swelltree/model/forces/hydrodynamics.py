@@ -1,4 +1,4 @@
-"""Wrenches of linear hydrodynamics: buoyancy, damping, radiation memory, excitation.
+"""Wrenches of hydrodynamics: buoyancy, damping, radiation memory, excitation, drift.
 
 The inertial part, added mass at infinite frequency, is in the mass matrix of
 every formulation. All terms are booked as work in the energy budget.
@@ -24,7 +24,7 @@ from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
 
-TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation")
+TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation", "drift")
 
 
 def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
@@ -43,9 +43,14 @@ def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
     excitation = xp.zeros(shape)
     if hydro.waves is not None:
         excitation = wave_force(hydro.waves, t).reshape(shape)
-    parts = xp.stack([static, damping, radiation, excitation])
+    drift = xp.zeros(shape)
+    if hydro.drift is not None:
+        drift = wave_force(hydro.drift, t).reshape(shape)
+    parts = xp.stack([static, damping, radiation, excitation, drift])
     power = (parts * motion.v).sum((1, 2))
     channels = {"excitation": excitation, "radiation": radiation, "hydrostatics": static}
+    if hydro.drift is not None:
+        channels["drift"] = drift
     return Loads(parts.sum(0), xp.zeros(len(TERMS)), power, channels)
 
 
