@@ -67,13 +67,8 @@ def corner_weights(x: np.ndarray, y: np.ndarray, sum: bool) -> tuple[np.ndarray,
     if sum:
         return (1.0 - x) * (1.0 - y), x * (1.0 - y), (1.0 - x) * y, x * y
     # the triangle on the side of the larger difference; 00 and 11 lie along the diagonal
-    zero = 0.0 * x
-    return (
-        1.0 - np.maximum(x, y),
-        np.maximum(x - y, zero),
-        np.maximum(y - x, zero),
-        np.minimum(x, y),
-    )
+    first, second = np.maximum(x - y, 0.0), np.maximum(y - x, 0.0)
+    return 1.0 - np.maximum(x, y), first, second, np.minimum(x, y)
 
 
 def transfer_at(

@@ -229,7 +229,7 @@ def _without_gaps(values: Any) -> tuple[Any, np.ndarray]:
     """Freedoms that are nowhere given are zero; where a given one is missing nothing is known."""
     array = np.asarray(values.values)
     given = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
-    known = np.isfinite(array[..., given]).all(axis=-1) & given.any()
+    known = np.asarray(np.isfinite(array[..., given]).all(axis=-1) & given.any())
     return values.copy(data=np.where(np.isfinite(array), array, 0.0)), known
 
 

@@ -26,8 +26,8 @@ def gridded(x: np.ndarray, c: np.ndarray, count: int) -> np.ndarray:
         where = (nearest + k) % size
         for m in range(n):
             row = weight * c[:, m]
-            out[m] += np.bincount(where, row.real, size)
-            out[m] += 1j * np.bincount(where, row.imag, size)
+            out[m] += np.bincount(where, np.real(row), size)
+            out[m] += 1j * np.bincount(where, np.imag(row), size)
     return out.T
 
 
