@@ -51,7 +51,13 @@ def test_regular_wave_pushes_the_moored_box_to_force_over_stiffness(drift, secon
 def test_mean_force_in_an_irregular_sea_is_that_of_the_data(drift):
     sea = sw.realise(
         sw.IrregularSea(
-            SPECTRUM, seed=5, components=60, jitter=False, omega_min=0.4, omega_max=1.7
+            SPECTRUM,
+            seed=5,
+            components=60,
+            spacing="equal",
+            jitter=False,
+            omega_min=0.4,
+            omega_max=1.7,
         ),
         WATER,
     )
@@ -90,6 +96,7 @@ def test_variance_of_the_slow_force_over_many_seas_is_the_spectral_one(drift):
             SPECTRUM,
             seed=seed,
             components=80,
+            spacing="equal",
             jitter=False,
             omega_min=OMEGA[0] + 0.01,
             omega_max=OMEGA[-1] - 0.02,
@@ -113,7 +120,13 @@ def test_resonance_of_a_moored_box_against_the_spectral_estimate(drift):
     variances, means = [], []
     for seed in range(4):
         wave = sw.IrregularSea(
-            SPECTRUM, seed=seed, components=1000, jitter=False, omega_min=0.31, omega_max=1.78
+            SPECTRUM,
+            seed=seed,
+            components=1000,
+            spacing="equal",
+            jitter=False,
+            omega_min=0.31,
+            omega_max=1.78,
         )
         sea = sw.realise(wave, WATER)
         period = float(sea.repeat_period)
