@@ -329,3 +329,22 @@ def test_long_records_of_many_waves_are_fast():
     assert len(loads.force) * loads.step > 10800.0
     # direct: 2e4 pairs, 2e5 times; the direct sum takes minutes
     assert time.perf_counter() - start < 20.0
+
+
+def test_drift_without_hydro_data_is_refused():
+    with pytest.raises(SwelltreeError, match="drift 'mean' needs hydro data"):
+        sw.compile(system(), drift="mean")
+
+
+def test_second_order_data_survive_a_file(tmp_path):
+    data = drift_data(second=("mean", "qtf", "sum"))
+    data = data.assign_attrs(second_order_force="without Froude-Krylov")
+    sw.write_hydro(data, tmp_path / "box.nc")
+    again = sw.read_hydro(tmp_path / "box.nc")
+    assert again.attrs["second_order_force"] == "without Froude-Krylov"
+    for method in ("newman", "qtf"):
+        one, two = (
+            force(sw.compile(system(), x, radiation="none", drift=method).hydro.table, FIVE, 60.0)
+            for x in (data, again)
+        )
+        assert two[1] == pytest.approx(one[1], rel=1e-12)

@@ -24,6 +24,7 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.drift_data import chosen
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
@@ -102,6 +103,10 @@ def compile(
         options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step, drift)
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
+    elif chosen(drift) != "none":
+        raise SwelltreeError(
+            f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
+        )
     return _started(model, system, joints)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.hydro import DRIFT
 
-METHODS = ("none", "mean", "newman", "qtf")
 WITHOUT_HULL = "without Froude-Krylov"  # attribute second_order_force of data
 
 
@@ -60,10 +60,10 @@ def chosen(drift: str | None) -> str:
     """The method of second-order loads; none when nothing is said."""
     if drift is None:
         return "none"
-    if drift not in METHODS:
+    if drift not in DRIFT:
         raise SwelltreeError(
-            f"drift '{drift}' is not known.{suggest(str(drift), METHODS)} "
-            f"Choose one of {listed(METHODS)}."
+            f"drift '{drift}' is not known.{suggest(str(drift), DRIFT)} "
+            f"Choose one of {listed(DRIFT)}."
         )
     return drift
 
