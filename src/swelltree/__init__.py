@@ -33,6 +33,7 @@ _NAMES = {
     """,
     "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
+    "swelltree.model.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.equilibrium": "equilibrium",

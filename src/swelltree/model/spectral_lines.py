@@ -4,7 +4,7 @@ r"""Sums of many spectral lines on a uniform time grid by one fast Fourier trans
 
 The lines need not be evenly spaced. Each is spread by a Gaussian over 24 points of a grid twice
 as fine, one transform adds all of them, and a known factor takes the Gaussian away again
-(Greengard and Lee 2004, eqs. 9-14): L lines at T times cost O(L + T log T) in place of O(L T).
+(Greengard and Lee 2004): L lines at T times cost O(L + T log T) in place of O(L T).
 """
 
 from __future__ import annotations
