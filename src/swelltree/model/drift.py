@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.model.drift_data import DriftTable, MeanDrift, Pairs
+from swelltree.model.drift_turning import TurningLoads, check_size, yaw_nodes
 from swelltree.model.headings import between, middle
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.sea_state import NEGLIGIBLE, travelled
@@ -108,11 +109,16 @@ def pair_blocks(count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield i[keep], j[keep]
 
 
-def drift_loads(table: Table, waves: Any, duration: float) -> WaveLoads | None:
+def drift_loads(
+    table: Table, waves: Any, duration: float, turning: bool = False
+) -> WaveLoads | TurningLoads | None:
     """Second-order loads of realised components from 0 to the duration; None when there are none.
 
     Bodies are taken at their mean position. The number of points is rounded up to a power of
     two, so that runs of similar length share a compiled program.
+
+    Args:
+        turning: at all mean yaws of the bodies that the data allow, for frames that follow it.
     """
     drift: DriftTable | None = table.drift
     if drift is None:
@@ -122,54 +128,73 @@ def drift_loads(table: Table, waves: Any, duration: float) -> WaveLoads | None:
     tell_outside(drift, omega, np.abs(amplitude) ** 2)
     live = np.abs(amplitude) > 0
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
-    place = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
-    local = amplitude[:, None] * place
-    step, count = time_grid(fastest(drift, omega), float(waves.ramp), duration)
+    way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
+    sea = Waves(omega, beta, amplitude[:, None] * way)
+    grid = time_grid(fastest(drift, omega), float(waves.ramp), duration)
+    if not turning:
+        return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid))
+    psi = yaw_nodes((drift.mean or drift.difference).direction, beta)
+    check_size(grid.count * len(psi) * table.place.shape[0])
+    turned = (sea._replace(beta=beta - angle) for angle in psi)
+    both = [second_order(drift, one, grid) for one in turned]
+    force, rate = (np.stack(part, axis=1) for part in zip(*both, strict=True))
+    return TurningLoads(np.array(grid.step), psi, force, rate)
+
+
+class Waves(NamedTuple):
+    """Frequency and heading of the waves (c,), and complex amplitude at each body (c, 6N)."""
+
+    omega: np.ndarray
+    beta: np.ndarray
+    local: np.ndarray
+
+
+class Grid(NamedTuple):
+    """Times 0, step, 2 step ... and the ramp of the sea [s]."""
+
+    step: float
+    count: int
+    ramp: float
+
+
+def second_order(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Forces and rates (T, 6N) by the chosen method."""
     if drift.method == "qtf":
-        force, rate = quadratic(drift, (omega, beta, local), step, count)
-    else:
-        assert drift.mean is not None
-        D = mean_drift_at(drift.mean, omega, beta)
-        if drift.method == "mean":
-            force = np.ones((count, 1)) * (np.abs(local) ** 2 * D).sum(0)
-            rate = 0.0 * force
-        else:
-            force, rate = newman(D, omega, local, step, count)
-    return WaveLoads(np.array(step), *ramped(force, rate, step, float(waves.ramp)))
+        return ramped(*quadratic(drift, sea, grid), grid)
+    assert drift.mean is not None
+    D = mean_drift_at(drift.mean, sea.omega, sea.beta)
+    if drift.method == "newman":
+        return ramped(*newman(D, sea, grid), grid)
+    force = np.ones((grid.count, 1)) * (np.abs(sea.local) ** 2 * D).sum(0)
+    return ramped(force, 0.0 * force, grid)
 
 
-def newman(
-    D: np.ndarray, omega: np.ndarray, local: np.ndarray, step: float, count: int
-) -> tuple[np.ndarray, np.ndarray]:
+def newman(D: np.ndarray, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Slow forces and their rates from mean drift coefficients D (c, 6N)."""
-    force, rate = np.zeros((count, D.shape[1])), np.zeros((count, D.shape[1]))
+    force, rate = np.zeros((2, grid.count, D.shape[1]))
     for sign in (1.0, -1.0):
         size = np.sqrt(np.maximum(sign * D, 0.0))
         dofs = np.flatnonzero(size.any(axis=0))
         if dofs.size == 0:
             continue
-        c = (local * size)[:, dofs]
-        z = summed(omega, np.hstack([c, -1j * omega[:, None] * c]), step, count)
+        c = (sea.local * size)[:, dofs]
+        lines = np.hstack([c, -1j * sea.omega[:, None] * c])
+        z = summed(sea.omega, lines, grid.step, grid.count)
         z, z_dot = z[:, : dofs.size], z[:, dofs.size :]
         force[:, dofs] += sign * np.abs(z) ** 2
         rate[:, dofs] += sign * 2.0 * np.real(z.conj() * z_dot)
     return force, rate
 
 
-def quadratic(
-    drift: DriftTable, sea: tuple[np.ndarray, np.ndarray, np.ndarray], step: float, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Forces of all pairs of waves and their rates by the transfer functions.
-
-    Args:
-        sea: frequency, heading (c,) and complex amplitude at each body (c, 6N) of the waves.
-    """
+def quadratic(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Forces of all pairs of waves and their rates by the transfer functions."""
     omega, beta, local = sea
+    step, count = grid.step, grid.count
     n = local.shape[1]
     tables = [pairs for pairs in (drift.difference, drift.sum) if pairs is not None]
     dofs = [np.flatnonzero(np.abs(p.force).reshape(-1, n).any(axis=0)) for p in tables]
     live = np.unique(np.concatenate(dofs))
-    grid = np.zeros((2 * count, 2 * live.size), dtype=complex)
+    spread = np.zeros((2 * count, 2 * live.size), dtype=complex)
     for pairs in tables:
         for i, j in pair_blocks(len(omega)):
             Q = transfer_at(pairs, omega, beta, i, j)[:, live]
@@ -178,9 +203,9 @@ def quadratic(
             # (j, i) gives the same real part as (i, j)
             c = np.where(i == j, 1.0, 2.0)[:, None] * local[i][:, live] * other * Q
             lines = np.hstack([c, -1j * mu[:, None] * c])
-            grid += gridded(*centred(mu, lines, step, count), count)
-    both = np.real(ungridded(grid, count))
-    force, rate = np.zeros((count, n)), np.zeros((count, n))
+            spread += gridded(*centred(mu, lines, step, count), count)
+    both = np.real(ungridded(spread, count))
+    force, rate = np.zeros((2, count, n))
     force[:, live], rate[:, live] = both[:, : live.size], both[:, live.size :]
     return force, rate
 
@@ -192,23 +217,22 @@ def fastest(drift: DriftTable, omega: np.ndarray) -> float:
     return float(2.0 * omega.max() if drift.sum is not None else np.ptp(omega))
 
 
-def time_grid(top: float, ramp: float, duration: float) -> tuple[float, int]:
+def time_grid(top: float, ramp: float, duration: float) -> Grid:
     """Step that resolves the fastest line and the ramp, and a power of two of points."""
     step = duration / 8
     if top > 0:
         step = min(step, 2.0 * np.pi / top / POINTS_PER_PERIOD)
     if ramp > 0:
         step = min(step, ramp / POINTS_PER_RAMP)
-    return step, 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    return Grid(step, 2 ** int(np.ceil(np.log2(duration / step + 4))), ramp)
 
 
-def ramped(
-    force: np.ndarray, rate: np.ndarray, step: float, ramp: float
-) -> tuple[np.ndarray, np.ndarray]:
+def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """The forces with the square of the ramp, as they go with the square of the amplitude."""
+    ramp = grid.ramp
     if ramp <= 0:
         return force, rate
-    t = step * np.arange(len(force))
+    t = grid.step * np.arange(grid.count)
     x = np.pi * np.minimum(t, ramp) / ramp
     r, r_dot = 0.5 * (1.0 - np.cos(x)), np.where(t < ramp, 0.5 * np.pi / ramp * np.sin(x), 0.0)
     rate = (r**2)[:, None] * rate + (2.0 * r * r_dot)[:, None] * force

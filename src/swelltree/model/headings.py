@@ -37,15 +37,8 @@ def between(direction: np.ndarray, beta: np.ndarray, what: str = "hydro data") -
                 f"{direction[0]:.4g} rad. Compute data for that wave_direction."
             )
         return Between(zero, zero, 0.0 * beta)
-    order = np.argsort(direction % TURN)
-    gaps = np.diff(np.append((direction % TURN)[order], (direction % TURN)[order[0]] + TURN))
-    # begin after the widest gap, so that headings on both sides of zero are one range
-    order = np.roll(order, -(int(gaps.argmax()) + 1))
-    first = direction[order[0]]
-    known = (direction[order] - first) % TURN
-    # close the circle when the data go all around
-    if gaps.max() <= 1.01 * np.sort(gaps)[:-1].max():
-        known, order = np.append(known, TURN), np.append(order, order[0])
+    first, known, order = around_the_circle(direction, np.arange(len(direction))[None])
+    order = order[0]
     wanted = (beta - first) % TURN
     wanted = np.where(wanted > TURN - 1e-6, 0.0, wanted)
     if (wanted > known[-1] + 1e-9).any():
@@ -55,6 +48,28 @@ def between(direction: np.ndarray, beta: np.ndarray, what: str = "hydro data") -
         )
     i = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, len(known) - 2)
     return Between(order[i], order[i + 1], (wanted - known[i]) / (known[i + 1] - known[i]))
+
+
+def around_the_circle(
+    direction: np.ndarray, force: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Headings as one increasing range.
+
+    Returns:
+        the first heading, all headings counted from it, and the data (..., heading on axis 1)
+        in their order; the circle is closed when the data go all around.
+    """
+    order = np.argsort(direction % TURN)
+    known = (direction % TURN)[order]
+    gaps = np.diff(np.append(known, known[0] + TURN))
+    # begin after the widest gap, so that headings on both sides of zero are one range
+    order = np.roll(order, -(int(gaps.argmax()) + 1))
+    first = float(direction[order[0]])
+    known = (direction[order] - first) % TURN
+    force = force[:, order]
+    if len(known) > 1 and gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max():
+        known, force = np.append(known, TURN), np.concatenate([force, force[:, :1]], axis=1)
+    return first, known, force
 
 
 def middle(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -86,9 +86,9 @@ class Hydro:
     stiffness: Array  # (6N, 6N) of buoyancy alone
     damping: Array  # (6N, 6N)
     memory: Memory | Convolution | None
-    waves: WaveLoads | None
+    waves: Any  # WaveLoads, moving_waves.MovingWaves or None
     table: Table | None
-    drift: WaveLoads | None = None  # second-order loads of the sea
+    drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
 
 
 def displacement(mean: Pose, pose: Pose) -> Array:
@@ -96,6 +96,19 @@ def displacement(mean: Pose, pose: Pose) -> Array:
     xp = namespace(pose.p)
     turn = rotation_vector(matmul(pose.R, transpose(mean.R)))
     return xp.concatenate([pose.p - mean.p, turn], axis=-1)
+
+
+def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
+    """Values at time t by cubic Hermite interpolation between the rows of a uniform grid."""
+    xp = namespace(t)
+    value, rate = xp.asarray(value), xp.asarray(rate)
+    x = t / step
+    i = xp.clip(xp.floor(x).astype(int), 0, value.shape[0] - 2)
+    x = x - i
+    h00, h10 = (1.0 + 2.0 * x) * (1.0 - x) ** 2, x * (1.0 - x) ** 2
+    h01, h11 = x * x * (3.0 - 2.0 * x), x * x * (x - 1.0)
+    left = h00 * value[i] + h10 * step * rate[i]
+    return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
 
 
 def memory_at_rest(hydro: Hydro | None) -> Any:

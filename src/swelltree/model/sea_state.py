@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.model.headings import between
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
 
 POINTS_PER_PERIOD = 40
-METHODS = ("components", "convolution")
+METHODS = ("components", "convolution", "moving")
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
@@ -55,41 +56,10 @@ def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarr
 
 def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """The same with the crest at each body, which changes slowly and can be interpolated."""
-    direction = np.asarray(table.direction)
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
-    turn = 2.0 * np.pi
-    if len(direction) == 1:
-        off = np.abs((beta - direction[0] + np.pi) % turn - np.pi)
-        if off.max(initial=0.0) > 1e-6:
-            raise SwelltreeError(
-                f"the wave has heading {beta[off.argmax()]:.4g} rad, but the hydro data hold only "
-                f"{direction[0]:.4g} rad. Compute data for that wave_direction."
-            )
-        return force[:, 0]
-    order = np.argsort(direction % turn)
-    known = (direction % turn)[order]
-    gaps = np.diff(np.append(known, known[0] + turn))
-    # begin after the widest gap, so that headings on both sides of zero are one range
-    order = np.roll(order, -(int(gaps.argmax()) + 1))
-    first = direction[order[0]]
-    known = (direction[order] - first) % turn
-    force = force[:, order]
-    # close the circle when the data go all around
-    around = gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max()
-    wanted = (beta - first) % turn
-    if around:
-        known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
-    slack = 1e-9
-    wanted = np.where(wanted > turn - 1e-6, 0.0, wanted)
-    if (wanted > known[-1] + slack).any():
-        raise SwelltreeError(
-            f"the wave has heading {beta[wanted.argmax()]:.4g} rad, outside the hydro data's "
-            f"{direction.min():.4g} to {direction.max():.4g} rad. Compute data for it."
-        )
-    i = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, len(known) - 2)
-    part = ((wanted - known[i]) / (known[i + 1] - known[i]))[:, None]
-    rows = np.arange(len(omega))
-    return (1 - part) * force[rows, i] + part * force[rows, i + 1]
+    way, rows = between(np.asarray(table.direction), beta), np.arange(len(omega))
+    part = way.part[:, None]
+    return (1 - part) * force[rows, way.left] + part * force[rows, way.right]
 
 
 def in_band(table: Table, waves: Any) -> np.ndarray:
@@ -232,10 +202,16 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
                 "this wave is not linear and has no linear excitation. Use RegularWave(...) with "
                 "linear hydrodynamics."
             )
+        turning = any(group.kind == "frame" for group in model.forces.groups)
+        if method == "moving" or turning:
+            from swelltree.model.moving_waves import moving_waves
+
+            loads: Any = moving_waves(model.hydro.table, waves, method == "moving")
+        else:
+            loads = wave_loads(model.hydro.table, waves, duration, method)
         from swelltree.model.drift import drift_loads
 
-        loads = wave_loads(model.hydro.table, waves, duration, method)
-        drift = drift_loads(model.hydro.table, waves, duration)
+        drift = drift_loads(model.hydro.table, waves, duration, turning)
         return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))
     if not felt:
         raise SwelltreeError(

@@ -152,7 +152,8 @@ def _irregular() -> list[Check]:
 
 def _spectrum(model: Model) -> list[Check]:
     """Mean and variance of the slow force over many seas against the spectral formulas."""
-    assert model.hydro is not None and model.hydro.table is not None
+    assert model.hydro is not None
+    assert model.hydro.table is not None
     table = model.hydro.table
     table = replace(table, drift=replace(table.drift, sum=None))  # slow forces only
     spectrum = Jonswap(Hs=3.0, Tp=7.0)
