@@ -348,3 +348,13 @@ def test_second_order_data_survive_a_file(tmp_path):
             for x in (data, again)
         )
         assert two[1] == pytest.approx(one[1], rel=1e-12)
+
+
+def test_compiling_refuses_drift_of_a_nonlinear_hull():
+    from swelltree.model.describe_hydro import HydroOptions, build_hydro
+
+    data = drift_data()
+    model = sw.compile(system(), data, radiation="none")
+    options = HydroOptions(radiation="none", nonlinear=("box",), drift="mean")
+    with pytest.raises(SwelltreeError, match="would count the second-order force"):
+        build_hydro(system().resolved, model, model.hydro.mean, data, options)

@@ -108,7 +108,14 @@ def compile(
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
         options = HydroOptions(
-            radiation, omega, coupling, tuple((fit or {}).items()), step, frame, yaw_time, drift
+            radiation,
+            omega,
+            coupling,
+            tuple((fit or {}).items()),
+            step,
+            frame,
+            yaw_time,
+            drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))

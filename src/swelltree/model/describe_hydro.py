@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.drift_data import drift_table
+from swelltree.model.drift_data import check_double_counting, drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
@@ -36,6 +36,7 @@ class HydroOptions:
         step: time step of "convolution" [s].
         frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
         yaw_time: time over which the mean yaw is taken [s].
+        nonlinear: bodies whose buoyancy and Froude-Krylov force act on the actual wetted hull.
         drift: second-order loads: "none", "mean", "newman" or "qtf"; None is "none".
     """
 
@@ -46,6 +47,7 @@ class HydroOptions:
     step: float = 0.05
     frame: str = "fixed"
     yaw_time: float = 60.0
+    nonlinear: tuple[str, ...] = ()
     drift: str | None = None
 
 
@@ -166,6 +168,7 @@ def build_hydro(
     if not options.coupling:
         table = _uncoupled(layout, table)
     buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
+    check_double_counting(options.nonlinear, options.drift, data)
     drift, report = drift_table(order, data, table.place, options.drift)
     table = replace(table, drift=drift)
     damping = np.zeros_like(stiffness)

@@ -133,8 +133,10 @@ def drift_loads(
     grid = time_grid(fastest(drift, omega), float(waves.ramp), duration)
     if not turning:
         return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid))
-    psi = yaw_nodes((drift.mean or drift.difference).direction, beta)
-    check_size(grid.count * len(psi) * table.place.shape[0])
+    known = drift.mean or drift.difference
+    assert known is not None
+    psi = yaw_nodes(known.direction, beta)
+    check_size(grid.points * len(psi) * table.place.shape[0])
     turned = (sea._replace(beta=beta - angle) for angle in psi)
     both = [second_order(drift, one, grid) for one in turned]
     force, rate = (np.stack(part, axis=1) for part in zip(*both, strict=True))
@@ -153,7 +155,7 @@ class Grid(NamedTuple):
     """Times 0, step, 2 step ... and the ramp of the sea [s]."""
 
     step: float
-    count: int
+    points: int
     ramp: float
 
 
@@ -165,13 +167,13 @@ def second_order(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray,
     D = mean_drift_at(drift.mean, sea.omega, sea.beta)
     if drift.method == "newman":
         return ramped(*newman(D, sea, grid), grid)
-    force = np.ones((grid.count, 1)) * (np.abs(sea.local) ** 2 * D).sum(0)
+    force = np.ones((grid.points, 1)) * (np.abs(sea.local) ** 2 * D).sum(0)
     return ramped(force, 0.0 * force, grid)
 
 
 def newman(D: np.ndarray, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Slow forces and their rates from mean drift coefficients D (c, 6N)."""
-    force, rate = np.zeros((2, grid.count, D.shape[1]))
+    force, rate = np.zeros((2, grid.points, D.shape[1]))
     for sign in (1.0, -1.0):
         size = np.sqrt(np.maximum(sign * D, 0.0))
         dofs = np.flatnonzero(size.any(axis=0))
@@ -179,7 +181,7 @@ def newman(D: np.ndarray, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarra
             continue
         c = (sea.local * size)[:, dofs]
         lines = np.hstack([c, -1j * sea.omega[:, None] * c])
-        z = summed(sea.omega, lines, grid.step, grid.count)
+        z = summed(sea.omega, lines, grid.step, grid.points)
         z, z_dot = z[:, : dofs.size], z[:, dofs.size :]
         force[:, dofs] += sign * np.abs(z) ** 2
         rate[:, dofs] += sign * 2.0 * np.real(z.conj() * z_dot)
@@ -189,7 +191,7 @@ def newman(D: np.ndarray, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarra
 def quadratic(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Forces of all pairs of waves and their rates by the transfer functions."""
     omega, beta, local = sea
-    step, count = grid.step, grid.count
+    step, count = grid.step, grid.points
     n = local.shape[1]
     tables = [pairs for pairs in (drift.difference, drift.sum) if pairs is not None]
     dofs = [np.flatnonzero(np.abs(p.force).reshape(-1, n).any(axis=0)) for p in tables]
@@ -232,7 +234,7 @@ def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray,
     ramp = grid.ramp
     if ramp <= 0:
         return force, rate
-    t = grid.step * np.arange(grid.count)
+    t = grid.step * np.arange(grid.points)
     x = np.pi * np.minimum(t, ramp) / ramp
     r, r_dot = 0.5 * (1.0 - np.cos(x)), np.where(t < ramp, 0.5 * np.pi / ramp * np.sin(x), 0.0)
     rate = (r**2)[:, None] * rate + (2.0 * r * r_dot)[:, None] * force

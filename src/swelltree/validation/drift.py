@@ -168,7 +168,7 @@ def _spectrum(model: Model) -> list[Check]:
             omega_min=0.4,
             omega_max=2.37,
         )
-        waves = realise(sea, WATER)
+        waves: Any = realise(sea, WATER)
         period = float(waves.repeat_period)
         loads = drift_loads(table, waves, period)
         assert loads is not None
