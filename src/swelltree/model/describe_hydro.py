@@ -183,8 +183,22 @@ def build_hydro(
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
         report.append(sentence)
-    hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table)
+    reach = hull_reach(system, layout)
+    hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table, reach)
     return hydro, 0.5 * (added + added.T), report
+
+
+def hull_reach(system: System, layout: Layout) -> np.ndarray:
+    """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
+    from swelltree.system.panels import hull_panels
+
+    reach = np.full(layout.n_bodies, np.inf)
+    for i, name in enumerate(layout.bodies):
+        hull = system.body(name).hull
+        if hull is not None:
+            z = hull_panels(hull).vertices @ system.body(name).rotation_matrix[2]
+            reach[i] = max(min(z.max(), -z.min()), 0.0)
+    return np.where(reach > 0.0, reach, np.inf)
 
 
 def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:

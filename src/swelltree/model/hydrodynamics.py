@@ -88,6 +88,7 @@ class Hydro:
     memory: Memory | Convolution | None
     waves: Any  # WaveLoads, moving_waves.MovingWaves or None
     table: Table | None
+    reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
     drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
 
 
