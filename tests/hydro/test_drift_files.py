@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_drift import MASS, OMEGA, RHO, drift_data, smooth_pairs, smooth_sums
 from hydro.samples import write_wamit
+from made_drift import MASS, OMEGA, RHO, drift_data, smooth_pairs, smooth_sums
 from swelltree.model.drift import drift_loads
 from swelltree.waves.airy import Components
 

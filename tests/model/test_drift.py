@@ -358,3 +358,62 @@ def test_compiling_refuses_drift_of_a_nonlinear_hull():
     options = HydroOptions(radiation="none", nonlinear=("box",), drift="mean")
     with pytest.raises(SwelltreeError, match="would count the second-order force"):
         build_hydro(system().resolved, model, model.hydro.mean, data, options)
+
+
+def around():
+    return np.radians(np.arange(-90, 91, 15))
+
+
+@pytest.mark.parametrize("method", ["newman", "qtf"])
+def test_mean_in_a_short_crested_sea_is_the_sum_over_its_headings(method):
+    here = table(method, ("mean", "newman"), headings=around())
+    wide = sw.IrregularSea(
+        sw.Jonswap(Hs=2.0, Tp=8.0),
+        components=60,
+        spacing="equal",
+        jitter=False,
+        spreading=sw.Cos2s(s=20, directions=5),
+        omega_min=0.4,
+        omega_max=1.7,
+    )
+    sea = sw.realise(wide, WATER)
+    period = float(sea.repeat_period)
+    t, found, _ = force(here, sea, period)
+    mean_of_data = table("mean", ("mean",), headings=around()).drift.mean
+    D = mean_drift_at(mean_of_data, sea.omega, sea.beta)
+    exact = (sea.amplitude[:, None] ** 2 * D).sum(0)
+    fine = np.linspace(0.0, period, 8001)[:-1]
+    mean = np.array([np.interp(fine, t, row).mean() for row in found.T])
+    assert np.ptp(sea.beta) > 0.3
+    assert np.abs(mean - exact).max() < 5e-3 * np.abs(exact).max()
+
+
+def test_each_body_gets_its_own_drift_in_its_own_place():
+    one, two = drift_data("box", second=("mean",)), drift_data("far", second=("mean",))
+    bodies = [
+        sw.Body(name, MASS, (1e8,) * 3, position=(x, 0, 0)) for name, x in (("far", 40), ("box", 0))
+    ]
+    joints = [sw.Free(f"{body.name}_free", sw.WORLD, body) for body in bodies]
+    both = sw.System("s", bodies, joints, water=WATER)
+    labels = [*one.influenced_dof.values, *two.influenced_dof.values]
+    data = one.reindex(influenced_dof=labels, radiating_dof=labels, fill_value=0.0)
+    for name, scale in (("mean_drift", 3.0), ("excitation_force", 1.0)):
+        rest = two[name].reindex(influenced_dof=labels, fill_value=0.0)
+        data[name] = data[name] + scale * rest
+    for name in ("added_mass", "radiation_damping", "hydrostatic_stiffness"):
+        rest = two[name].reindex(influenced_dof=labels, radiating_dof=labels, fill_value=0.0)
+        data[name] = data[name] + rest
+    places = [[0.0, 0.0, 0.0], [40.0, 0.0, 0.0]]
+    data = data.drop_dims("body").assign_coords(body=["box", "far"])
+    for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
+        data[name] = (("body", "xyz"), places)
+    data["displaced_volume"] = ("body", [MASS / RHO] * 2)
+    model = sw.compile(both, data, radiation="none", drift="newman")
+    t, found, _ = force(model.hydro.table, FIVE, 60.0)
+    far, box = (found[:, 6 * model.layout.bodies.index(name)] for name in ("far", "box"))
+    alone = force(table("newman", ("mean",)), FIVE, 60.0)[1][:, 0]
+    assert box == pytest.approx(alone, rel=1e-9)
+    a = FIVE.complex_amplitude * np.exp(40j * FIVE.wavenumber)
+    size = a * np.sqrt(3.0 * mean_drift(FIVE.omega)[:, 0])
+    exact = np.abs(np.exp(-1j * np.outer(t, FIVE.omega)) @ size) ** 2
+    assert far == pytest.approx(exact, rel=1e-8)

@@ -5,7 +5,7 @@ r"""Spectrum of the slow drift force, to compare the time domain with.
           \bar F = 2 \int_0^\infty S(\omega)\, D(\omega)\, d\omega
 
 Pinkster (1980), with one-sided spectra: a pair of waves gives a line of amplitude
-2 a_1 a_2 |Q|, and a^2 = 2 S d_omega.
+:math:`2 a_1 a_2 |Q|`, and :math:`a^2 = 2 S\,d\omega`.
 """
 
 from __future__ import annotations
