@@ -77,7 +77,13 @@ def in_band(table: Table, waves: Any) -> np.ndarray:
     return inside
 
 
-def wave_loads(table: Table, waves: Any, duration: float, method: str = "components") -> WaveLoads:
+def wave_loads(
+    table: Table,
+    waves: Any,
+    duration: float,
+    method: str = "components",
+    step: float | None = None,
+) -> WaveLoads:
     """Excitation of realised components on a grid from 0 to the duration.
 
     The number of points is rounded up to a power of two, so that runs of
@@ -86,11 +92,12 @@ def wave_loads(table: Table, waves: Any, duration: float, method: str = "compone
     Args:
         method: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation record at the origin).
+        step: spacing of the grid [s]; a fortieth of the shortest period if not given.
     """
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
     amplitude = np.asarray(waves.complex_amplitude)[inside]
-    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD
+    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD if step is None else step
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
     if method == "convolution":
         record = Record(omega, amplitude, step, count)
@@ -183,7 +190,13 @@ def convolved_loads(
     return out[0][: record.points], out[1][: record.points]
 
 
-def in_waves(model: Model, waves: Any, duration: float, method: str = "components") -> Model:
+def in_waves(
+    model: Model,
+    waves: Any,
+    duration: float,
+    method: str = "components",
+    step: float | None = None,
+) -> Model:
     """The model with the excitation of a realised sea."""
     if method not in METHODS:
         raise SwelltreeError(
@@ -208,7 +221,7 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
 
             loads: Any = moving_waves(model.hydro.table, waves, method == "moving")
         else:
-            loads = wave_loads(model.hydro.table, waves, duration, method)
+            loads = wave_loads(model.hydro.table, waves, duration, method, step)
         from swelltree.model.drift import drift_loads
 
         drift = drift_loads(model.hydro.table, waves, duration, turning)
