@@ -11,7 +11,8 @@ from jaxtyping import Complex
 from swelltree.spatial.arrays import Array
 
 COUPLING = 1e-3  # sets of motions coupled by less than this part of the largest are fitted apart
-MOST = 24  # freedoms of a set in which mirror images are looked for
+MOST = 60  # freedoms of a set in which mirror images are looked for
+ROWS = 8  # frequencies looked at: what is no symmetry fails at most of them
 
 
 def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:
@@ -51,23 +52,26 @@ def _mirrored(K: Array) -> Array:
     r"""Axes in which K falls apart into blocks, the given ones where it does not.
 
     A symmetric matrix X that commutes with K at every frequency has eigenspaces that do not
-    radiate into each other. Such X are found as the null space of
+    radiate into each other. Such X are the null space of the operator that belongs to
+    :math:`\sum_\omega \| K X - X K \|^2`,
 
-    .. math:: X \mapsto \int \| K X - X K \|^2 d\omega
+    .. math:: X \mapsto S X + X S - 2 \sum_\omega K X K , \qquad S = \sum_\omega K^2 ,
 
-    and one is picked at random, so that its eigenspaces are as small as can be.
+    real and imaginary parts of K by themselves. One is picked at random, so that its eigenspaces
+    are as small as can be.
     """
     m = K.shape[1]
+    rows = np.unique(np.linspace(0, len(K) - 1, ROWS).round().astype(int))
+    K = K[rows] / np.sqrt((np.abs(K[rows]) ** 2).sum())
     i, j = np.triu_indices(m)
     # orthonormal basis of the symmetric matrices
+    unit = np.where(i == j, 0.5, 0.5**0.5)
     E = np.zeros((i.size, m, m))
-    E[np.arange(i.size), i, j] = E[np.arange(i.size), j, i] = np.where(i == j, 1.0, 0.5**0.5)
-    size = np.sqrt((np.abs(K) ** 2).sum(axis=(1, 2)).mean())
-    normal = np.zeros((i.size, i.size))
+    E[np.arange(i.size), i, j] = E[np.arange(i.size), j, i] = np.where(i == j, 1.0, unit)
+    image = np.zeros_like(E)
     for k in (*K.real, *K.imag):
-        gap = (k @ E - E @ k).reshape(i.size, -1) / size
-        normal += gap @ gap.T / len(K)
-    value, vector = np.linalg.eigh(normal)
+        image += k @ (k @ E) + (E @ k) @ k - 2 * (k @ E @ k)
+    value, vector = np.linalg.eigh((image[:, i, j] + image[:, j, i]) * unit)
     common = vector[:, value < COUPLING**2]
     if common.shape[1] < 2:  # the unit matrix alone commutes
         return np.eye(m)
