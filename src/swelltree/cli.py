@@ -109,8 +109,7 @@ def run(
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
-    from swelltree.hydro.case import hydro_of_case
-    from swelltree.model.compile import compile
+    from swelltree.model.case import compile_case
     from swelltree.results.files import make_folder, save
     from swelltree.results.summary import summary
     from swelltree.system import load
@@ -123,7 +122,7 @@ def run(
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
-    model = compile(found.system, hydro_of_case(found))
+    model = compile_case(found)
     console = Console()
     failed = 0
     for spec in studies:
