@@ -2,9 +2,9 @@
 
     python -m swelltree.data.make_barges [FILE]
 
-takes a quarter of an hour. The panels are 2 m long, six to the shortest wave: with 3 m the roll data
-contradict themselves by 7 % (added mass against damping), with 2 m by 1.3 %. Single precision is more
-than the panels are worth.
+takes a quarter of an hour. The panels are 2 m long, six to the shortest wave: with 3 m the roll
+data contradict themselves by 7 % (added mass against damping), with 2 m by 1.3 %. Single precision
+is more than the panels are worth.
 """
 
 from __future__ import annotations
