@@ -83,7 +83,12 @@ def _options(
 
 
 @app.command()
-def check(case: CasePath) -> None:
+def check(
+    case: CasePath,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Also look for what will go wrong at sea.")
+    ] = False,
+) -> None:
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
@@ -94,6 +99,30 @@ def check(case: CasePath) -> None:
     found = load(case)
     system, notes = without_user_code(found.system)
     Console().print(outline(found, compile(system), notes))
+    if physics:
+        raise typer.Exit(_check_physics(found, case))
+
+
+def _check_physics(found: Any, case: Path) -> int:
+    """Print what the physics doctor says of a case; 1 when something is wrong."""
+    from rich.console import Console
+
+    from swelltree.model.case import compile_case
+    from swelltree.studies.doctor import check_physics
+
+    sys.path.insert(0, str(case.resolve().parent))
+    model = compile_case(found)
+    runs = [study for study in found.studies if study.type == "simulate"]
+    console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
+    wrong = 0
+    for run in runs or [None]:
+        wave, duration = (None, None) if run is None else (run.wave, run.duration)
+        console.print("physics" + (":" if run is None else f" of study {run.name}:"))
+        findings = check_physics(model, wave, duration=duration)
+        for finding in findings:
+            wrong += finding.severity == "error"
+            console.print(f"- {finding}", style=colours[finding.severity], markup=False)
+    return int(wrong > 0)
 
 
 @app.command()

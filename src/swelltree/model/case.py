@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.hydro.case import hydro_of_case
+from swelltree.hydro.case import hydro_of_case, hydro_options
 from swelltree.model.compile import compile
 from swelltree.model.model import Model
 from swelltree.system import Case
@@ -17,7 +17,5 @@ def compile_case(case: Case, *, progress: Any = None) -> Model:
         case: from `load` or `loads`.
         progress: of a BEM run, as in `run_bem`.
     """
-    if case.hydro is None:
-        return compile(case.system)
     data = hydro_of_case(case, progress=progress)
-    return compile(case.system, data, **case.hydro.compile_options)
+    return compile(case.system, data, **hydro_options(case))

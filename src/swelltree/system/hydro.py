@@ -11,6 +11,7 @@ from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.radiation import FRAMES, RADIATION, FitLike, RadiationFit
 from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text, one_of
 
+DRIFT = ("none", "mean", "newman", "qtf")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
 _radiation, _frame = one_of(RADIATION, "kind of radiation"), one_of(FRAMES, "frame")
@@ -139,6 +140,7 @@ class HydroSpec(Description):
         fit: options of "state_space".
         frame: "fixed", or "yaw" for data whose axes follow the mean yaw of each body.
         yaw_time: time over which that mean is taken [s].
+        drift: second-order wave loads: "none", "mean", "newman" or "qtf".
     """
 
     kind: ClassVar[str] = "hydro"
@@ -161,6 +163,7 @@ class HydroSpec(Description):
     fit: FitLike = RadiationFit()
     frame: Annotated[str, _frame[0], _frame[1]] = "fixed"
     yaw_time: Number = 60.0
+    drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
 
     def __post_init__(self) -> None:
         if (self.source is None) == (self.file is None):
@@ -193,6 +196,7 @@ class HydroSpec(Description):
             "fit": self.fit.options,
             "frame": self.frame,
             "yaw_time": self.yaw_time,
+            "drift": self.drift,
         }
 
     @property
