@@ -20,9 +20,9 @@ from swelltree.model.signals import compile_signal
 from swelltree.system import AppliedForce, JointForce, SpringDamper, System
 from swelltree.system.bodies import Point
 from swelltree.system.controllers import parse_measure
-from swelltree.system.moorings import dense, six
 from swelltree.system.sensors import DistanceSensor, PointSensor
 from swelltree.system.signals import resolve
+from swelltree.system.six import dense, six
 
 
 @dataclass(frozen=True)
