@@ -183,7 +183,9 @@ def _wind_table(force: WindDrag) -> np.ndarray:
     scale = (force.front_area, force.side_area, force.side_area * force.length)
     at = np.linspace(-180.0, 180.0, ANGLES)
     table = []
-    for values, factor, sign in zip((force.CX, force.CY, force.CN), scale, (1, -1, -1), strict=True):
+    for values, factor, sign in zip(
+        (force.CX, force.CY, force.CN), scale, (1, -1, -1), strict=True
+    ):
         rows = np.array(values or (0.0,) * len(angle))
         if angle[0] == 0.0 and angle[-1] == 180.0:
             # port and starboard are alike

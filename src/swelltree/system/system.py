@@ -214,9 +214,9 @@ class System(Description):
             if isinstance(force, WindDrag) and self.wind is None:
                 raise force.fail("there is no wind. Give System(..., wind=Wind(speed=...)).")
         current = self.current
-        if isinstance(current, PowerLawCurrent) and current.depth is None:
-            if np.isinf(self.water.depth):
-                raise current.fail("the water is infinitely deep. Give the depth where it ends.")
+        endless = isinstance(current, PowerLawCurrent) and current.depth is None
+        if endless and np.isinf(self.water.depth):
+            raise current.fail("the water is infinitely deep. Give the depth where it ends.")
 
     def _check_controllers(self) -> None:
         driver: dict[str, str] = {}
