@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def _members(system: System, layout: Layout, members: list[MorisonMember]) -> Mo
     rows: list[dict[str, Any]] = []
     for number, member in enumerate(members):
         rows += _strips(system, layout, member, number)
-    names = [field for field in MorisonMembers.__dataclass_fields__ if field != "names"]
+    names = [field.name for field in fields(MorisonMembers) if field.name != "names"]
     columns = {name: [row[name] for row in rows] for name in names}
     arrays = {
         name: tuple(column) if name in ("body", "member") else np.array(column, dtype=float)
