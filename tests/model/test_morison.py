@@ -21,7 +21,13 @@ def pile(depth=np.inf, bottom=-40.0, strips=80, **more):
     member = sw.MorisonMember("leg", body.at(0, 0, bottom), body.at(0, 0, 10.0), **given)
     water = sw.Water(rho=RHO, depth=depth)
     return sw.compile(
-        sw.System("pile", [body], [sw.Weld("held", sw.WORLD.at(3.0, 1.0, 0.0), body)], [member], water=water)
+        sw.System(
+            "pile",
+            [body],
+            [sw.Weld("held", sw.WORLD.at(3.0, 1.0, 0.0), body)],
+            [member],
+            water=water,
+        )
     )
 
 

@@ -28,6 +28,7 @@ DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle
 NODES = 24  # of the Gaussian quadrature in each direction
 ROUNDS = 200
+SMALL = 1e-6  # m/s
 TOLERANCE = 1e-6  # of the largest motion
 
 
@@ -150,6 +151,14 @@ class DragSolver:
                 damping[..., body, :, body, :] += blocks[..., own, :, :].sum(-3)
                 force[:, body] += push[:, own].sum(1)
         return Linear(damping.reshape(*shape, 6 * N, 6 * N), force.reshape(-1, 6 * N))
+
+    def small(self) -> Linear:
+        """What the law's own derivative at the mean gives, for motions that are small."""
+        matrices = []
+        for piece in self.pieces:
+            k, m = piece.mean.shape
+            matrices.append(gaussian(SMALL**2 * np.tile(np.eye(m), (k, 1, 1)), piece.mean, piece))
+        return self.linear(matrices)
 
     def run(self, how: str) -> tuple[np.ndarray, list[np.ndarray], int]:
         """Motion of the bodies per metre, B of every piece, and the number of rounds."""

@@ -103,15 +103,15 @@ def linear_system(
         hydro = replace(model.hydro, memory=None, waves=None, damping=none)
         still = without_table(model.replace(hydro=hydro))
     state, lam, _, _ = find_rest(still, how, start)
-    pieces = []
-    if not drag:
-        # the pose of rest is that with drag in the current; its linear part comes from elsewhere
-        motion = how.kinematics(still, jnp.zeros(()), state).motion
-        pieces = drag_pieces(still, motion)
-        groups = tuple(group.without_drag() for group in still.forces.groups)
-        still = still.replace(forces=replace(still.forces, groups=groups))
     n = state.s.shape[0]
     parts = {name: np.asarray(x) for name, x in _linearised(how)(still, state, lam).items()}
+    pieces = []
+    if not drag:
+        # drag keeps what depends on the pose; what depends on velocity comes from its pieces
+        pieces = drag_pieces(still, how.kinematics(still, jnp.zeros(()), state).motion)
+        groups = tuple(group.without_drag() for group in still.forces.groups)
+        smooth = still.replace(forces=replace(still.forces, groups=groups))
+        parts["damping"] = np.asarray(_linearised(how)(smooth, state, lam)["damping"])
     Z = np.eye(n)
     if "rows" in parts and parts["rows"].size:
         _, size, Vt = np.linalg.svd(parts["rows"])
@@ -147,6 +147,9 @@ def excitation_of(
 ) -> np.ndarray:
     """Excitation per metre by hydro data and by force groups, (c, 6N)."""
     force = group_excitation(linear["still"], how, linear["state"], omega, beta)
+    if linear["pieces"]:
+        waves = Waves(omega, beta, np.ones(len(omega)))
+        force = force - DragSolver(model, linear["pieces"], waves, None).small().force
     return force + excitation_at(_table(model), omega, beta) if has_table(model) else force
 
 
@@ -242,8 +245,6 @@ def with_drag(
 
 def _waves_of(model: Model, sea: Any, case: int | str) -> Waves:
     """Components of a sea that the data cover."""
-    if sea is None:
-        raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
     found = realised(model, sea, case)
     if not isinstance(found, Components):
         raise SwelltreeError(
@@ -289,6 +290,10 @@ def rao(
     _checked(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag)
+    if drag == "harmonic" and amplitude is None:
+        raise SwelltreeError("drag='harmonic' needs the amplitude of the waves. Give metres.")
+    if drag == "stochastic" and sea is None:
+        raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
     w, beta = _asked(model, omega, wave_direction)
     linear = linear_system(model, how, start, drag == "none")
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
@@ -297,8 +302,6 @@ def rao(
     if drag == "none":
         y = amplitudes(model, linear, w, force.reshape(len(w), len(beta), -1), radiation)
     elif drag == "harmonic":
-        if amplitude is None:
-            raise SwelltreeError("drag='harmonic' needs the amplitude of the waves. Give metres.")
         a = np.repeat(np.broadcast_to(np.asarray(amplitude, float), w.shape), len(beta))
         y, _, rounds = with_drag(model, linear, Waves(*pairs, a), force, radiation, drag)
     else:
