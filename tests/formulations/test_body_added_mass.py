@@ -44,12 +44,13 @@ def accelerations():
     """Accelerations and power of inertia at the first instant, by formulation."""
     model = swimmers()
 
-    def look(model, how):
+    def look(model, name):
+        how = formulation(name)
         kin, _, a = solve_motion(model, how, jnp.zeros(()), how.start(model))
         return a.v_dot, kinetic_energy(model, kin.inertia, kin.motion.v)
 
     return {
-        name: jax.jit(lambda m, how=formulation(name): look(m, how), compiler_options=QUICK)(model)
+        name: jax.jit(lambda m, name=name: look(m, name), compiler_options=QUICK)(model)
         for name in NAMES
     }
 

@@ -114,6 +114,7 @@ def _strips(system: System, layout: Layout, member: MorisonMember, number: int) 
         "length": dl,
         "body": layout.bodies.index(member.a.body),
         "member": number,
+        "follows": 1.0 if member.surface == "actual" else 0.0,
         **dict.fromkeys(("drag_normal", "inertia_normal", "volume"), 0.0),
     }
     wet_inertia = 1.0 if member.inertia else 0.0

@@ -114,7 +114,9 @@ class DragSolver:
         self.model, self.pieces, self.waves, self.solve = model, pieces, waves, solve
         self.bodies = model.layout.n_bodies
         self.water = [
-            np.einsum("kij,ckj->cki", p.from_water, water_velocity(model, waves.omega, waves.beta, p.at))
+            np.einsum(
+                "kij,ckj->cki", p.from_water, water_velocity(model, waves.omega, waves.beta, p.at)
+            )
             for p in pieces
         ]
 

@@ -15,6 +15,7 @@ from swelltree.system.six import Matrix, by_dof, dense
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, Vector, one_of
 
 RELATIVE_TO = ("ground", "current", "water")
+_surface = one_of(("actual", "still"), "surface")
 _relative = one_of(RELATIVE_TO, "reference")
 
 
@@ -105,8 +106,8 @@ class MorisonMember(Force):
     Per length, with w = u - v normal to the member:
     half rho Cd D |w| w + rho A (1 + Ca) du/dt - rho A Ca dv/dt
 
-    Strips are loaded as far as they are under the instantaneous surface. The last term is in the
-    mass matrix, with what is wet in still water as described.
+    Strips are loaded as far as they are under the surface. The last term is in the mass matrix,
+    with what is wet in still water as described.
 
     Args:
         name: unique in the system.
@@ -122,6 +123,8 @@ class MorisonMember(Force):
         drag_width: width that drag sees [m]; the diameter if not given.
         section_area: area of the cross section [m^2]; that of the diameter if not given.
         strips: number of strips.
+        surface: "actual" loads strips up to the instantaneous surface, "still" up to the still
+            water, as linear theory does.
         inertia: with the force of the water's acceleration and the added mass. False leaves drag
             alone, for members that the hydro data of the body hold already.
         buoyancy: with buoyancy and the axial pressure of the waves, for bodies without hydro data.
@@ -141,6 +144,7 @@ class MorisonMember(Force):
     drag_width: Number | None = None
     section_area: Number | None = None
     strips: Count = 10
+    surface: Annotated[str, _surface[0], _surface[1]] = "actual"
     inertia: Flag = True
     buoyancy: Flag = False
 

@@ -27,7 +27,7 @@ class DragPieces(NamedTuple):
     body: Array  # (k,) depth-first number
     at: Array  # (k, 3) place in the world, m
     from_body: Array  # L, (k, m, 6) from the body's velocity in world axes
-    from_water: Array  # D, (k, m, 3) from the velocity of waves in world axes; zero where they are not felt
+    from_water: Array  # D, (k, m, 3) from the velocity of waves; zero where it is not felt
     mean: Array  # (k, m) of the relative velocity: the current, m/s
     to_wrench: Array  # O, (k, 6, m) to the wrench at the reference point, world axes
     law: Callable[[Array], Array]  # (..., k, m) -> (..., k, m)

@@ -41,6 +41,7 @@ class MorisonMembers(ForceGroup):
     volume: Array  # (k,) that buoys, m^3
     length: Array  # (k,) m
     width: Array  # (k,) m
+    follows: Array  # (k,) one where the wet part follows the instantaneous surface
     body: tuple[int, ...]  # of each strip
     member: tuple[int, ...]  # of each strip
     names: tuple[str, ...]
@@ -51,7 +52,8 @@ class MorisonMembers(ForceGroup):
         seen = point_motion(now.motion, body, self.point)
         xp = namespace(seen.position)
         s = matvec(seen.rotation, self.axis)
-        wet = wetness(surface_at(model, now.t, seen.position), seen.position, s, self)
+        surface = self.follows * surface_at(model, now.t, seen.position)
+        wet = wetness(surface, seen.position, s, self)
         water = water_at(model, now.t, seen.position)
         w_s, w_n = _split(water.velocity - seen.velocity, s)
         a_s, a_n = _split(water.acceleration, s)
