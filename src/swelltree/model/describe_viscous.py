@@ -95,7 +95,7 @@ def _members(system: System, layout: Layout, members: list[MorisonMember]) -> Mo
         rows += _strips(system, layout, member, number)
     names = [field.name for field in fields(MorisonMembers) if field.name != "names"]
     columns = {name: [row[name] for row in rows] for name in names}
-    arrays = {
+    arrays: dict[str, Any] = {
         name: tuple(column) if name in ("body", "member") else np.array(column, dtype=float)
         for name, column in columns.items()
     }

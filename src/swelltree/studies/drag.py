@@ -167,7 +167,7 @@ class DragSolver:
         size = self.waves.amplitude[:, None]
         # from the drag of bodies that stand still
         X = np.zeros((len(size), 6 * self.bodies), dtype=complex)
-        matrices = self.matrices(X, how)
+        matrices, change = self.matrices(X, how), np.inf
         for count in range(1, ROUNDS + 1):
             new = self.solve(self.linear(matrices))
             change = np.abs(size * (new - X)).max() / max(np.abs(size * new).max(), 1e-300)

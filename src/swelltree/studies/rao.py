@@ -24,19 +24,17 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
-from swelltree.model.hydrodynamics import Table, without_table
+from swelltree.model.hydrodynamics import without_table
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
-from swelltree.model.sea_state import excitation_at, in_band, interpolated
+from swelltree.model.sea_state import interpolated
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
-from swelltree.studies.simulate import realised
-from swelltree.studies.wave_forces import group_excitation
+from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
 from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.waves.airy import Components
 
 RADIATION = ("data", "state_space")
 
@@ -129,36 +127,12 @@ def linear_system(
     }
 
 
-def _table(model: Model) -> Table:
-    if model.hydro is None or model.hydro.table is None:
-        raise SwelltreeError(
-            "rao: the model has no hydro data. Compile with compile(system, hydro=...)."
-        )
-    return model.hydro.table
-
-
-def has_table(model: Model) -> bool:
-    """Are there hydro data?"""
-    return model.hydro is not None and model.hydro.table is not None
-
-
-def excitation_of(
-    model: Model, linear: dict[str, Any], how: Formulation, omega: np.ndarray, beta: np.ndarray
-) -> np.ndarray:
-    """Excitation per metre by hydro data and by force groups, (c, 6N)."""
-    force = group_excitation(linear["still"], how, linear["state"], omega, beta)
-    if linear["pieces"]:
-        waves = Waves(omega, beta, np.ones(len(omega)))
-        force = force - DragSolver(model, linear["pieces"], waves, None).small().force
-    return force + excitation_at(_table(model), omega, beta) if has_table(model) else force
-
-
 def _radiation(model: Model, omega: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     """Added mass and damping at each frequency, from the data or from the fitted memory."""
     if not has_table(model):
         none = np.zeros((len(omega), 6 * model.layout.n_bodies, 6 * model.layout.n_bodies))
         return none if model.added_mass is None else none + np.asarray(model.added_mass), none
-    table = _table(model)
+    table = table_of(model)
     if source == "data":
         A = interpolated(table.omega, table.added_mass, omega)
         return A, interpolated(table.omega, table.radiation_damping, omega)
@@ -216,7 +190,7 @@ def _checked(model: Model, radiation: str) -> None:
             f"Choose one of {listed(RADIATION)}."
         )
     if not any(group.adds_excitation for group in model.forces.groups):
-        _table(model)
+        table_of(model)
 
 
 def with_drag(
@@ -241,18 +215,6 @@ def with_drag(
     answers: list[np.ndarray] = []
     _, matrices, rounds = DragSolver(model, linear["pieces"], waves, solve).run(drag)
     return answers[-1], matrices, rounds
-
-
-def _waves_of(model: Model, sea: Any, case: int | str) -> Waves:
-    """Components of a sea that the data cover."""
-    found = realised(model, sea, case)
-    if not isinstance(found, Components):
-        raise SwelltreeError(
-            "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
-        )
-    inside = in_band(_table(model), found) if has_table(model) else slice(None)
-    columns = (found.omega, found.beta, found.amplitude)
-    return Waves(*(np.asarray(x)[inside] for x in columns))
 
 
 def rao(
@@ -294,7 +256,7 @@ def rao(
         raise SwelltreeError("drag='harmonic' needs the amplitude of the waves. Give metres.")
     if drag == "stochastic" and sea is None:
         raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
-    w, beta = _asked(model, omega, wave_direction)
+    w, beta = asked(model, omega, wave_direction)
     linear = linear_system(model, how, start, drag == "none")
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
     force = excitation_of(model, linear, how, *pairs)
@@ -305,7 +267,7 @@ def rao(
         a = np.repeat(np.broadcast_to(np.asarray(amplitude, float), w.shape), len(beta))
         y, _, rounds = with_drag(model, linear, Waves(*pairs, a), force, radiation, drag)
     else:
-        waves = _waves_of(model, sea, 0)
+        waves = waves_of(model, sea, 0)
         own = excitation_of(model, linear, how, waves.omega, waves.beta)
         _, matrices, rounds = with_drag(model, linear, waves, own, radiation, drag)
         found = None
@@ -318,27 +280,6 @@ def rao(
     y = y.reshape(len(w), len(beta), -1)
     attrs = {"drag": drag, "drag_rounds": rounds} | (provenance or {})
     return _to_dataset(model, how, linear, w, beta, y, radiation, attrs)
-
-
-def _asked(model: Model, omega: Any, wave_direction: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies and headings asked for, or those of the data."""
-    if not has_table(model):
-        if omega is None:
-            raise SwelltreeError(
-                "rao: there are no hydro data to take frequencies from. Give omega."
-            )
-        beta = 0.0 if wave_direction is None else wave_direction
-        return tuple(np.atleast_1d(np.asarray(x, dtype=float)) for x in (omega, beta))
-    table = _table(model)
-    w = np.atleast_1d(np.asarray(table.omega if omega is None else omega, dtype=float))
-    beta = table.direction if wave_direction is None else wave_direction
-    beta = np.atleast_1d(np.asarray(beta, dtype=float))
-    if (w < table.omega[0] * (1 - 1e-9)).any() or (w > table.omega[-1] * (1 + 1e-9)).any():
-        raise SwelltreeError(
-            f"hydro data reach from omega = {table.omega[0]:.4g} to {table.omega[-1]:.4g} rad/s "
-            f"but {w.min():.4g} to {w.max():.4g} is asked for. Compute data there."
-        )
-    return w, beta
 
 
 def damper_power(model: Model, linear: dict[str, Any], w: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -447,7 +388,7 @@ def response(
     _checked(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag)
-    waves = _waves_of(model, sea, case)
+    waves = waves_of(model, sea, case)
     w, beta, a = waves
     if drag == "harmonic" and len(w) > 1:
         raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")

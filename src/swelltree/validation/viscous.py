@@ -34,6 +34,7 @@ from swelltree.system import (
 )
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
+from swelltree.waves.components import components
 from swelltree.waves.sea import realise
 
 RHO, G = 1000.0, 9.81
@@ -172,7 +173,7 @@ def drag_linearisation() -> list[Check]:
         sea = IrregularSea(
             Jonswap(Hs=Hs, Tp=Tp), seed=3, components=80, jitter=False, spacing="equal"
         )
-        repeat = float(realise(sea, model.water).repeat_period)
+        repeat = float(components(sea, model.water).repeat_period)
         times = np.append(0.0, 150.0 + repeat * np.arange(1500) / 1500)
         seen = simulate(model, sea, times=times, progress=False).position.values[1:, 0, 0].std()
         found = response(model, sea, drag="stochastic").standard_deviation.values[0, 0]

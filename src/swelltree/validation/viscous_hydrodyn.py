@@ -89,7 +89,7 @@ def hydrodyn_member_drag(folder: Path) -> list[Check]:
     model = spar_members()
     inside = np.flatnonzero((time >= 10.0) & (time <= 50.0))[::20]
     v = velocities(reference)
-    found = np.array([held_wrench(model, waves, time[i], v[i], "constant") for i in inside])
+    found = np.array([held_wrench(model, waves, float(time[i]), v[i], "constant") for i in inside])
     expected = member_drag(reference)[inside]
     why = "waves known by 60 s of elevation"
     return [
