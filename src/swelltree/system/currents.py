@@ -120,7 +120,7 @@ def as_current(value: Any) -> Any:
             f"{shown(value)} is not a current. Give UniformCurrent(speed=...) or another."
         )
     kind = value.get("type", UniformCurrent.type)
-    if kind not in CURRENT_TYPES:
+    if not isinstance(kind, str) or kind not in CURRENT_TYPES:
         raise ValueError(
             f"has type {shown(kind)}.{suggest(kind, CURRENT_TYPES)} "
             f"The types are {listed(CURRENT_TYPES)}."
