@@ -65,9 +65,10 @@ NEEDED = {
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
+EXTRA = [sw.Wind, sw.Water, sw.Point, sw.System, sw.HydroSpec, sw.RadiationFit]
 
 
-@pytest.mark.parametrize("cls", [*CLASSES, *CURRENT_TYPES.values(), sw.Wind, sw.Water, sw.Point, sw.System, sw.HydroSpec])
+@pytest.mark.parametrize("cls", [*CLASSES, *CURRENT_TYPES.values(), *EXTRA])
 def test_odd_value_is_taken_or_told(cls):
     fields = dataclasses.fields(cls)
     needed = {f.name: NEEDED[f.name] for f in fields if f.default is dataclasses.MISSING}

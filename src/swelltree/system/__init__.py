@@ -49,6 +49,7 @@ from swelltree.system.joints import (
 )
 from swelltree.system.moorings import LinearDamping, LinearMooring
 from swelltree.system.ptos import LinearPto
+from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -146,6 +147,7 @@ __all__ = [
     "Polynomial",
     "PowerLawCurrent",
     "QuadraticDrag",
+    "RadiationFit",
     "RegularWave",
     "RevoluteSpherical",
     "Screw",
