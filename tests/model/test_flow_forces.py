@@ -236,3 +236,29 @@ def test_wind_is_stronger_higher_up_and_weaker_running_before_it():
 def test_mistakes_are_told_in_words(make, words):
     with pytest.raises(sw.SwelltreeError, match=words):
         make()
+
+
+def test_nothing_acts_at_rest_in_still_water():
+    body = numbered(np.diag([500.0, 900.0, 700.0, 10.0, 20.0, 30.0]))
+    forces = [
+        sw.QuadraticDrag("q", "b", damping={"Heave": 3.0}, relative_to="water"),
+        sw.BodyDrag("d", body.at(1, 0, 0), area=(1, 1, 1), Cd=(1, 1, 1), Cl=(1, 1, 1)),
+        sw.MorisonMember("m", body.at(0, 0, -2), body.at(3, 0, 2), diameter=0.5, end_Cd=1.0),
+    ]
+    model = model_of(*forces, body=body)
+    for kind in ("quadratic_drag", "body_drag", "morison", "water_inertia"):
+        assert not group_loads(model, kind).wrench.any()
+
+
+def test_members_that_the_data_may_hold_are_reported():
+    from made_hydro import MASS, heaving_float
+
+    body = sw.Body("float", mass=MASS, inertia=(1e5, 1e5, 1e5))
+    leg = sw.MorisonMember("leg", body.at(0, 0, -9), body.at(0, 0, -3), diameter=1.0)
+    system = sw.System(
+        "s", [body], [sw.Slider("f", sw.WORLD, body, axis="z")], [leg], water=sw.Water(rho=1000.0)
+    )
+    report = " ".join(sw.compile(system, heaving_float(), radiation="none").report)
+    assert "member 'leg' adds inertia" in report
+    bare = system.replace(forces=(leg.replace(inertia=False),))
+    assert "leg" not in " ".join(sw.compile(bare, heaving_float(), radiation="none").report)

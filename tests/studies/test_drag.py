@@ -8,6 +8,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float
 from swelltree.model.forces.drag import DragPieces
+from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.drag import cycle, gaussian
 
 RHO = 1000.0
@@ -237,3 +238,21 @@ def test_it_drifts_with_the_current_in_the_end(sinking):
     # the last of the slip goes with 1/t
     np.testing.assert_allclose(v[:2], 1.5 * np.array([np.cos(0.6), np.sin(0.6)]), atol=0.03)
     assert np.abs(sinking.energy_residual).max() < 1e-6 * np.abs(sinking.work).max()
+
+
+@pytest.mark.slow
+def test_gradient_of_a_run_with_drag_matches_finite_differences():
+    """How far a moored pile has gone after 8 s, by its drag coefficient."""
+    model = sw.compile(moored_pile(sw.UniformCurrent(1.0)))
+    group = model.forces.groups[0]
+    wave = sw.RegularWave(amplitude=1.5, omega=0.7)
+
+    def reached(factor):
+        strong = replace(group, drag_normal=factor * jnp.asarray(group.drag_normal))
+        changed = model.replace(forces=replace(model.forces, groups=(strong,)))
+        run = sw.simulate(changed, wave, times=np.arange(1, 17) * 0.5, rtol=1e-8, atol=1e-11)
+        return run["position"][-1, 0, 0]
+
+    value = jax.jit(reached)
+    slope = float(jax.jit(jax.jacfwd(reached))(1.0))
+    assert slope == pytest.approx(float(value(1.001) - value(0.999)) / 0.002, rel=1e-5)

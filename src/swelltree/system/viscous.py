@@ -21,9 +21,9 @@ _relative = one_of(RELATIVE_TO, "reference")
 
 @description
 class QuadraticDrag(Force):
-    """Quadratic damping at a body's reference point, in body axes.
+    r"""Quadratic damping at a body's reference point, in body axes.
 
-    wrench = -damping (v |v|), each of the six velocities with its own size
+    .. math:: \text{wrench}_i = -\sum_j \text{damping}_{ij}\, v_j |v_j|
 
     Args:
         name: unique in the system.
@@ -63,12 +63,16 @@ class QuadraticDrag(Force):
 
 @description
 class BodyDrag(Force):
-    """Drag and lift of a body given by numbers, along its own axes, at one point.
+    r"""Drag and lift of a body given by numbers, along its own axes, at one point.
 
-    With w the velocity of the water relative to the point, in body axes, each axis i gives
-    half rho Cd_i A_i |w_i| w_i along itself, and a lift of size
-    half rho Cl_i A_i |w|^2 sin(a) cos(a), normal to w in the plane of w and the axis, where a is
-    the angle between w and the plane normal to the axis. Lift does no work on the flow.
+    With w the velocity of the water relative to the point, in body axes, each axis gives
+
+    .. math::
+        \tfrac12 \rho C_{d,i} A_i |w_i| w_i \quad \text{and} \quad
+        \tfrac12 \rho C_{l,i} A_i |w|^2 \sin\alpha_i \cos\alpha_i
+
+    the first along itself, the second normal to w in the plane of w and the axis, where
+    sin(alpha) is the part of w along the axis. Lift does no work on the flow.
 
     Args:
         name: unique in the system.
@@ -101,10 +105,11 @@ class BodyDrag(Force):
 
 @description
 class MorisonMember(Force):
-    """A slender member on a body: drag and inertia by Morison's formula, strip by strip.
+    r"""A slender member on a body: drag and inertia by Morison's formula, strip by strip.
 
-    Per length, with w = u - v normal to the member:
-    half rho Cd D |w| w + rho A (1 + Ca) du/dt - rho A Ca dv/dt
+    Per length, with w = u - v normal to the member,
+
+    .. math:: \tfrac12 \rho C_d D |w| w + \rho A (1 + C_a) \dot u - \rho A C_a \dot v
 
     Strips are loaded as far as they are under the surface. The last term is in the mass matrix,
     with what is wet in still water as described.
