@@ -182,6 +182,12 @@ def test_in_a_strong_current_drag_is_linear_without_any_help(pile):
         np.testing.assert_allclose(found, plain, atol=1e-3 * np.abs(plain).max())
 
 
+def test_a_linearisation_that_does_not_settle_warns(pile, monkeypatch):
+    monkeypatch.setattr("swelltree.studies.drag.ROUNDS", 2)
+    with pytest.warns(sw.SwelltreeWarning, match="still changes by"):
+        sw.rao(pile, omega=[0.5], drag="harmonic", amplitude=3.0)
+
+
 def test_drag_that_cannot_be_linearised_is_told(pile):
     model = pile
     with pytest.raises(sw.SwelltreeError, match="Did you mean 'harmonic'"):
