@@ -24,7 +24,8 @@ _NAMES = {
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
-        Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
+        Case SimulateStudy EquilibriumStudy ModesStudy RaoStudy
+        ResponseStudy SteadyStateStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.read": "read_hydro",

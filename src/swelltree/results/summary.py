@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.results.energy import energy_scale
+from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
 if TYPE_CHECKING:
@@ -90,10 +91,17 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
 
     parts: list[Any] = [Text(title, style="bold")] if title else []
     if "position" in dataset and "time" in dataset.dims:
-        parts += [_run_line(dataset), _extremes_table(dataset)]
+        periodic = dataset.attrs.get("study") == "steady_state"
+        parts.append(periodic_line(dataset) if periodic else _run_line(dataset))
+        parts.append(_extremes_table(dataset))
         if "spring_tension" in dataset:
             parts.append(_springs_line(dataset))
-        parts.append(_budget_table(dataset))
+        if "work" in dataset:
+            parts.append(_budget_table(dataset))
+    elif "rao" in dataset:
+        parts += rao_tables(dataset, STYLE)
+    elif "standard_deviation" in dataset:
+        parts += response_tables(dataset, STYLE)
     elif "position" in dataset:
         parts += rest_tables(dataset, STYLE)
     elif "natural_period" in dataset:

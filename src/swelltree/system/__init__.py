@@ -79,7 +79,10 @@ from swelltree.system.studies import (
     SOLVERS,
     EquilibriumStudy,
     ModesStudy,
+    RaoStudy,
+    ResponseStudy,
     SimulateStudy,
+    SteadyStateStudy,
     Study,
 )
 from swelltree.system.system import System
@@ -148,7 +151,9 @@ __all__ = [
     "PowerLawCurrent",
     "QuadraticDrag",
     "RadiationFit",
+    "RaoStudy",
     "RegularWave",
+    "ResponseStudy",
     "RevoluteSpherical",
     "Screw",
     "Sea",
@@ -161,6 +166,7 @@ __all__ = [
     "SpectrumTable",
     "Sphere",
     "SpringDamper",
+    "SteadyStateStudy",
     "StillWater",
     "StreamFunctionWave",
     "Study",
