@@ -235,7 +235,7 @@ def test_studies_of_the_frequency_domain_and_of_periods_are_read():
         harmonics = 5
         wave = { type = "regular", amplitude = 1.0, period = 9.0 }
     """
-    case = loads(text)
+    case = sw.loads(text)
     linear, sea, swell = (study.arguments() for study in case.studies)
     assert linear["omega"] == (0.5, 1.0, 1.5)
     assert linear["wave_direction"] == [pytest.approx(3.141592653589793)]
@@ -243,4 +243,4 @@ def test_studies_of_the_frequency_domain_and_of_periods_are_read():
     assert sea["sea"].spectrum.Hs == 2.0
     assert (swell["harmonics"], swell["wave"].amplitude) == (5, 1.0)
     assert "name" not in swell
-    assert loads(case.to_toml()).studies == case.studies
+    assert sw.loads(case.to_toml()).studies == case.studies
