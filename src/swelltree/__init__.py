@@ -16,7 +16,8 @@ _NAMES = {
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
-        LinearPto LinearMooring LinearDamping
+        LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
+        MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable

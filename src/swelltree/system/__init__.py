@@ -40,7 +40,15 @@ from swelltree.system.joints import (
     Weld,
 )
 from swelltree.system.moorings import LinearDamping, LinearMooring
-from swelltree.system.ptos import LinearPto
+from swelltree.system.pto_base import Pto
+from swelltree.system.pto_machines import (
+    ConstantPressurePto,
+    DirectDrivePto,
+    HydraulicPto,
+    MechanicalRectifierPto,
+)
+from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
+from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -92,14 +100,19 @@ __all__ = [
     "Bretschneider",
     "Case",
     "Cone",
+    "ConstantPressurePto",
     "Controller",
     "Cos2s",
+    "CoulombPto",
     "Cylinder",
     "Cylindrical",
+    "DeclutchingPto",
     "DhRow",
+    "DirectDrivePto",
     "DirectionalTable",
     "Distance",
     "DistanceSensor",
+    "EndStops",
     "EquilibriumStudy",
     "FocusedWave",
     "Force",
@@ -109,17 +122,20 @@ __all__ = [
     "Hinge",
     "HorizontalCylinder",
     "Hull",
+    "HydraulicPto",
     "HydroSpec",
     "IrregularSea",
     "Joint",
     "JointForce",
     "JointLayout",
     "Jonswap",
+    "LatchingPto",
     "LinearDamping",
     "LinearMooring",
     "LinearPto",
     "Measure",
     "MeasuredWave",
+    "MechanicalRectifierPto",
     "MeshFile",
     "ModesStudy",
     "OchiHubble",
@@ -130,6 +146,7 @@ __all__ = [
     "Point",
     "PointSensor",
     "Polynomial",
+    "Pto",
     "RegularWave",
     "RevoluteSpherical",
     "Screw",

@@ -112,6 +112,7 @@ class JointForce(Force):
         upper: upper end stop [m, rad].
         stop_stiffness: of the stops [N/m, N m/rad].
         stop_damping: of the stops while touched [N s/m, N m s/rad].
+        stop_ramp: overrun over which that damping sets in [m, rad].
         force: u [N, N m], a signal.
     """
 
@@ -133,9 +134,12 @@ class JointForce(Force):
     stop_stiffness: Number | None = None
     stop_damping: Number = 0.0
     force: Signal | None = None
+    stop_ramp: Number = 0.01
 
     def __post_init__(self) -> None:
         self.check_not_negative("stiffness", "damping", "friction", "stop_damping")
+        if not self.stop_ramp > 0:
+            raise self.fail(f"stop_ramp {self.stop_ramp} m is not positive. Give e.g. 0.01.")
         if not self.friction_velocity > 0:
             raise self.fail(
                 f"friction_velocity {self.friction_velocity} m/s is not positive. Give e.g. 1e-3."
