@@ -68,8 +68,12 @@ def held_motion(
     group = latch_group(model)
     motion = kin.motion
     W = unit_pairs(model, group, motion)
-    free, respond = jax.linearize(lambda w: formulation.acceleration(model, kin, w), loads.wrench)
-    each = jax.vmap(respond)(W)
+
+    def respond(unit: Array) -> tuple[Acceleration, Acceleration]:
+        solve = lambda wrench: formulation.acceleration(model, kin, wrench)  # noqa: E731
+        return jax.jvp(solve, (loads.wrench,), (unit,))
+
+    free, each = jax.vmap(respond, out_axes=(None, 0))(W)
     G = (W[:, None] * each.v_dot[None]).sum((2, 3))
     G = 0.5 * (G + G.T)
     rate = (W * motion.v).sum((1, 2))
