@@ -24,6 +24,8 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.forces.hydro_frame import FollowingFrame
+from swelltree.model.forces.total import with_group
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
@@ -42,6 +44,8 @@ def compile(
     coupling: bool = True,
     fit: dict[str, Any] | None = None,
     step: float = 0.05,
+    frame: str = "fixed",
+    yaw_time: float = 60.0,
     added_mass: np.ndarray | None = None,
 ) -> Model:
     """Compile a described system.
@@ -55,6 +59,9 @@ def compile(
         coupling: keep the hydrodynamic coupling between bodies.
         fit: options of the radiation fit.
         step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
+        frame: "fixed", or "yaw": the axes of the data follow the mean yaw of each body, for
+            vessels that turn far; headings of the waves are then relative to it.
+        yaw_time: time over which that mean is taken [s], longer than the waves.
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -96,9 +103,13 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step)
+        options = HydroOptions(
+            radiation, omega, coupling, tuple((fit or {}).items()), step, frame, yaw_time
+        )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
+        if frame == "yaw":
+            model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
     return _started(model, system, joints)
 
 
