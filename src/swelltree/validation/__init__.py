@@ -18,6 +18,7 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "ptos",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -34,7 +35,7 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, periodic, lines, cables,
+        only: name of a case or of a group (joints, hydro, pto, periodic, lines, cables,
             weak_scatterer); all when not given.
 
     Returns:
