@@ -44,7 +44,7 @@ def machines() -> dict[str, dict[str, Any]]:
         "coulomb": {"kind": CoulombPto, "friction": 1.5e5, "efficiency": 0.8},
         "constant": {"kind": ConstantPressurePto, "piston_area": 0.02, "pressure": 8e6},
         "hydraulic": oil | {"motor_gain": 1e-9, "low_gas_volume": 1.0, "valve_resistance": 1e7},
-        "relieved": oil | {"motor_flow": 6e-3, "force_limit": 1.2e5},
+        "relieved": oil | {"motor_flow": 6e-3, "force_limit": 1.8e5},
         "generator": {
             "kind": DirectDrivePto,
             "damping": 2e5,

@@ -90,7 +90,7 @@ def formulations(names: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[C
         both = (mode[1:] > 0.5) & (mode[:-1] > 0.5)
         held.append(np.abs(np.diff(stroke))[both].max())
     return [
-        Check("places", float(apart), 1e-6, "m", "rtol 1e-9, errors grow in a pendulum"),
-        Check("force in the latch", float(force), 1e-5, "of largest", "the same"),
+        Check("places", float(apart), 1e-8, "m", "rtol 1e-9, errors grow in a pendulum"),
+        Check("force in the latch", float(force), 1e-7, "of largest", "the same"),
         Check("creep while locked", float(max(held)), 1e-8, "m", "what is left of the rate"),
     ]

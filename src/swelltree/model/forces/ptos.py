@@ -77,7 +77,7 @@ class Ptos(ForceGroup):
         ]
 
     def loads(self, model: Model, now: Now) -> Loads:
-        seen, answers = self.seen(model, now), self.answers(model, now)
+        answers = self.answers(model, now)
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(x)
 
@@ -89,7 +89,6 @@ class Ptos(ForceGroup):
         force = machine - self.stiffness * x + push
         stored = joined("stored") + 0.5 * self.stiffness * x**2 + squeezed
         lost = joined("lost") - (push - elastic) * v
-        bound = xp.concatenate([s.bound for s in seen])
         channels = {
             "force": force,
             "stroke": x,
@@ -98,7 +97,7 @@ class Ptos(ForceGroup):
             "stored": stored,
             "lost": lost,
             "stop_force": push,
-            "limited": xp.where(xp.abs(machine) >= bound * (1.0 - 1e-12), 1.0, 0.0),
+            "limited": joined("limited"),
         }
         wrench = pair_wrench(model, self.strokes, now.motion, force)
         return Loads(wrench, stored, -delivered - lost, channels | self.shown(answers))

@@ -28,6 +28,11 @@ class Seen:
         xp = namespace(force, self.bound)
         return xp.clip(force, -self.bound, self.bound)
 
+    def told(self, force: Array) -> Array:
+        """One where a force is beyond its bounds."""
+        xp = namespace(force, self.bound)
+        return xp.where(xp.abs(force) > self.bound, 1.0, 0.0)
+
 
 @pytree()
 class Answer:
@@ -38,6 +43,7 @@ class Answer:
     delivered: Array  # (e,) W
     lost: Array  # (e,) W
     rate: Array  # (states, e) of the inner states
+    limited: Array  # (e,) one while a limit is met
     shown: dict[str, Array]  # channels of its own, (e,) each
 
 

@@ -35,7 +35,7 @@ class Damper(Law):
 
 def machine(seen: Seen, force: Array, efficiency: Array) -> Answer:
     """Answer of a machine without inner states that wants to exert a force."""
-    force = seen.limited(force)
+    told, force = seen.told(force), seen.limited(force)
     power = -force * seen.v
     delivered = generated(power, efficiency)
-    return Answer(force, 0.0 * power, delivered, power - delivered, 0.0 * seen.z, {})
+    return Answer(force, 0.0 * power, delivered, power - delivered, 0.0 * seen.z, told, {})

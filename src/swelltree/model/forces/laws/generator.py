@@ -23,12 +23,14 @@ class Generator(Law):
         return namespace(self.damping).zeros((0, 1))
 
     def answer(self, seen: Seen) -> Answer:
-        force = seen.limited(seen.u - self.damping * seen.v)
+        wanted = seen.u - self.damping * seen.v
+        force = seen.limited(wanted)
         power = -force * seen.v
         copper = self.copper * force**2
         delivered = generated(power, self.efficiency(force, seen.v)) - copper
+        lost, told = power - delivered, seen.told(wanted)
         shown = {"copper_loss": copper}
-        return Answer(force, 0.0 * power, delivered, power - delivered, 0.0 * seen.z, shown)
+        return Answer(force, 0.0 * power, delivered, lost, 0.0 * seen.z, told, shown)
 
     def efficiency(self, force: Array, v: Array) -> Array:
         """Bilinear in the map, held beyond its edges."""

@@ -73,7 +73,8 @@ class Hydraulic(Law):
         lost = drop * motor - delivered + valves * v + (drop - d) * (flow - motor)
         rate = xp.stack([flow - motor, motor - flow])
         shown = {"pressure": d, "oil_volume": high, "oil_total": high + low}
-        return Answer(force, e_high + e_low, delivered, lost, rate, shown)
+        told = xp.where(share < 1.0, 1.0, 0.0)
+        return Answer(force, e_high + e_low, delivered, lost, rate, told, shown)
 
     def gas(self, oil: Array) -> tuple[Array, Array]:
         """Pressure and energy of the gas above the oil, energy from no oil on."""

@@ -46,7 +46,8 @@ class Rectifier(Law):
         out = self.clutch_damping * xp.maximum(self.ratio * seen.v - omega, 0.0)
         back = self.clutch_damping * xp.maximum(-self.ratio * seen.v - omega, 0.0)
         # at standstill both are at the verge; a limit lets the clutch slip
-        force = seen.limited(-self.ratio * (out - self.both_ways * back))
+        wanted = -self.ratio * (out - self.both_ways * back)
+        force = seen.limited(wanted)
         torque = xp.abs(force) / self.ratio
         slip = self.ratio * xp.abs(seen.v) - omega
         brake = self.generator_damping * omega + seen.u
@@ -54,5 +55,5 @@ class Rectifier(Law):
         delivered = self.efficiency * brake * omega
         lost = (1.0 - self.efficiency) * brake * omega + drag * omega + torque * slip
         rate = xp.stack([(torque - brake - drag) / self.inertia])
-        shown = {"flywheel_speed": omega}
-        return Answer(force, 0.5 * self.inertia * omega**2, delivered, lost, rate, shown)
+        stored, shown = 0.5 * self.inertia * omega**2, {"flywheel_speed": omega}
+        return Answer(force, stored, delivered, lost, rate, seen.told(wanted), shown)

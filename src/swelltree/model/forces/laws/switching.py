@@ -7,6 +7,7 @@ after a time, when the force in the latch passes its limit, or at the word of a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from swelltree.model.forces.laws.base import Answer, Law, Seen
@@ -47,10 +48,7 @@ class Switching(Law):
         xp = namespace(seen.v)
         force = -self.damping * seen.v - self.friction * xp.tanh(seen.v / self.friction_velocity)
         answer = machine(seen, self.working(seen.z[0]) * force, self.efficiency)
-        shown = {"mode": seen.z[0]}
-        return Answer(
-            answer.force, answer.stored, answer.delivered, answer.lost, 0.0 * seen.z, shown
-        )
+        return replace(answer, shown={"mode": seen.z[0]})
 
     def event_values(self, seen: Seen) -> Array:
         xp = namespace(seen.v)
