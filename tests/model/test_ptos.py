@@ -1,6 +1,7 @@
 """Machines of power take-offs: books, limits, conservation."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
@@ -78,7 +79,10 @@ def test_stops_keep_the_stroke(run):
     own = run.sel(pto="stopped")
     stroke, push = own["pto_stroke"].values, own["pto_stop_force"].values
     assert 0.4 < np.abs(stroke).max() < 0.6
-    assert np.array_equal(push != 0.0, np.abs(stroke) > 0.4)
+    assert (np.abs(stroke)[push != 0.0] > 0.4).all()
+    closing = (np.abs(stroke) > 0.4) & (stroke * own["pto_rate"].values > 0.0)
+    assert closing.any()
+    assert (push[closing] != 0.0).all()
     assert (push * stroke <= 0.0).all()
 
 
@@ -112,9 +116,9 @@ def test_summary_tells_mean_powers(run):
 
     from swelltree.results.summary import summary
 
-    console = Console(width=140, record=True, quiet=True)
+    console = Console(width=140, file=io.StringIO())
     console.print(summary(run))
-    text = console.export_text()
+    text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "efficiency" in text
     assert "rectifier" in text
 
@@ -170,7 +174,7 @@ def test_stop_is_continuous_at_contact_and_never_pulls():
         force = np.array([stop_forces(stops, np.array([a]), np.array([v]))[0][0] for a in x])
         assert np.abs(np.diff(force)).max() < 2e3  # of 3e5 N
         assert (force <= 0.0).all()
-        assert np.abs(force).max() > 5e3
+        assert (np.abs(force).max() > 3e5) == (v > 0)
 
 
 def test_stroke_between_points_makes_a_pair_without_net_wrench():
@@ -201,8 +205,8 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     assert np.abs(force.sum(0)).max() < 1e-9 * np.abs(force).max()
     assert np.abs(about_origin.sum(0)).max() < 1e-9 * np.abs(force).max()
     # power of the pair is force times rate
-    power = (loads.wrench * motion.v).sum()
-    booked = (loads.channels["force"] * loads.channels["rate"]).sum()
+    power = float((loads.wrench * motion.v).sum())
+    booked = float((loads.channels["force"] * loads.channels["rate"]).sum())
     assert power == pytest.approx(booked, rel=1e-9)
     # studies that know no inner states see the machine as at its start
     again = group.loads(model, Now(np.zeros(()), motion, AT_REST))
@@ -228,11 +232,10 @@ def test_derivative_of_delivered_energy_is_the_difference():
 
     def delivered(gain):
         changed = model.with_values({"hydraulic.motor_gain": gain})
-        out = sw.simulate(changed, duration=3.0, output_step=0.1, rtol=1e-9, atol=1e-11)
+        out = sw.simulate(changed, duration=1.0, output_step=0.1, solver="rk4", step=0.02)
         return out["pto_delivered"][:, 0].sum()
 
     step = 1e-12
-    forward = jax.jit(jax.value_and_grad(delivered))
-    slope = forward(1e-9)[1]
-    difference = (forward(1e-9 + step)[0] - forward(1e-9 - step)[0]) / (2 * step)
-    assert float(slope) == pytest.approx(float(difference), rel=1e-4)
+    both = jax.jit(lambda gain: jax.jvp(delivered, (gain,), (1.0,)))
+    difference = (both(1e-9 + step)[0] - both(1e-9 - step)[0]) / (2 * step)
+    assert float(both(1e-9)[1]) == pytest.approx(float(difference), rel=1e-5)
