@@ -8,8 +8,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text
+from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text, one_of
 
+DRIFT = ("none", "mean", "newman", "qtf")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
 
@@ -130,6 +131,7 @@ class HydroSpec(Description):
         refine: true to compare with larger panels and estimate the error, "extrapolate" to
             correct the result by it.
         threads: number of processor threads.
+        drift: second-order wave loads: "none", "mean", "newman" or "qtf".
     """
 
     kind: ClassVar[str] = "hydro"
@@ -145,6 +147,7 @@ class HydroSpec(Description):
         False
     )
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
+    drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
 
     def __post_init__(self) -> None:
         if (self.source is None) == (self.file is None):
