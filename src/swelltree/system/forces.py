@@ -86,11 +86,19 @@ class SpringDamper(Force):
         return {"a": self.a, "b": self.b}
 
 
-def _as_joint_name(value: Any) -> str:
+def as_joint_name(value: Any) -> str:
+    """The name of a joint, or of the joint itself."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise ValueError(f"{shown(value)} is not a joint. Give a joint or its name.")
     return name
+
+
+MaybeDof = Annotated[
+    Any,
+    BeforeValidator(lambda value: None if value is None else as_dof(value)),
+    WithJsonSchema({"enum": list(DOFS)}),
+]
 
 
 @description
@@ -118,12 +126,8 @@ class JointForce(Force):
 
     type: ClassVar[str] = "joint_force"
     name: Name
-    joint: Annotated[str, BeforeValidator(_as_joint_name)]
-    dof: Annotated[
-        Any,
-        BeforeValidator(lambda value: None if value is None else as_dof(value)),
-        WithJsonSchema({"enum": list(DOFS)}),
-    ] = None
+    joint: Annotated[str, BeforeValidator(as_joint_name)]
+    dof: MaybeDof = None
     stiffness: Number = 0.0
     rest_position: Number = 0.0
     damping: Number = 0.0

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies import POINT_SCHEMA, as_point
 from swelltree.system.describe import description
-from swelltree.system.forces import Force, JointForce, SpringDamper
+from swelltree.system.forces import Force, JointForce, MaybeDof, SpringDamper, as_joint_name
 from swelltree.system.values import Name, Number
 
 MaybePoint = Annotated[
@@ -23,7 +23,7 @@ MaybePoint = Annotated[
 ]
 MaybeJoint = Annotated[
     Any,
-    BeforeValidator(lambda value: getattr(value, "name", value)),
+    BeforeValidator(lambda value: None if value is None else as_joint_name(value)),
     WithJsonSchema({"type": "string"}),
 ]
 
@@ -56,7 +56,7 @@ class Pto(Force):
     a: MaybePoint = None
     b: MaybePoint = None
     joint: MaybeJoint = None
-    dof: str | None = None
+    dof: MaybeDof = None
     stiffness: Number = field(default=0.0, kw_only=True)
     rest: Number | None = field(default=None, kw_only=True)
     lower: Number | None = field(default=None, kw_only=True)
@@ -74,7 +74,7 @@ class Pto(Force):
         # the checks of ends, joint and stops are those of the elements
         if between:
             SpringDamper(self.name, self.a, self.b, rest_length=self.rest)
-        on_joint = JointForce(
+        JointForce(
             self.name,
             self.joint or "",
             self.dof,
@@ -84,7 +84,6 @@ class Pto(Force):
             stop_damping=self.stop_damping,
             stop_ramp=self.stop_ramp,
         )
-        object.__setattr__(self, "dof", on_joint.dof)
         self.check_not_negative("stiffness")
         self.check_positive("force_limit", "power_limit")
         self.check()
