@@ -100,3 +100,10 @@ def test_plain_law_with_too_many_values_is_told():
         sw.SwelltreeError, match=r"controller 'hold': the law gives 2 values but drives 1 elements"
     ):
         law(np.zeros(()), np.zeros(1))
+
+
+def test_events_and_convolution_exclude_one_another(data):
+    latch = sw.LatchingPto("latch", **RAIL, release_after=1.0)
+    model = sw.compile(floating(latch), data, radiation="convolution", step=0.1)
+    with pytest.raises(sw.SwelltreeError, match="this model switches at events"):
+        sw.simulate(model, duration=1.0, output_step=0.1, solver="rk4")
