@@ -49,6 +49,7 @@ from swelltree.system.pto_machines import (
 )
 from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
 from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
+from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -147,6 +148,7 @@ __all__ = [
     "PointSensor",
     "Polynomial",
     "Pto",
+    "RadiationFit",
     "RegularWave",
     "RevoluteSpherical",
     "Screw",
