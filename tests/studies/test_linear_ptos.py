@@ -128,12 +128,10 @@ def test_energy_budget_closes_in_a_sea(name, data):
 
 @pytest.mark.slow
 def test_periodic_solution_of_the_hydraulics_is_the_end_of_a_run(data):
-    from swelltree.studies.steady_state import steady_state
-
     model = sw.compile(floating(SEA["hydraulic"]), data)
     wave = sw.RegularWave(amplitude=1.0, period=8.0, ramp=16.0)
     late = sw.simulate(model, wave, duration=160.0, output_step=0.05).sel(time=slice(120, 160))
-    found = steady_state(model, wave.replace(ramp=0.0), 15, radiation="state_space")
+    found = sw.steady_state(model, wave.replace(ramp=0.0), 15, radiation="state_space")
     for channel in ("absorbed_power", "delivered_power"):
         # smoothed valves have corners beyond fifteen harmonics
         assert float(found[channel].mean()) == pytest.approx(float(late[channel].mean()), rel=3e-3)
