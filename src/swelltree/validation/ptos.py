@@ -57,7 +57,9 @@ def damper_power(damping: np.ndarray) -> np.ndarray:
     return 0.5 * damping * (WAVE / np.abs(impedance)) ** 2
 
 
-@case("pto", "latching", source="optimum damper in closed form, and Budal's bound F^2 / 8 B")
+@case(
+    "pto", "latching", source="closed forms of the best damper and of matched impedance, F^2 / 8 B"
+)
 def latching() -> list[Check]:
     """A buoy in waves longer than its own period: latching against the best of all dampers."""
     chosen = {
@@ -72,7 +74,7 @@ def latching() -> list[Check]:
     return [
         Check("damper over its closed form", one, 1e-3, "", "transient of 72 s", reference=1.0),
         Check("best damper over latch", best / latched, 0.7, "", "latching wins by far"),
-        Check("latch over Budal's bound", latched / bound, 1.0, "", "no machine takes more"),
+        Check("latch over matched impedance", latched / bound, 1.0, "", "no machine takes more"),
     ]
 
 
