@@ -123,8 +123,8 @@ class DirectDrivePto(Pto):
     """Linear generator: force F = -c v + u, electrical power by an efficiency map.
 
     Electrical power is -F v times the efficiency at the size of force and speed, less the copper
-    loss R (F / K)^2. The map is bilinear between its entries and held beyond them. Where the generator drives the motion,
-    the electrical power taken is -F v over the efficiency.
+    loss R (F / K)^2. The map is bilinear between its entries and held beyond them. Where the
+    generator drives the motion, the electrical power taken is -F v over the efficiency.
 
     Args:
         damping: c [N s/m, N m s/rad].
@@ -182,8 +182,8 @@ class MechanicalRectifierPto(Pto):
     """One-way clutches that drive a flywheel with a generator.
 
     A clutch carries the torque clutch_damping (shaft speed - flywheel speed) while the shaft, at
-    ratio times v, is faster than the flywheel, and nothing otherwise. The generator brakes the flywheel by
-    generator_damping times its speed plus u; a controller gives u [N m].
+    ratio times v, is faster than the flywheel, and nothing otherwise. The generator brakes the
+    flywheel by generator_damping times its speed plus u; a controller gives u [N m].
 
     Args:
         ratio: turns of the shaft per stroke [rad/m, rad/rad].
