@@ -19,6 +19,8 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
+        QuadraticDrag BodyDrag MorisonMember WindDrag
+        UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable

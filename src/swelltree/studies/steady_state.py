@@ -128,14 +128,14 @@ def _period(waves: Any, period: float | None) -> float:
     length = own if period is None else float(period)
     if not np.isfinite(length):
         raise SwelltreeError(
-            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal'), whose "
-            "frequencies are multiples of one."
+            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal', "
+            "jitter=False), whose frequencies are multiples of one."
         )
     number = omega * length / (2 * np.pi)
     if np.abs(number - np.round(number)).max() > 1e-6:
         raise SwelltreeError(
             f"steady_state: the sea does not repeat after {length:.6g} s. Give a period that all "
-            "its components fit, or IrregularSea(..., spacing='equal')."
+            "its components fit, or IrregularSea(..., spacing='equal', jitter=False)."
         )
     return length
 

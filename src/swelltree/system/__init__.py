@@ -6,6 +6,14 @@ No JAX here, so describing and checking a system is quick.
 from swelltree.system.bodies import WORLD, Body, Point
 from swelltree.system.casefile import Case, case_schema, load, loads
 from swelltree.system.controllers import Controller, Measure, parse_measure
+from swelltree.system.currents import (
+    Current,
+    CurrentTable,
+    FlowField,
+    PowerLawCurrent,
+    UniformCurrent,
+    Wind,
+)
 from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
@@ -85,6 +93,7 @@ from swelltree.system.studies import (
 from swelltree.system.system import System
 from swelltree.system.topology import Topology, find_topology
 from swelltree.system.values import DOFS
+from swelltree.system.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
 from swelltree.system.water import Water
 
 __all__ = [
@@ -97,6 +106,7 @@ __all__ = [
     "Ball",
     "Bimodal",
     "Body",
+    "BodyDrag",
     "Box",
     "Bretschneider",
     "Case",
@@ -105,6 +115,8 @@ __all__ = [
     "Controller",
     "Cos2s",
     "CoulombPto",
+    "Current",
+    "CurrentTable",
     "Cylinder",
     "Cylindrical",
     "DeclutchingPto",
@@ -115,6 +127,7 @@ __all__ = [
     "DistanceSensor",
     "EndStops",
     "EquilibriumStudy",
+    "FlowField",
     "FocusedWave",
     "Force",
     "Free",
@@ -139,6 +152,7 @@ __all__ = [
     "MechanicalRectifierPto",
     "MeshFile",
     "ModesStudy",
+    "MorisonMember",
     "OchiHubble",
     "OmegaRange",
     "PiersonMoskowitz",
@@ -147,7 +161,9 @@ __all__ = [
     "Point",
     "PointSensor",
     "Polynomial",
+    "PowerLawCurrent",
     "Pto",
+    "QuadraticDrag",
     "RadiationFit",
     "RegularWave",
     "RevoluteSpherical",
@@ -171,11 +187,14 @@ __all__ = [
     "System",
     "Table",
     "Topology",
+    "UniformCurrent",
     "Union",
     "Universal",
     "Water",
     "Weld",
     "WhiteNoise",
+    "Wind",
+    "WindDrag",
     "case_schema",
     "dh_chain",
     "find_topology",
