@@ -18,7 +18,8 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto LinearMooring LinearDamping
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
-        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
+        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
+        SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema

@@ -44,6 +44,7 @@ from swelltree.system.ptos import LinearPto
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
+    GriddedSea,
     MeasuredWave,
     RegularWave,
     Sea,
@@ -119,6 +120,7 @@ __all__ = [
     "LinearMooring",
     "LinearPto",
     "Measure",
+    "GriddedSea",
     "MeasuredWave",
     "MeshFile",
     "ModesStudy",
