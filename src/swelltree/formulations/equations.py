@@ -1,8 +1,9 @@
 """Equations of motion of a model in a chosen formulation, ready for a solver.
 
-`Phase` is what a solver steps: the state and the work done so far by each
-element. `rates` is its right-hand side, `settle` brings it back onto the
-constraints, `observe` gives one sample of everything a run reports.
+`Phase` is what a solver steps: the state, the work done so far by each element,
+and the inner states of radiation and elements. `rates` is its right-hand side,
+`settle` brings it back onto the constraints, `observe` gives one sample of
+everything a run reports.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import numpy as np
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
-from swelltree.model.forces.hydrodynamics import memory_rate, remembered
-from swelltree.model.forces.loads import Loads, point_motion
+from swelltree.model.forces.hydrodynamics import remembered
+from swelltree.model.forces.loads import Loads, Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
-from swelltree.model.hydrodynamics import Convolution, memory_at_rest
+from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.inertia import kinetic_energy
+from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate
 from swelltree.model.kinematics import Motion, with_rotation_vectors
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -34,43 +36,66 @@ class Phase:
 
     state: State
     work: Array  # (elements + drives,) J
-    memory: Any = ()  # (k,) radiation memory chi, where there is one
+    inner: Any = AT_REST  # Inner
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
     """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(element_names(model)) + len(model.layout.drives)
-    return Phase(formulation.start(model), np.zeros(terms), memory_at_rest(model.hydro))
+    return Phase(formulation.start(model), np.zeros(terms), inner_at_rest(model))
 
 
 def solve_motion(
-    model: Model, formulation: Formulation, t: Array, state: State, chi: Any = ()
+    model: Model, formulation: Formulation, t: Array, state: State, inner: Inner = AT_REST
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
     kin = formulation.kinematics(model, t, state)
-    loads = total_loads(model, t, kin.motion, chi)
+    loads = total_loads(model, t, kin.motion, inner)
     return kin, loads, formulation.acceleration(model, kin, loads.wrench)
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Right-hand side of the equations of motion, powers included."""
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.memory)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.inner)
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
     chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
-    chi_dot = y.memory
-    if model.hydro is not None and model.hydro.memory is not None:
-        chi_dot = memory_rate(model.hydro, kin.motion, y.memory)
-    return Phase(State(q_dot, acceleration.s_dot, chart), power, chi_dot)
+    inner = inner_rate(model, Now(t, kin.motion, y.inner))
+    return Phase(State(q_dot, acceleration.s_dot, chart), power, inner)
 
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
     state = formulation.settle(model, t, y.state)
     if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
-        return Phase(state, y.work, y.memory)
+        return Phase(state, y.work, y.inner)
     v = formulation.kinematics(model, t, state).motion.v.reshape(-1)
-    return Phase(state, y.work, remembered(model.hydro.memory, t, v, y.memory))
+    past = remembered(model.hydro.memory, t, v, y.inner.radiation)
+    return Phase(state, y.work, Inner(past, y.inner.elements))
+
+
+def event_count(model: Model) -> int:
+    """Number of events that the elements of a model watch for."""
+    return sum(group.event_count for group in model.forces.groups)
+
+
+def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
+    """Values whose fall through zero is an event, (event_count,)."""
+    now = Now(t, formulation.kinematics(model, t, y.state).motion, y.inner)
+    watching = [group for group in model.forces.groups if group.event_count]
+    return jnp.concatenate([group.event_values(model, now) for group in watching])
+
+
+def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
+    """Phase after events: elements change their inner states."""
+    now = Now(t, formulation.kinematics(model, t, y.state).motion, y.inner)
+    elements, first = dict(y.inner.elements), 0
+    for group in model.forces.groups:
+        if group.event_count:
+            own = hit[first : first + group.event_count]
+            elements[group.kind] = group.switched(model, now, own)
+            first += group.event_count
+    return Phase(y.state, y.work, Inner(y.inner.radiation, elements))
 
 
 def drive_power(
@@ -95,7 +120,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     matrices; joint coordinates, rates and reactions; element channels;
     energies and works; sensors; the largest violation of any joint.
     """
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.memory)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.inner)
     motion = kin.motion
     layout = model.layout
     angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]

@@ -27,6 +27,7 @@ from swelltree.model.describe_layout import (
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
+from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
@@ -79,6 +80,7 @@ def compile(
         added_mass=None if added_mass is None else _added_mass(added_mass, layout),
         hydro=None,
         forces=forces,
+        sea=Sea(),
         drives=tuple(signals),
         sensors=sensors,
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),

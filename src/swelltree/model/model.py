@@ -58,6 +58,7 @@ class Model:
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
     hydro: Any  # hydrodynamics.Hydro, or None for dry systems
     forces: Any  # forces.Forces
+    sea: Any  # sea.Sea
     drives: tuple[Any, ...]  # signals of the prescribed dofs
     sensors: Any  # sensors.Sensors
     start: Start

@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.waves.airy import Components
 
 POINTS_PER_PERIOD = 40
 METHODS = ("components", "convolution")
@@ -219,12 +220,23 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
             f"excitation '{method}' is not known.{suggest(method, METHODS)} "
             f"Choose one of {listed(METHODS)}."
         )
-    if len(waves.amplitude) == 0 or not np.any(waves.amplitude):
+    linear = isinstance(waves, Components)
+    if linear and (len(waves.amplitude) == 0 or not np.any(waves.amplitude)):
         return model
-    if model.hydro is None or model.hydro.table is None:
+    felt = any(group.uses_sea for group in model.forces.groups)
+    if felt:
+        model = model.replace(sea=replace(model.sea, waves=waves))
+    if model.hydro is not None and model.hydro.table is not None:
+        if not linear:
+            raise SwelltreeError(
+                "this wave is not linear and has no linear excitation. Use RegularWave(...) with "
+                "linear hydrodynamics."
+            )
+        loads = wave_loads(model.hydro.table, waves, duration, method)
+        return model.replace(hydro=replace(model.hydro, waves=loads))
+    if not felt:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
-    loads = wave_loads(model.hydro.table, waves, duration, method)
-    return model.replace(hydro=replace(model.hydro, waves=loads))
+    return model

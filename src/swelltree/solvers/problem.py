@@ -25,6 +25,8 @@ class Problem:
             a positive number. Integrals that nothing depends on are left out by False.
         settle_changes_rate: False promises that ``rate`` is the same (to the tolerance)
             before and after ``settle``, which saves one evaluation per step.
+        event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
+        switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
     """
 
     rate: Callable[[Any, Any, Any], Any]
@@ -32,6 +34,8 @@ class Problem:
     limit: Callable[[Any, Any, Any], Any] | None = None
     weights: Any = True
     settle_changes_rate: bool = True
+    event: Callable[[Any, Any, Any], Any] | None = None
+    switch: Callable[[Any, Any, Any, Any], Any] | None = None
 
 
 class Options(NamedTuple):
@@ -70,15 +74,19 @@ class Carry(NamedTuple):
     n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
     code: Any  # solution.Code
     t_fail: Any  # time of failure [s], NaN while all is well
+    crossing: Any  # a time behind the next event [s], infinite while none is known
+    beyond: Any  # values of the events there (k,)
+    n_events: Any
 
 
-def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
+def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Carry:
     """State of the stepper before the first step (numpy, or traced when y0 is).
 
     Args:
         t0: time of y0 [s].
         y0: initial value, already settled.
         first_step: first step of an adaptive method [s]; 0 chooses one.
+        events: number of values of ``Problem.event``.
     """
 
     def as_float(x: Any) -> Any:
@@ -100,6 +108,9 @@ def start(t0: float, y0: Any, *, first_step: float = 0.0) -> Carry:
         n_rate=zero,
         code=zero,
         t_fail=np.asarray(np.nan),
+        crossing=np.asarray(np.inf),
+        beyond=np.zeros(events),
+        n_events=zero,
     )
 
 

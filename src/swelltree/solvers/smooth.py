@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from swelltree.solvers import control
+from swelltree.solvers import control, events
 from swelltree.solvers.explicit import explicit
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
@@ -50,6 +50,12 @@ def _attempt(
     planned = jnp.minimum(carry.step, options.max_step) if adaptive else jnp.asarray(options.step)
     stretch = control.STRETCH if adaptive else 1.0 + 1e-9
     h, lands = control.landing_step(remaining, jnp.where(starting, remaining, planned), stretch)
+    before = None
+    if problem.event is not None:
+        before = stop(problem.event(args, carry.t, carry.y))
+        short = events.next_try(carry.t, before, carry.crossing, carry.beyond)
+        lands = lands & (h <= short)
+        h = jnp.where(starting, h, jnp.minimum(h, short))
     h = stop(h)
     t_new = jnp.where(lands, target, carry.t + h)
 
@@ -72,6 +78,15 @@ def _attempt(
         finite = finite & jnp.isfinite(error)
     accepted = finite & (error <= 1.0) & ~starting
 
+    # an event within the step? then a shorter one, until the event is at its end
+    overstepped = jnp.zeros((), bool)
+    hit = beyond = None
+    if before is not None:
+        beyond = stop(problem.event(args, t_new, tried.y))  # type: ignore[misc]
+        hit = events.falls(before, beyond)
+        overstepped = accepted & hit.any() & (h > events.width(carry.t))
+        accepted = accepted & ~overstepped
+
     # back onto the constraints
     y = choose(accepted, tried.y, carry.y)
     keeps_rate = tried.rate_end is not None
@@ -82,19 +97,29 @@ def _attempt(
         accepted = accepted & settles
         y = choose(accepted, settled, carry.y)
         keeps_rate = keeps_rate and not problem.settle_changes_rate
+    crossing, n_events, switched = carry.crossing, carry.n_events, jnp.zeros((), bool)
+    if hit is not None:
+        assert problem.switch is not None
+        switched = accepted & hit.any()
+        y = choose(switched, problem.switch(args, t_new, y, hit), y)
+        passed = switched | (accepted & (t_new >= crossing))
+        crossing = jnp.where(overstepped, t_new, jnp.where(passed, jnp.inf, crossing))
+        beyond = jnp.where(overstepped, beyond, carry.beyond)  # type: ignore[arg-type]
+        n_events = n_events + switched
     if keeps_rate:
         rate = choose(accepted, tried.rate_end, tried.rate_start)
-        rate_known = accepted | tried.start_known
+        rate_known = (accepted & ~switched) | (~accepted & tried.start_known)
     else:
         rate, rate_known = tried.rate_start, tried.start_known & ~accepted
 
     # the next step
-    rejected = ~accepted & ~starting
+    rejected = ~accepted & ~starting & ~overstepped
     step = carry.step
     if adaptive:
         memory = (carry.error, carry.after_rejection)
         outcome = (finite, accepted, order, method == "stiff")
         step = control.next_step(h, planned, error, *memory, *outcome)
+        step = jnp.where(overstepped, carry.step, step)
         guess = jnp.minimum(control.first_step(error, options.rtol), remaining)
         step = stop(jnp.where(starting, guess, step))
         smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))
@@ -107,13 +132,16 @@ def _attempt(
     why = jnp.where(finite, Code.STEP_TOO_SMALL, Code.NOT_FINITE)
     code = jnp.where(too_small | (starting & ~finite), why, carry.code)
     if problem.limit is not None:
-        beyond = accepted & jnp.any(jnp.asarray(problem.limit(args, t, y)))
-        code = jnp.where(beyond, Code.DIVERGED, code)
+        outside = accepted & jnp.any(jnp.asarray(problem.limit(args, t, y)))
+        code = jnp.where(outside, Code.DIVERGED, code)
     code = code.astype(jnp.int32)
     return Carry(
         t=t,
         y=y,
         step=step,
+        crossing=crossing,
+        beyond=carry.beyond if beyond is None else beyond,
+        n_events=n_events,
         error=jnp.where(accepted, jnp.maximum(error, control.FIRST_ERROR), carry.error),
         after_rejection=rejected,
         rate=rate,

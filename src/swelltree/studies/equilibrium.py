@@ -30,7 +30,7 @@ class Statics:
     model: Model
     state: State
     force_scale: Array
-    chi: Any  # radiation memory at rest: zero
+    inner: Any  # inner states at rest
     taken_off: Array  # part of the first imbalance that continuation still carries
 
 
@@ -47,7 +47,7 @@ def _balance(formulation: Formulation) -> Any:
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, args.chi).wrench)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, args.inner).wrench)
         if kin.rows is None or not formulation.keeps_rows:
             return tau - args.taken_off
         g, J, _, _ = formulation.constraint(kin)
@@ -80,8 +80,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
-    chi = start_phase(model, formulation).memory
-    args = Statics(model, state, _force_scale(model), chi, jnp.zeros(n + rows))
+    inner = start_phase(model, formulation).inner
+    args = Statics(model, state, _force_scale(model), inner, jnp.zeros(n + rows))
     return residual, args, jnp.zeros(n + rows)
 
 
@@ -107,11 +107,11 @@ def equilibrium(
     if is_traced((model, start)):
         state, code = equilibrium_state(model, how, start)
         begin = start_phase(model, how)
-        phase = Phase(state, begin.work, begin.memory)
+        phase = Phase(state, begin.work, begin.inner)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
     state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
-    phase = Phase(state, begin.work, begin.memory)
+    phase = Phase(state, begin.work, begin.inner)
     return _to_dataset(model, how, phase, before, found, provenance)
 
 
@@ -125,7 +125,7 @@ def find_rest(
 
     def path(fraction: float) -> Statics:
         # carry the first imbalance along and take it off little by little
-        return Statics(model, state, args.force_scale, args.chi, (1.0 - fraction) * before)
+        return Statics(model, state, args.force_scale, args.inner, (1.0 - fraction) * before)
 
     found = newton(
         residual,

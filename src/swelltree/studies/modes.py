@@ -33,7 +33,7 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
     """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
     t = jnp.zeros(())
     n = state.s.shape[0]
-    chi = start_phase(model, formulation).memory
+    inner = start_phase(model, formulation).inner
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:
@@ -47,7 +47,7 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
     def free_acceleration(y: Array, rate: Array) -> Array:
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
-        return Z.T @ solve_motion(model, formulation, t, there, chi)[2].s_dot
+        return Z.T @ solve_motion(model, formulation, t, there, inner)[2].s_dot
 
     zero = jnp.zeros(Z.shape[1])
     K, C = jax.jacfwd(free_acceleration, argnums=(0, 1))(zero, zero)

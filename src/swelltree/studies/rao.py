@@ -33,6 +33,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.simulate import realised
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.waves.airy import Components
 
 RADIATION = ("data", "state_space")
 
@@ -307,6 +308,10 @@ def response(
     how = chosen_formulation(formulation)
     table = _table(model)
     waves = realised(model, sea, case)
+    if not isinstance(waves, Components):
+        raise SwelltreeError(
+            "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
+        )
     inside = in_band(table, waves)
     w, beta = np.asarray(waves.omega)[inside], np.asarray(waves.beta)[inside]
     a = np.asarray(waves.amplitude)[inside]

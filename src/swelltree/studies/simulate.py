@@ -13,7 +13,16 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import Phase, observe, rates, settle, start_phase
+from swelltree.formulations.equations import (
+    Phase,
+    event_count,
+    event_values,
+    observe,
+    rates,
+    settle,
+    start_phase,
+    switched,
+)
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
@@ -29,14 +38,23 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
 @functools.lru_cache(maxsize=64)
-def problem(formulation: Formulation, matters: bool) -> Problem:
+def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
+
+    def event(model: Model, t: Any, y: Phase) -> Any:
+        return event_values(model, formulation, t, y)
+
+    def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
+        return switched(model, formulation, t, y, hit)
+
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
         weights=Phase(State(True, True, True), False, True),  # the work steers no step
         settle_changes_rate=matters,
+        event=event if eventful else None,
+        switch=switch if eventful else None,
     )
 
 
@@ -76,22 +94,16 @@ def _convolution_step(
 
 
 def realised(model: Model, wave: Any, case: int | str) -> Any:
-    """The components of a described sea in the model's water."""
+    """A described sea in the model's water."""
     from swelltree.waves.airy import Components
     from swelltree.waves.sea import realise
 
-    waves = wave if isinstance(wave, Components) else realise(wave, model.water, case)
-    if not isinstance(waves, Components):
-        raise SwelltreeError(
-            "a stream function wave has no linear excitation. Use RegularWave(...) with linear "
-            "hydrodynamics."
-        )
-    return waves
+    return wave if isinstance(wave, Components) else realise(wave, model.water, case)
 
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
-    from swelltree.waves.airy import elevation
+    from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
@@ -193,7 +205,7 @@ def simulate(
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     model = without_table(model)
-    task = problem(how, how.settling_matters(model))
+    task = problem(how, how.settling_matters(model), event_count(model) > 0)
     if is_traced((model, start)):
         return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)
     y0 = start_phase(model, how) if start is None else start
@@ -209,7 +221,7 @@ def simulate(
     )
     run = run_chunks(
         lambda carry, t: advance(model, options, carry, t),
-        start_carry(0.0, y0),
+        start_carry(0.0, y0, events=event_count(model)),
         t_out,
         chunk=chunk,
         progress=progress,
@@ -237,7 +249,7 @@ def _traced(
     carry, phases = integrate(
         task,
         model,
-        start_carry(0.0, y0),
+        start_carry(0.0, y0, events=event_count(model)),
         times,
         options,
         method=solver,
@@ -286,6 +298,8 @@ def _to_dataset(
         "steps_rejected": int(run.carry.n_rejected),
         "rate_evaluations": int(run.carry.n_rate),
     }
+    if event_count(model):
+        attrs["events"] = int(run.carry.n_events)
     if solver == "rk4":
         attrs["step"] = float(options.step)
     return to_dataset(model, run.times, channels, attrs | (provenance or {}))

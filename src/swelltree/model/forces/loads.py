@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +21,52 @@ class Loads:
     potential: Array  # (e,) stored energy of each element, J
     power: Array  # (e,) power of its non-conservative part on the system, W
     channels: dict[str, Array]  # results of the elements, e.g. tension
+
+
+@pytree()
+class Now:
+    """What a force may depend on."""
+
+    t: Array  # s
+    motion: Motion
+    inner: Any  # inner.Inner: states of radiation memory and of elements
+
+
+class ForceGroup:
+    """All force elements of one kind, in one vectorised call.
+
+    A kind of force is a file with a pytree class of this base, whose static field `names` holds
+    one name for each term of the energy budget. Channels are prefixed by the kind.
+    """
+
+    kind: ClassVar[str]
+    uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
+    names: tuple[str, ...]
+
+    def loads(self, model: Any, now: Now) -> Loads:
+        """Wrenches, stored energies and powers."""
+        raise NotImplementedError
+
+    def inner_start(self) -> Array | None:
+        """States of its own at the start, such as the volume of an accumulator."""
+        return None
+
+    def inner_rate(self, model: Any, now: Now) -> Array:
+        """Their rates."""
+        raise NotImplementedError
+
+    @property
+    def event_count(self) -> int:
+        """Number of events it watches for; static."""
+        return 0
+
+    def event_values(self, model: Any, now: Now) -> Array:
+        """Values whose fall through zero is an event, (event_count,)."""
+        raise NotImplementedError
+
+    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+        """States of its own after the events of which `hit` is true."""
+        raise NotImplementedError
 
 
 @pytree()

@@ -9,9 +9,10 @@ from swelltree.model.forces.controllers import CompiledController, actuation
 from swelltree.model.forces.gravity import gravity
 from swelltree.model.forces.hydrodynamics import TERMS, hydrodynamics
 from swelltree.model.forces.joint_forces import JointForces, joint_forces
-from swelltree.model.forces.loads import Loads
+from swelltree.model.forces.loads import ForceGroup, Loads, Now
 from swelltree.model.forces.moorings import Moorings, moorings
 from swelltree.model.forces.springs import Springs, springs
+from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -28,23 +29,30 @@ class Forces:
     controllers: tuple[CompiledController, ...]
     spring_signals: tuple[Any, ...]
     joint_signals: tuple[Any, ...]
+    groups: tuple[ForceGroup, ...] = ()  # every other kind of force
 
 
 def element_names(model: Model) -> tuple[str, ...]:
     """Names of the terms of the energy budget."""
-    return model.names.elements + (TERMS if model.hydro is not None else ())
+    others = tuple(name for group in model.forces.groups for name in group.names)
+    return model.names.elements + others + (TERMS if model.hydro is not None else ())
 
 
-def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
+def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) -> Loads:
     """Sum of all forces.
 
     Elements are ordered gravity, buoyancy, springs, joint forces, applied
-    forces, moorings, hydrodynamics (`element_names`); channels are prefixed by their kind.
+    forces, moorings, other groups, hydrodynamics (`element_names`); channels are prefixed by
+    their kind.
 
     Args:
-        chi: state of the radiation memory, empty where there is none.
+        model: compiled.
+        t: [s].
+        motion: of all bodies.
+        inner: states of radiation memory and elements.
     """
     forces: Forces = model.forces
+    now = Now(t, motion, inner)
     spring_control, joint_control = actuation(model, t, motion)
     parts = {"gravity": gravity(model, motion)}
     if forces.springs.body_a:
@@ -55,8 +63,10 @@ def total_loads(model: Model, t: Array, motion: Motion, chi: Any = ()) -> Loads:
         parts["applied"] = applied(model, t, motion)
     if forces.moorings.body:
         parts["mooring"] = moorings(model, motion)
+    for group in forces.groups:
+        parts[group.kind] = group.loads(model, now)
     if model.hydro is not None:
-        parts["hydro"] = hydrodynamics(model.hydro, t, motion, chi)
+        parts["hydro"] = hydrodynamics(model.hydro, t, motion, inner.radiation)
     xp = namespace(motion.pose.p)
     wrench = sum(p.wrench for p in parts.values())
     channels = {f"{kind}_{name}": x for kind, p in parts.items() for name, x in p.channels.items()}
