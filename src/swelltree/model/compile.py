@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ from swelltree.model.assembly import (
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.describe_forces import build_forces
+from swelltree.model.describe_hulls import (
+    build_hulls,
+    nonlinear_bodies,
+    with_mesh_displacement,
+)
 from swelltree.model.describe_hydro import HydroOptions, build_hydro, with_rotation_centers
 from swelltree.model.describe_layout import (
     all_joints,
@@ -42,6 +48,8 @@ def compile(
     coupling: bool = True,
     fit: dict[str, Any] | None = None,
     step: float = 0.05,
+    nonlinear: Any = False,
+    stretching: str = "wheeler",
     added_mass: np.ndarray | None = None,
 ) -> Model:
     """Compile a described system.
@@ -55,6 +63,9 @@ def compile(
         coupling: keep the hydrodynamic coupling between bodies.
         fit: options of the radiation fit.
         step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
+        nonlinear: True, or names of bodies: buoyancy and Froude-Krylov force act on the actual
+            wetted hull, and linear theory keeps radiation and diffraction. Works without data too.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -62,7 +73,8 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
-    system = system.resolved
+    hulls = nonlinear_bodies(system, nonlinear, stretching)
+    system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
@@ -71,6 +83,8 @@ def compile(
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
+    if hulls:
+        forces = replace(forces, groups=(*forces.groups, build_hulls(system, layout, hulls)))
     signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
     model = Model(
         bodies=bodies,
@@ -80,7 +94,7 @@ def compile(
         added_mass=None if added_mass is None else _added_mass(added_mass, layout),
         hydro=None,
         forces=forces,
-        sea=Sea(),
+        sea=Sea(stretching=stretching),
         drives=tuple(signals),
         sensors=sensors,
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
@@ -96,7 +110,8 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        options = HydroOptions(radiation, omega, coupling, tuple((fit or {}).items()), step)
+        fitting = tuple((fit or {}).items())
+        options = HydroOptions(radiation, omega, coupling, fitting, step, hulls)
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
     return _started(model, system, joints)

@@ -32,6 +32,7 @@ class HydroOptions:
         coupling: keep the coupling between bodies.
         fit: options of `hydro.radiation_fit.fit_radiation`.
         step: time step of "convolution" [s].
+        nonlinear: bodies whose buoyancy and Froude-Krylov force act on the actual wetted hull.
     """
 
     radiation: str = "state_space"
@@ -39,6 +40,7 @@ class HydroOptions:
     coupling: bool = True
     fit: tuple[tuple[str, Any], ...] = ()
     step: float = 0.05
+    nonlinear: tuple[str, ...] = ()
 
 
 def wet_bodies(system: System, data: Any) -> list[str]:
@@ -152,6 +154,13 @@ def build_hydro(
         table = _uncoupled(layout, table)
     buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
     report: list[str] = []
+    if options.nonlinear:
+        table, notes = _without_froude_krylov(system, layout, mean, table, options.nonlinear)
+        report += notes
+        for name in options.nonlinear:
+            i = layout.bodies.index(name)
+            own = slice(6 * i, 6 * i + 6)
+            buoyancy[i], stiffness[own], stiffness[:, own] = 0.0, 0.0, 0.0
     damping = np.zeros_like(stiffness)
     memory, added = None, table.added_mass_inf
     if options.radiation == "constant":
@@ -213,6 +222,32 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         np.array(water.g),
         np.array(water.depth),
     )
+
+
+def _without_froude_krylov(
+    system: System, layout: Layout, mean: Pose, table: Table, names: tuple[str, ...]
+) -> tuple[Table, list[str]]:
+    """The table with the excitation that nonlinear hulls leave to linear theory."""
+    from swelltree.model.describe_hulls import SAME_HULL, linear_froude_krylov
+
+    remaining, notes = table.excitation.copy(), []
+    for name in names:
+        i = layout.bodies.index(name)
+        own = slice(6 * i, 6 * i + 6)
+        if not np.abs(table.excitation[..., own]).max(initial=0.0) > 0.0:
+            continue
+        pose = Pose(mean.p[i], mean.R[i])
+        F = linear_froude_krylov(system.body(name), pose, system.water, table.omega, table.direction)
+        remaining[..., own] -= F
+        # the longest wave is hardly diffracted: there the two must agree
+        lift = table.excitation[0, :, 6 * i + 2]
+        if np.abs(lift - F[0, :, 2]).max() > SAME_HULL * np.abs(lift).max():
+            notes.append(
+                f"body '{name}': Froude-Krylov heave of its hull and excitation of the data differ "
+                f"by {np.abs(lift - F[0, :, 2]).max() / np.abs(lift).max():.0%} in the longest "
+                "wave. Check that both have the same hull."
+            )
+    return replace(table, remaining=remaining), notes
 
 
 def _uncoupled(layout: Layout, table: Table) -> Table:

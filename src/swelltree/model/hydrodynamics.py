@@ -74,6 +74,7 @@ class Table:
     place: Array  # (6N, 2) x and y of the body of each freedom
     gravity: Array  # m/s^2
     depth: Array  # m
+    remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 
 @pytree()

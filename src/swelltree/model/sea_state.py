@@ -225,14 +225,16 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
         return model
     felt = any(group.uses_sea for group in model.forces.groups)
     if felt:
-        model = model.replace(sea=replace(model.sea, waves=waves))
+        groups = tuple(group.in_sea(model, waves) for group in model.forces.groups)
+        forces = replace(model.forces, groups=groups)
+        model = model.replace(sea=replace(model.sea, waves=waves), forces=forces)
     if model.hydro is not None and model.hydro.table is not None:
+        table = model.hydro.table
         if not linear:
-            raise SwelltreeError(
-                "this wave is not linear and has no linear excitation. Use RegularWave(...) with "
-                "linear hydrodynamics."
-            )
-        loads = wave_loads(model.hydro.table, waves, duration, method)
+            waves = _linear_part(table, waves)
+        if table.remaining is not None:
+            table = replace(table, excitation=table.remaining)
+        loads = wave_loads(table, waves, duration, method)
         return model.replace(hydro=replace(model.hydro, waves=loads))
     if not felt:
         raise SwelltreeError(
@@ -240,3 +242,22 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
     return model
+
+
+def _linear_part(table: Table, waves: Any) -> Components:
+    """The first harmonic of a steep wave, whose diffraction stays linear."""
+    from swelltree.waves.stream_function import StreamWave, bound_components
+
+    if table.remaining is None:
+        raise SwelltreeError(
+            "this wave is not linear and has no linear excitation. Use RegularWave(...), or "
+            "compile(..., nonlinear=True)."
+        )
+    if not isinstance(waves, StreamWave):
+        raise SwelltreeError(
+            "a field on a grid does not tell how it is diffracted. Compile without hydro data, "
+            "with compile(system, nonlinear=True)."
+        )
+    bound = bound_components(waves)
+    rows = ("amplitude", "omega", "wavenumber", "beta", "phase")
+    return replace(bound, **{row: getattr(bound, row)[:1] for row in rows})

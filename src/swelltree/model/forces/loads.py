@@ -47,6 +47,10 @@ class ForceGroup:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
 
+    def in_sea(self, model: Any, waves: Any) -> ForceGroup:
+        """The same group, prepared for a realised sea."""
+        return self
+
     def inner_start(self) -> Array | None:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
