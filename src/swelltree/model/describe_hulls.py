@@ -53,7 +53,7 @@ def nonlinear_bodies(system: System, nonlinear: Any, stretching: str) -> tuple[s
 
 def closed_panels(body: Body) -> Panels:
     """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
-    panels = hull_panels(body.hull).moved(body.hull_origin)
+    panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
     triangles = panels.triangles
     normal = 0.5 * np.cross(
         triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]

@@ -145,17 +145,19 @@ def _cut(ring: np.ndarray) -> np.ndarray:
     return np.array(kept)
 
 
-def hull_panels(hull: h.Hull, scale: float = 1.0) -> Panels:
+def hull_panels(hull: h.Hull, scale: float = 1.0, *, true_sections: bool = False) -> Panels:
     """The whole closed surface of a hull in its own frame.
 
     Args:
         hull: the shape.
         scale: factor on the size of the panels; a mesh file can only be divided (0.5, 0.25 ...).
+        true_sections: horizontal sections of shapes of revolution have the true area, as
+            hydrostatics want it, rather than half way to it, as a BEM run wants it.
     """
-    return join(_part(part, scale) for part in hull.parts)
+    return join(_part(part, scale, true_sections) for part in hull.parts)
 
 
-def _part(part: h.Hull, scale: float) -> Panels:
+def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
     match part:
         case h.MeshFile():
             from swelltree.system.mesh_files import read_panels
@@ -175,7 +177,7 @@ def _part(part: h.Hull, scale: float) -> Panels:
         case h.HorizontalCylinder():
             return _horizontal(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
         case _:
-            return _revolved(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
+            return _revolved(part, _size(part, scale), true_sections).moved((*part.offset[:2], 0.0))
 
 
 def _size(part: h.Hull, scale: float) -> float:
@@ -283,7 +285,7 @@ def sphere_centre(part: h.Sphere | h.Hemisphere) -> tuple[float, float]:
     return part.radius - draft + part.offset[2], 1.0 if isinstance(part, h.Sphere) else 0.5
 
 
-def _revolved(part: h.Hull, size: float) -> Panels:
+def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
     """Panels of a shape of revolution."""
     if isinstance(part, h.Sphere | h.Hemisphere):
         points = _arc(part, size)
@@ -293,6 +295,7 @@ def _revolved(part: h.Hull, size: float) -> Panels:
     n = max(8, 4 * round(0.5 * math.pi * largest / size))
     # half way to a polygon with the area of the circle
     factor = math.sqrt(2.0 * math.pi / n / math.sin(2.0 * math.pi / n))
+    factor = factor**2 if true_sections else factor
     if isinstance(part, h.Sphere | h.Hemisphere):
         factor *= _arc_factor(part, np.array(points))
     angle = np.linspace(0.0, 2.0 * math.pi, n + 1)
