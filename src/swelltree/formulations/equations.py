@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.forces.hydro_frame import in_axes, in_frame, mean_yaw
 from swelltree.model.forces.hydrodynamics import remembered
 from swelltree.model.forces.loads import Loads, Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
@@ -49,6 +50,7 @@ def solve_motion(
     model: Model, formulation: Formulation, t: Array, state: State, inner: Inner = AT_REST
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
+    model = in_frame(model, inner)
     kin = formulation.kinematics(model, t, state)
     loads = total_loads(model, t, kin.motion, inner)
     return kin, loads, formulation.acceleration(model, kin, loads.wrench)
@@ -69,7 +71,8 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     state = formulation.settle(model, t, y.state)
     if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
         return Phase(state, y.work, y.inner)
-    v = formulation.kinematics(model, t, state).motion.v.reshape(-1)
+    v = formulation.kinematics(model, t, state).motion.v
+    v = in_axes(mean_yaw(y.inner), v).reshape(-1)
     past = remembered(model.hydro.memory, t, v, y.inner.radiation)
     return Phase(state, y.work, Inner(past, y.inner.elements))
 
@@ -137,7 +140,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "reaction_joint_axes": joint_axes,
         "joint_point": motion.frames.follower_o,
         "wrench": loads.wrench,
-        "kinetic_energy": kinetic_energy(model, kin.inertia, motion.v),
+        "kinetic_energy": kinetic_energy(in_frame(model, y.inner), kin.inertia, motion.v),
         "potential_energy": loads.potential,
         "work": y.work,
         "closure": closure(model, formulation.open_rows(model), t, motion, angles),

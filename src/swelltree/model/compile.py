@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,8 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.forces.hydro_frame import FollowingFrame
+from swelltree.model.forces.total import with_group
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
@@ -48,6 +49,8 @@ def compile(
     coupling: bool = True,
     fit: dict[str, Any] | None = None,
     step: float = 0.05,
+    frame: str = "fixed",
+    yaw_time: float = 60.0,
     nonlinear: Any = False,
     stretching: str = "wheeler",
     added_mass: np.ndarray | None = None,
@@ -63,6 +66,9 @@ def compile(
         coupling: keep the hydrodynamic coupling between bodies.
         fit: options of the radiation fit.
         step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
+        frame: "fixed", or "yaw": the axes of the data follow the mean yaw of each body, for
+            vessels that turn far; headings of the waves are then relative to it.
+        yaw_time: time over which that mean is taken [s], longer than the waves.
         nonlinear: True, or names of bodies: buoyancy and Froude-Krylov force act on the actual
             wetted hull, and linear theory keeps radiation and diffraction. Works without data too.
         stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
@@ -83,8 +89,6 @@ def compile(
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
-    if hulls:
-        forces = replace(forces, groups=(*forces.groups, build_hulls(system, layout, hulls)))
     signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
     model = Model(
         bodies=bodies,
@@ -107,13 +111,19 @@ def compile(
         redundant=False,
         report=(),
     )
+    if hulls:
+        model = with_group(model, build_hulls(system, layout, hulls))
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
         fitting = tuple((fit or {}).items())
-        options = HydroOptions(radiation, omega, coupling, fitting, step, hulls)
+        options = HydroOptions(
+            radiation, omega, coupling, fitting, step, frame, yaw_time, nonlinear=hulls
+        )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
+        if frame == "yaw":
+            model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
     return _started(model, system, joints)
 
 

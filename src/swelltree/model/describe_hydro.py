@@ -17,6 +17,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.water import Water
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
+FRAMES = ("fixed", "yaw")
 RADIATION = ("state_space", "convolution", "constant", "none")
 
 
@@ -32,6 +33,8 @@ class HydroOptions:
         coupling: keep the coupling between bodies.
         fit: options of `hydro.radiation_fit.fit_radiation`.
         step: time step of "convolution" [s].
+        frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
+        yaw_time: time over which the mean yaw is taken [s].
         nonlinear: bodies whose buoyancy and Froude-Krylov force act on the actual wetted hull.
     """
 
@@ -40,6 +43,8 @@ class HydroOptions:
     coupling: bool = True
     fit: tuple[tuple[str, Any], ...] = ()
     step: float = 0.05
+    frame: str = "fixed"
+    yaw_time: float = 60.0
     nonlinear: tuple[str, ...] = ()
 
 
@@ -140,6 +145,13 @@ def build_hydro(
             f"radiation '{options.radiation}' is not known.{suggest(options.radiation, RADIATION)} "
             f"Choose one of {listed(RADIATION)}."
         )
+    if options.frame not in FRAMES:
+        raise SwelltreeError(
+            f"frame '{options.frame}' is not known.{suggest(options.frame, FRAMES)} "
+            f"Choose one of {listed(FRAMES)}."
+        )
+    if not options.yaw_time > 0:
+        raise SwelltreeError(f"yaw_time {options.yaw_time} s is not positive. Give e.g. 60.")
     check_water(system, data)
     wet = wet_bodies(system, data)
     shift = {}

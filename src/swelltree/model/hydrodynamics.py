@@ -86,7 +86,7 @@ class Hydro:
     stiffness: Array  # (6N, 6N) of buoyancy alone
     damping: Array  # (6N, 6N)
     memory: Memory | Convolution | None
-    waves: WaveLoads | None
+    waves: Any  # WaveLoads, moving_waves.MovingWaves or None
     table: Table | None
 
 

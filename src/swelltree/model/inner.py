@@ -6,6 +6,7 @@ mode of a latch. Every state has a rate; one that only changes at events has the
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from swelltree.model.hydrodynamics import memory_at_rest
@@ -17,7 +18,9 @@ class Inner:
     """Inner states of a system."""
 
     radiation: Any = ()  # radiation memory: chi, a record of velocities, or nothing
-    elements: Any = ()  # {kind: states} of the force groups that have any
+    elements: dict[str, Array] = field(
+        default_factory=dict
+    )  # {kind: states} of the force groups that have any
 
 
 AT_REST = Inner()
@@ -27,7 +30,7 @@ def inner_at_rest(model: Any) -> Inner:
     """Inner states before any motion."""
     begun = {group.kind: group.inner_start() for group in model.forces.groups}
     elements: dict[str, Array] = {kind: x for kind, x in begun.items() if x is not None}
-    return Inner(memory_at_rest(model.hydro), elements or ())
+    return Inner(memory_at_rest(model.hydro), elements)
 
 
 def inner_rate(model: Any, now: Any) -> Inner:
@@ -37,10 +40,10 @@ def inner_rate(model: Any, now: Any) -> Inner:
     inner = now.inner
     chi_dot = inner.radiation
     if model.hydro is not None and model.hydro.memory is not None:
-        chi_dot = memory_rate(model.hydro, now.motion, inner.radiation)
+        chi_dot = memory_rate(model.hydro, now.motion, inner)
     rates = {
         group.kind: group.inner_rate(model, now)
         for group in model.forces.groups
         if group.kind in inner.elements
     }
-    return Inner(chi_dot, rates or ())
+    return Inner(chi_dot, rates)

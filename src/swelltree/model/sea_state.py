@@ -20,7 +20,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
 
 POINTS_PER_PERIOD = 40
-METHODS = ("components", "convolution")
+METHODS = ("components", "convolution", "moving")
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
@@ -66,19 +66,8 @@ def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.n
                 f"{direction[0]:.4g} rad. Compute data for that wave_direction."
             )
         return force[:, 0]
-    order = np.argsort(direction % turn)
-    known = (direction % turn)[order]
-    gaps = np.diff(np.append(known, known[0] + turn))
-    # begin after the widest gap, so that headings on both sides of zero are one range
-    order = np.roll(order, -(int(gaps.argmax()) + 1))
-    first = direction[order[0]]
-    known = (direction[order] - first) % turn
-    force = force[:, order]
-    # close the circle when the data go all around
-    around = gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max()
+    first, known, force = around_the_circle(direction, force)
     wanted = (beta - first) % turn
-    if around:
-        known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
     slack = 1e-9
     wanted = np.where(wanted > turn - 1e-6, 0.0, wanted)
     if (wanted > known[-1] + slack).any():
@@ -90,6 +79,29 @@ def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.n
     part = ((wanted - known[i]) / (known[i + 1] - known[i]))[:, None]
     rows = np.arange(len(omega))
     return (1 - part) * force[rows, i] + part * force[rows, i + 1]
+
+
+def around_the_circle(
+    direction: np.ndarray, force: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Headings as one increasing range.
+
+    Returns:
+        the first heading, all headings counted from it, and the data (..., heading on axis 1)
+        in their order; the circle is closed when the data go all around.
+    """
+    turn = 2.0 * np.pi
+    order = np.argsort(direction % turn)
+    known = (direction % turn)[order]
+    gaps = np.diff(np.append(known, known[0] + turn))
+    # begin after the widest gap, so that headings on both sides of zero are one range
+    order = np.roll(order, -(int(gaps.argmax()) + 1))
+    first = float(direction[order[0]])
+    known = (direction[order] - first) % turn
+    force = force[:, order]
+    if len(known) > 1 and gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max():
+        known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
+    return first, known, force
 
 
 def in_band(table: Table, waves: Any) -> np.ndarray:
@@ -233,8 +245,14 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
         if not linear:
             waves = _linear_part(table, waves)
         if table.remaining is not None:
+            # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
-        loads = wave_loads(table, waves, duration, method)
+        if method == "moving" or any(group.kind == "frame" for group in model.forces.groups):
+            from swelltree.model.moving_waves import moving_waves
+
+            loads: Any = moving_waves(table, waves, method == "moving")
+        else:
+            loads = wave_loads(table, waves, duration, method)
         return model.replace(hydro=replace(model.hydro, waves=loads))
     if not felt:
         raise SwelltreeError(

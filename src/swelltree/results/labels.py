@@ -179,6 +179,9 @@ LABELS: dict[str, Label] = {
         "world axes",
         "see point_body",
     ),
+    "frame_yaw": Label(
+        "mean_yaw", ("body",), "rad", "mean yaw that the hydrodynamic frame follows", _WORLD, _EACH
+    ),
     "hydro_excitation": Label(
         "excitation_force", ("body", "dof"), "N, N m", "wave excitation", _POINT, _EACH
     ),

@@ -25,6 +25,7 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import Table, without_table
+from swelltree.model.inner import inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band, interpolated
@@ -44,13 +45,14 @@ def _linearised(formulation: Formulation) -> Any:
 
     def linear(model: Model, state: State, lam: Array) -> dict[str, Array]:
         t = jnp.zeros(())
+        inner = inner_at_rest(model)
         zero = jnp.zeros_like(state.s)
 
         def force(step: Array, s: Array) -> Array:
             moved = formulation.retract(model, state, step)
             here = State(moved.q, s, moved.chart)
             kin = formulation.kinematics(model, t, here)
-            tau = formulation.project(model, kin, total_loads(model, t, kin.motion).wrench)
+            tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
             tau = tau - formulation.bias(model, kin)
             if kin.rows is not None and formulation.keeps_rows:
                 tau = tau + formulation.constraint(kin)[1].T @ lam

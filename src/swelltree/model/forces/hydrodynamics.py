@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.forces.hydro_frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.model.forces.loads import Loads
 from swelltree.model.hydrodynamics import (
     Convolution,
@@ -20,6 +21,7 @@ from swelltree.model.hydrodynamics import (
     displacement,
 )
 from swelltree.model.kinematics import Motion
+from swelltree.model.moving_waves import excitation_now
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
@@ -27,12 +29,20 @@ from swelltree.spatial.vectors import matvec
 TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation")
 
 
-def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
-    """Linear hydrodynamic wrench of every body; chi is the state of the radiation memory."""
+def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, inner: Any) -> Loads:
+    """Linear hydrodynamic wrench of every body.
+
+    Args:
+        hydro: the data.
+        t: [s].
+        motion: of the bodies.
+        inner: radiation memory and, where the frame follows it, mean yaw.
+    """
     xp = namespace(motion.pose.p)
     shape = motion.v.shape
-    v = motion.v.reshape(-1)
-    xi = displacement(hydro.mean, motion.pose).reshape(-1)
+    chi, psi = inner.radiation, mean_yaw(inner)
+    v = in_axes(psi, motion.v).reshape(-1)
+    xi = displacement(hydro.mean, unturned(psi, hydro.mean, motion.pose)).reshape(-1)
     static = hydro.buoyancy - apply(hydro.stiffness, xi).reshape(shape)
     damping = -apply(hydro.damping, v).reshape(shape)
     radiation = xp.zeros(shape)
@@ -41,18 +51,25 @@ def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, chi: Any) -> Loads:
     elif hydro.memory is not None:
         radiation = -convolved(hydro.memory, t, v, chi).reshape(shape)
     excitation = xp.zeros(shape)
-    if hydro.waves is not None:
+    if isinstance(hydro.waves, WaveLoads):
         excitation = wave_force(hydro.waves, t).reshape(shape)
+    elif hydro.waves is not None:
+        excitation = excitation_now(hydro.waves, t, motion.pose.p[:, :2], psi)
+    static, damping, radiation, excitation = (
+        out_of_axes(psi, x) for x in (static, damping, radiation, excitation)
+    )
     parts = xp.stack([static, damping, radiation, excitation])
     power = (parts * motion.v).sum((1, 2))
     channels = {"excitation": excitation, "radiation": radiation, "hydrostatics": static}
     return Loads(parts.sum(0), xp.zeros(len(TERMS)), power, channels)
 
 
-def memory_rate(hydro: Hydro, motion: Motion, chi: Any) -> Any:
+def memory_rate(hydro: Hydro, motion: Motion, inner: Any) -> Any:
     """Rate of the radiation memory; a record of past velocities rests during a step."""
+    chi = inner.radiation
     if isinstance(hydro.memory, Memory):
-        return apply(hydro.memory.A, chi) + apply(hydro.memory.B, motion.v.reshape(-1))
+        v = in_axes(mean_yaw(inner), motion.v).reshape(-1)
+        return apply(hydro.memory.A, chi) + apply(hydro.memory.B, v)
     return Past(0.0 * chi.velocity, 0.0 * chi.time)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from swelltree.model.forces.applied import Applied, applied
@@ -30,6 +31,12 @@ class Forces:
     spring_signals: tuple[Any, ...]
     joint_signals: tuple[Any, ...]
     groups: tuple[ForceGroup, ...] = ()  # every other kind of force
+
+
+def with_group(model: Model, group: ForceGroup) -> Model:
+    """The model with one more kind of force."""
+    forces = replace(model.forces, groups=(*model.forces.groups, group))
+    return model.replace(forces=forces)
 
 
 def element_names(model: Model) -> tuple[str, ...]:
@@ -66,7 +73,7 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
     for group in forces.groups:
         parts[group.kind] = group.loads(model, now)
     if model.hydro is not None:
-        parts["hydro"] = hydrodynamics(model.hydro, t, motion, inner.radiation)
+        parts["hydro"] = hydrodynamics(model.hydro, t, motion, inner)
     xp = namespace(motion.pose.p)
     wrench = sum(p.wrench for p in parts.values())
     channels = {f"{kind}_{name}": x for kind, p in parts.items() for name, x in p.channels.items()}
