@@ -123,7 +123,8 @@ def run(
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
-    model = compile(found.system, hydro_of_case(found))
+    options = {} if found.hydro is None else found.hydro.options
+    model = compile(found.system, hydro_of_case(found), **options)
     console = Console()
     failed = 0
     for spec in studies:

@@ -8,7 +8,16 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text
+from swelltree.system.values import (
+    Flag,
+    Number,
+    Numbers,
+    as_names,
+    as_number,
+    as_numbers,
+    as_text,
+    one_of,
+)
 
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
@@ -99,6 +108,13 @@ def _as_source(value: Any) -> Any:
     return value
 
 
+def _as_nonlinear(value: Any) -> Any:
+    return value if isinstance(value, bool) else as_names(value)
+
+
+_flag = {"type": "boolean"}
+_names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_stretching = one_of(("wheeler", "constant", "extrapolate"), "stretching")
 _omega_schema = {
     "anyOf": [
         {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1},
@@ -130,6 +146,9 @@ class HydroSpec(Description):
         refine: true to compare with larger panels and estimate the error, "extrapolate" to
             correct the result by it.
         threads: number of processor threads.
+        nonlinear: true, or names of bodies, for buoyancy and Froude-Krylov forces on the actual
+            wetted hull; then data are not needed.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
     """
 
     kind: ClassVar[str] = "hydro"
@@ -145,9 +164,14 @@ class HydroSpec(Description):
         False
     )
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
+    nonlinear: Annotated[
+        Any, BeforeValidator(_as_nonlinear), WithJsonSchema({"anyOf": [_flag, _names]})
+    ] = False
+    stretching: Annotated[str, *_stretching] = "wheeler"
 
     def __post_init__(self) -> None:
-        if (self.source is None) == (self.file is None):
+        alone = self.source is None and self.file is None and self.nonlinear is not False
+        if (self.source is None) == (self.file is None) and not alone:
             raise self.fail(
                 'give either source = "capytaine" for a BEM run, or file = "..." with its results.'
             )
@@ -157,6 +181,11 @@ class HydroSpec(Description):
             )
         if not self.wave_direction_deg:
             raise self.fail("wave_direction_deg is empty. Give at least one direction.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keywords of `compile`."""
+        return {"nonlinear": self.nonlinear, "stretching": self.stretching}
 
     @property
     def frequencies(self) -> tuple[float, ...]:

@@ -295,8 +295,9 @@ def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
     n = max(8, 4 * round(0.5 * math.pi * largest / size))
     # half way to a polygon with the area of the circle
     factor = math.sqrt(2.0 * math.pi / n / math.sin(2.0 * math.pi / n))
-    factor = factor**2 if true_sections else factor
-    if isinstance(part, h.Sphere | h.Hemisphere):
+    if true_sections:
+        factor = factor**2
+    elif isinstance(part, h.Sphere | h.Hemisphere):
         factor *= _arc_factor(part, np.array(points))
     angle = np.linspace(0.0, 2.0 * math.pi, n + 1)
     r, z = np.array(points).T

@@ -114,8 +114,8 @@ def _array(sea: Any, data: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
     return out
 
 
-def _weights(part: Array, count: int, cubic: bool) -> tuple[Array, Array, Array]:
-    """First point, and the points' offsets and weights, as last axis, along one axis."""
+def _weights(part: Array, count: int, cubic: bool) -> tuple[Array, Array]:
+    """Numbers and weights of the points to either side, as last axis, along one axis."""
     xp = namespace(part)
     part = xp.clip(part, 0.0, count - 1.0)
     i = xp.clip(xp.floor(part), 0, max(count - 2, 0))
