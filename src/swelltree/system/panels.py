@@ -288,7 +288,7 @@ def sphere_centre(part: h.Sphere | h.Hemisphere) -> tuple[float, float]:
 def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
     """Panels of a shape of revolution."""
     if isinstance(part, h.Sphere | h.Hemisphere):
-        points = _arc(part, size)
+        points = _arc(part, size, 1.0 if true_sections else 2.0)
     else:
         points = _subdivided(profile(part), size)
     largest = max(r for r, _ in points)
@@ -336,8 +336,10 @@ def _subdivided(rows: list[tuple[float, float]], size: float) -> list[tuple[floa
     return points
 
 
-def _arc(part: h.Sphere | h.Hemisphere, size: float) -> list[tuple[float, float]]:
-    """The profile of a sphere, with a point on the waterline."""
+def _arc(
+    part: h.Sphere | h.Hemisphere, size: float, above: float = 2.0
+) -> list[tuple[float, float]]:
+    """The profile of a sphere, with a point on the waterline and larger steps above it."""
     radius, (centre, top) = part.radius, sphere_centre(part)
     cuts = [0.0, top * math.pi]
     if -radius < centre < radius:
@@ -346,7 +348,7 @@ def _arc(part: h.Sphere | h.Hemisphere, size: float) -> list[tuple[float, float]
             cuts.insert(1, water)
     angles = [0.0]
     for a, b in itertools.pairwise(cuts):
-        coarse = 2.0 * size if len(angles) > 1 else size
+        coarse = above * size if len(angles) > 1 else size
         # even steps: the pole is no edge
         angles += [a + (b - a) * s for s in steps(radius * (b - a), coarse, grade=0.2)[1:]]
     rows = [(radius * math.sin(a), centre - radius * math.cos(a)) for a in angles]

@@ -18,6 +18,7 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "hulls",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
