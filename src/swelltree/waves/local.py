@@ -108,14 +108,15 @@ def local_waves(
         middle = 0.5 * (k[row].min() + k[row].max())
         mean = float((a[row] ** 2 * k[row]).sum() / (a[row] ** 2).sum())
         choices = np.linspace(mean, middle, 9)
-        needed = [terms_needed(a[row], k[row], c, radius, tolerance) for c in choices]
+        share = tolerance * math.sqrt((a**2).sum() / (a[row] ** 2).sum())
+        needed = [terms_needed(a[row], k[row], c, radius, share) for c in choices]
         carrier[i] = choices[int(np.argmin(needed))]
         terms = max(terms, min(needed))
     if terms > MOST_TERMS or (len(headings) > 1 and len(headings) * (terms + 8) > 8 * len(a)):
         return waves
     # seas of similar kind share a compiled program
     terms = terms if terms == 1 else 4 * math.ceil(terms / 4)
-    width = max(len(row) for row in rows)
+    width = max(2, *(len(row) for row in rows))
 
     def padded(values: np.ndarray, fill: float = 0.0) -> np.ndarray:
         out = np.full((len(rows), width), fill)
@@ -142,6 +143,13 @@ def local_waves(
     )
 
 
+def over_headings(x: Array) -> Array:
+    """Sum of (b, h, v) over the headings; as a product, so that XLA makes its terms by vectors."""
+    if x.shape[1] == 1:
+        return x[:, 0]
+    return (np.ones((x.shape[0], 1, x.shape[1])) @ x)[:, 0]
+
+
 class Expansion:
     """The sea about centres (b, 3) at one time: coefficients, and points relative to them."""
 
@@ -153,7 +161,8 @@ class Expansion:
         ahead = centre[:, 0, None] * self.cos + centre[:, 1, None] * self.sin
         theta = waves.wavenumber * ahead[:, :, None] - waves.omega * t + waves.phase
         a = ramp(t, waves.components.ramp) * waves.amplitude
-        self.wave = a * xp.cos(theta), a * xp.sin(theta)  # (b, h, c)
+        sine, cosine = sin_cos(theta)
+        self.wave = a * cosine, a * sine  # (b, h, c)
         # distance ahead of the centre (b, h, v)
         self.xi = (x - centre[:, 0, None])[:, None] * cos + (y - centre[:, 1, None])[:, None] * sin
         carried = sin_cos(waves.carrier[:, None] * self.xi)
@@ -163,7 +172,7 @@ class Expansion:
         """Real and imaginary part of sum_c weight_c A_c exp(i k xi + sign k z), (b, h, v)."""
         waves, xp = self.waves, self.xp
         C = [part * weight for part in self.wave]
-        C = [(part[..., None] * waves.taylor).sum(2) for part in C]  # (b, h, m)
+        C = [(part[:, :, None, :] @ waves.taylor)[:, :, 0] for part in C]  # (b, h, m)
         # times i^m
         turn = np.arange(waves.taylor.shape[2]) % 4
         real = np.array([1.0, 0.0, -1.0, 0.0])[turn]
@@ -173,9 +182,12 @@ class Expansion:
         f, g = re[..., -1, None], im[..., -1, None]
         for m in range(waves.taylor.shape[2] - 2, -1, -1):
             f, g = re[..., m, None] + u * f - v * g, im[..., m, None] + u * g + v * f
-        decay = xp.exp(sign * waves.carrier[:, None] * z)
+        # XLA keeps the result of a division, where it would evaluate a sum again for every panel
+        # around a vertex
+        decay = waves.radius * xp.exp(sign * waves.carrier[:, None] * z)
         cos, sin = self.carried
-        return decay * (f * cos - g * sin), decay * (f * sin + g * cos)
+        real, imag = decay * (f * cos - g * sin), decay * (f * sin + g * cos)
+        return real / waves.radius, imag / waves.radius
 
 
 def stretched(z: Array, eta: Array, depth: float, stretching: str) -> Array:
@@ -216,7 +228,7 @@ def surface_head(
         stretching: "wheeler", "constant" or "extrapolate".
     """
     near = Expansion(waves, t, centre, x, y)
-    eta = near.sum(np.ones(()), np.zeros(()))[0].sum(1)
+    eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
     z = stretched(z, eta, water.depth, stretching)
     z0, z = _from_centre(z, centre, stretching)
     xp, k = near.xp, waves.wavenumber
@@ -224,7 +236,7 @@ def surface_head(
     head = near.sum(down, z)[0]
     if waves.mirrored:
         head = head + near.sum(up, z, -1.0)[0]
-    return eta, head.sum(1)
+    return eta, over_headings(head)
 
 
 def _weights(k: Array, z0: Array, depth: float, xp: object) -> tuple[Array, Array]:
@@ -249,12 +261,12 @@ def kinematics(
     """Elevation and motion of the water at points (b, v) near centres (b, 3)."""
     near = Expansion(waves, t, centre, x, y)
     xp, k = near.xp, waves.wavenumber
-    eta = near.sum(np.ones(()), np.zeros(()))[0].sum(1)
+    eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
     z = stretched(z, eta, water.depth, stretching)
     z0, z = _from_centre(z, centre, stretching)
     down, up = _weights(k, z0, water.depth, xp)
 
-    def both(scale: Array) -> tuple[Array, Array, Array]:
+    def both(scale: Array) -> tuple[Array, Array, Array, Array]:
         """Sums with C cos, C sin, S cos and S sin of linear theory."""
         c, s = near.sum(scale * down, z)
         c_up, s_up = near.sum(scale * up, z, -1.0) if waves.mirrored else (0.0, 0.0)
@@ -264,10 +276,10 @@ def kinematics(
     head = near.sum(down, z)[0] + (near.sum(up, z, -1.0)[0] if waves.mirrored else 0.0)
     flow, push = both(gk / waves.omega), both(gk)
     cos, sin = near.cos[:, None], near.sin[:, None]
-    velocity = [(part * flow[0]).sum(1) for part in (cos, sin)]
-    acceleration = [(part * push[1]).sum(1) for part in (cos, sin)]
+    velocity = [over_headings(part * flow[0]) for part in (cos, sin)]
+    acceleration = [over_headings(part * push[1]) for part in (cos, sin)]
     return eta, Kinematics(
-        xp.stack([*velocity, flow[3].sum(1)], -1),
-        xp.stack([*acceleration, -push[2].sum(1)], -1),
-        water.rho * water.g * head.sum(1),
+        xp.stack([*velocity, over_headings(flow[3])], -1),
+        xp.stack([*acceleration, -over_headings(push[2])], -1),
+        water.rho * water.g * over_headings(head),
     )

@@ -126,7 +126,9 @@ def wetted(
     z = heights(hull, p, R)
     d, head = z, tuple(-h for h in z)
     if surface is not None:
-        eta, dynamic = (field.reshape(-1) for field in surface)
+        # XLA keeps the result of a division, where it would evaluate the sea again for every
+        # panel around a vertex
+        eta, dynamic = ((rho_g * field / rho_g).reshape(-1) for field in surface)
         # clipping the numbers, which are all in range, saves XLA a test of each of them
         pick = [xp.take(eta, hull.corner[i], mode="clip") for i in range(3)]
         d = tuple(h - e for h, e in zip(z, pick, strict=True))
