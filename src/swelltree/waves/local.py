@@ -29,6 +29,7 @@ from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
 
 TOLERANCE = 3e-5  # of the elevation's rms
+SELDOM = 5.0  # times the rms: elevations that are hardly ever seen
 MOST_TERMS = 48
 MOST_HEADINGS = 24
 DEEP = 1e-7  # of the amplitude: weaker reflections from the bottom are left out
@@ -97,6 +98,8 @@ def local_waves(
     live = a > 0
     if not live.any():
         return waves
+    # stretching moves points by the elevation, seldom more than this
+    radius = radius + min(a.sum(), SELDOM * math.sqrt(0.5 * (a**2).sum()))
     a, omega, k, beta, phase = (row[live] for row in (a, omega, k, beta, phase))
     headings, group = np.unique(np.round(beta, 12), return_inverse=True)
     if len(headings) > MOST_HEADINGS:
@@ -168,6 +171,15 @@ class Expansion:
         carried = sin_cos(waves.carrier[:, None] * self.xi)
         self.carried = carried[1], carried[0]
 
+    def heights(
+        self, centre: Array, z: Array, eta: Array, depth: float, stretching: str
+    ) -> tuple[Array, Array]:
+        """Stretched height of the centres (b, 1, 1), and of the points above them (b, 1, v)."""
+        middle = self.wave[0].sum((1, 2))
+        z0 = stretched(centre[:, 2], middle, depth, stretching)
+        z = stretched(z, eta, depth, stretching)
+        return z0[:, None, None], (z - z0[:, None])[:, None]
+
     def sum(self, weight: Array, z: Array | float, sign: float = 1.0) -> tuple[Array, Array]:
         """Real and imaginary part of sum_c weight_c A_c exp(i k xi + sign k z), (b, h, v)."""
         waves, xp = self.waves, self.xp
@@ -198,13 +210,6 @@ def stretched(z: Array, eta: Array, depth: float, stretching: str) -> Array:
     return z if stretching == "extrapolate" else xp.minimum(z, 0.0)
 
 
-def _from_centre(z: Array, centre: Array, stretching: str) -> tuple[Array, Array]:
-    """Height of the centres (b, 1, 1) and of the points above them (b, 1, v)."""
-    xp = namespace(z, centre)
-    z0 = centre[:, 2] if stretching == "extrapolate" else xp.minimum(centre[:, 2], 0.0)
-    return z0[:, None, None], (z - z0[:, None])[:, None]
-
-
 def surface_head(
     waves: LocalWaves,
     t: Array,
@@ -229,8 +234,7 @@ def surface_head(
     """
     near = Expansion(waves, t, centre, x, y)
     eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
-    z = stretched(z, eta, water.depth, stretching)
-    z0, z = _from_centre(z, centre, stretching)
+    z0, z = near.heights(centre, z, eta, water.depth, stretching)
     xp, k = near.xp, waves.wavenumber
     down, up = _weights(k, z0, water.depth, xp)
     head = near.sum(down, z)[0]
@@ -262,8 +266,7 @@ def kinematics(
     near = Expansion(waves, t, centre, x, y)
     xp, k = near.xp, waves.wavenumber
     eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
-    z = stretched(z, eta, water.depth, stretching)
-    z0, z = _from_centre(z, centre, stretching)
+    z0, z = near.heights(centre, z, eta, water.depth, stretching)
     down, up = _weights(k, z0, water.depth, xp)
 
     def both(scale: Array) -> tuple[Array, Array, Array, Array]:

@@ -4,8 +4,13 @@ import pytest
 
 from support import refdata
 from swelltree.validation import all_cases, hulls
+from swelltree.validation.table import Check
 
-from test_hydro import assert_ok  # isort: skip
+
+def assert_ok(checks: list[Check]) -> None:
+    assert checks
+    failed = [f"{c.quantity}: {c.found}, allowed {c.allowed}" for c in checks if not c.ok]
+    assert not failed, "; ".join(failed)
 
 
 def test_cases_are_registered():
