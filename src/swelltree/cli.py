@@ -83,7 +83,12 @@ def _options(
 
 
 @app.command()
-def check(case: CasePath) -> None:
+def check(
+    case: CasePath,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Also look for what will go wrong at sea.")
+    ] = False,
+) -> None:
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
@@ -94,6 +99,30 @@ def check(case: CasePath) -> None:
     found = load(case)
     system, notes = without_user_code(found.system)
     Console().print(outline(found, compile(system), notes))
+    if physics:
+        raise typer.Exit(_check_physics(found, case))
+
+
+def _check_physics(found: Any, case: Path) -> int:
+    """Print what the physics doctor says of a case; 1 when something is wrong."""
+    from rich.console import Console
+
+    from swelltree.model.case import compile_case
+    from swelltree.studies.doctor import check_physics
+
+    sys.path.insert(0, str(case.resolve().parent))
+    model = compile_case(found)
+    runs = [study for study in found.studies if study.type == "simulate"]
+    console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
+    wrong = 0
+    for run in runs or [None]:
+        wave, duration = (None, None) if run is None else (run.wave, run.duration)
+        console.print("physics" + (":" if run is None else f" of study {run.name}:"))
+        findings = check_physics(model, wave, duration=duration)
+        for finding in findings:
+            wrong += finding.severity == "error"
+            console.print(f"- {finding}", style=colours[finding.severity], markup=False)
+    return int(wrong > 0)
 
 
 @app.command()
@@ -109,8 +138,7 @@ def run(
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
-    from swelltree.hydro.case import hydro_of_case
-    from swelltree.model.compile import compile
+    from swelltree.model.case import compile_case
     from swelltree.results.files import make_folder, save
     from swelltree.results.summary import summary
     from swelltree.system import load
@@ -123,8 +151,7 @@ def run(
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
-    options = {} if found.hydro is None else found.hydro.options
-    model = compile(found.system, hydro_of_case(found), **options)
+    model = compile_case(found)
     console = Console()
     failed = 0
     for spec in studies:

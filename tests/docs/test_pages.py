@@ -20,6 +20,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/tutorial/first_chain.md",
         pytest.param("docs/tutorial/first_waves.md", marks=pytest.mark.slow),
         "docs/how-to/seas.md",
+        "docs/how-to/check_physics.md",
     ],
 )
 def test_python_blocks_run_in_order(page):

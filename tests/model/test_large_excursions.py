@@ -46,8 +46,8 @@ def test_turned_matrix_is_the_product_with_rotations():
 def test_a_turned_vessel_in_a_turned_sea_moves_as_before(following):
     """Everything turned by 45 degrees, which is a heading of the data."""
     psi = np.pi / 4
-    wave = dict(amplitude=0.5, omega=0.9, ramp=5.0)
-    options = dict(duration=40.0, output_step=1.0, rtol=1e-8, atol=1e-10)
+    wave = {"amplitude": 0.5, "omega": 0.9, "ramp": 5.0}
+    options = {"duration": 40.0, "output_step": 1.0, "rtol": 1e-8, "atol": 1e-10}
     plain = sw.simulate(following, sw.RegularWave(beta=np.pi / 6, **wave), **options)
     begin = start_phase(following, formulation("path_matrix"))
     q = np.array(begin.state.q)
@@ -78,7 +78,7 @@ def test_energy_is_kept_while_the_frame_turns(data):
 def test_without_yaw_the_frame_changes_nothing(data, following):
     fixed = sw.compile(system(), data, fit={"error": 0.02})
     wave = sw.RegularWave(amplitude=0.3, omega=1.0, ramp=5.0)
-    options = dict(duration=30.0, output_step=1.0, rtol=1e-9, atol=1e-11)
+    options = {"duration": 30.0, "output_step": 1.0, "rtol": 1e-9, "atol": 1e-11}
     a, b = (sw.simulate(m, wave, **options).position.values for m in (fixed, following))
     # the grid of the excitation is good to 2e-6
     assert a == pytest.approx(b, abs=2e-5)

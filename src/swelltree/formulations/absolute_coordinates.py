@@ -31,6 +31,7 @@ from swelltree.spatial.rotations import (
     normalise,
     quat_rate,
     quat_to_matrix,
+    quat_velocity,
     turn_quat,
 )
 
@@ -85,6 +86,13 @@ class AbsoluteCoordinates(Formulation):
         """Rate of q for body velocities v."""
         _, quat, angles = split(model.layout, q)
         return join(v[:, :3], quat_rate(quat, v[:, 3:]), 0.0 * angles)
+
+    def twists(self, model: Model, q: Array, rate: Array) -> Array:
+        """Body velocities (6N,) of a rate of q: inverse of `pose_rate`."""
+        _, quat, _ = split(model.layout, q)
+        p_rate, quat_rates, _ = split(model.layout, rate)
+        w = quat_velocity(quat, quat_rates)
+        return namespace(p_rate).concatenate([p_rate, w], axis=-1).reshape(-1)
 
     def moved(self, model: Model, q: Array, twist: Float[Array, "b 6"]) -> Array:
         """Poses displaced by a small twist of every body."""

@@ -80,6 +80,10 @@ class Formulation(ABC):
         """Rate of the positions q."""
 
     @abstractmethod
+    def velocity_of(self, model: Model, state: State, rate: Float[Array, " nq"]) -> Array:
+        """Velocities s of a rate of the positions: inverse of `position_rate`."""
+
+    @abstractmethod
     def mass(self, model: Model, kin: Kinematics) -> Float[Array, "n n"]:
         """Mass matrix in the velocities s, added mass of all bodies included."""
 

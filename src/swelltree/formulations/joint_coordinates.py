@@ -30,7 +30,7 @@ from swelltree.model.kinematics import (
 from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
-from swelltree.model.tree import moved_positions, position_rates
+from swelltree.model.tree import moved_positions, position_rates, tree_velocities
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import gram, transpose_apply
@@ -98,6 +98,9 @@ class JointCoordinates(Formulation):
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return position_rates(model.layout, state.q, state.s)
+
+    def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
+        return tree_velocities(model.layout, state.q, rate)
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         N, n = model.layout.n_bodies, kin.P.shape[1]

@@ -49,6 +49,9 @@ class Lagrange(AbsoluteCoordinates):
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return self.pose_rate(model, state.q, kin.motion.v)
 
+    def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
+        return self.twists(model, state.q, rate)
+
     def mass(self, model: Model, kin: Kinematics) -> Array:
         return dense_inertia(model, kin.inertia)
 

@@ -81,6 +81,10 @@ class Partition(AbsoluteCoordinates):
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return self.pose_rate(model, state.q, kin.motion.v)
 
+    def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
+        independent = state.chart[len(model.all_rows) :].astype(int)
+        return self.twists(model, state.q, rate)[independent]
+
     def mass(self, model: Model, kin: Kinematics) -> Array:
         return kin.P.T @ dense_inertia(model, kin.inertia) @ kin.P
 

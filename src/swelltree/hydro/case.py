@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+def hydro_options(case: Case) -> dict[str, Any]:
+    """How `compile` is to use the data of the [hydro] section."""
+    return {} if case.hydro is None else case.hydro.compile_options
+
+
 def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
     """Data of the [hydro] section: computed or read; None where there are none.
 

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
+SECOND_HEADINGS = (
+    "drift_direction",
+    "difference_heading_1",
+    "difference_heading_2",
+    "sum_heading_1",
+    "sum_heading_2",
+)
 Z_DOWN = np.diag([1.0, -1.0, -1.0])  # eqs. 26-27: half a turn about x
 
 
@@ -82,7 +89,7 @@ def transform(data: xr.Dataset, J: Mapping[str, np.ndarray]) -> xr.Dataset:
     for name in (*FORCES, "mean_drift"):
         if name in data:
             changed[name] = (FORCE, data[name].transpose(*FORCE).values @ full, data[name].attrs)
-    for name in ("qtf_difference", "qtf_sum"):
+    for name in ("mean_drift_own_headings", "qtf_difference", "qtf_sum"):
         if name in data:
             changed[name] = (data[name].dims, data[name].values @ full, data[name].attrs)
     return data.assign(changed)
@@ -161,7 +168,7 @@ def turn(data: xr.Dataset, yaw: float) -> xr.Dataset:
     turned = transform(data, J)
     if "wave_direction" in data.coords:
         turned = turned.assign_coords(wave_direction=data["wave_direction"] + yaw)
-    for name in ("difference_heading_1", "difference_heading_2", "sum_heading_1", "sum_heading_2"):
+    for name in SECOND_HEADINGS:
         if name in turned.coords:
             turned = turned.assign_coords({name: turned[name] + yaw})
     for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
@@ -190,11 +197,28 @@ def shift(data: xr.Dataset, x: float, y: float) -> xr.Dataset:
             if name in data:
                 values = data[name].transpose(*FORCE).values * factor
                 moved[name] = (FORCE, values, data[name].attrs)
+    for short, sign in (("difference", -1.0), ("sum", 1.0)):
+        if f"qtf_{short}" in data:
+            moved[f"qtf_{short}"] = _shifted_pairs(data, short, sign, (x, y))
     for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
         if name in data:
             values = data[name].values + np.array([x, y, 0.0])
             moved[name] = (data[name].dims, values, data[name].attrs)
     return moved
+
+
+def _shifted_pairs(
+    data: xr.Dataset, short: str, sign: float, d: tuple[float, float]
+) -> xr.DataArray:
+    """A transfer function of the moved bodies: phase (k1 -+ k2).d ahead."""
+    phase: Any = 0.0
+    for number, factor in ((1, 1.0), (2, sign)):
+        omega, beta = data[f"{short}_omega_{number}"], data[f"{short}_heading_{number}"]
+        k = wavenumber(omega.values, float(data["water_depth"]), float(data["g"]))
+        along = d[0] * np.cos(beta) + d[1] * np.sin(beta)
+        phase = phase + factor * omega.copy(data=k) * along
+    pairs = data[f"qtf_{short}"]
+    return (pairs * np.exp(1j * phase)).transpose(*pairs.dims).assign_attrs(pairs.attrs)
 
 
 def from_z_down(data: xr.Dataset) -> xr.Dataset:
@@ -207,6 +231,9 @@ def from_z_down(data: xr.Dataset) -> xr.Dataset:
     if "wave_direction" in data.coords:
         turned = turned.assign_coords(wave_direction=-data["wave_direction"])
         turned = turned.sortby("wave_direction")
+    for name in SECOND_HEADINGS:
+        if name in turned.coords:
+            turned = turned.assign_coords({name: -turned[name]})
     for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
         if name in data:
             turned[name] = (data[name].dims, data[name].values @ Z_DOWN, data[name].attrs)

@@ -102,8 +102,26 @@ def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
     for name in ("hydrostatic_stiffness", "inertia_matrix"):
         if name in raw and set(MATRIX) <= set(raw[name].dims):
             parts.matrices[name] = _ordered(raw[name], MATRIX, dofs)
+    _second_order(raw, parts, dofs)
     _points(raw, parts, notes)
     return parts
+
+
+def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str]) -> None:
+    """Mean drift and transfer functions, in files that `write_hydro` made or a user added to."""
+    for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
+        if name not in raw or (name == "mean_drift" and parts.directions is None):
+            continue
+        values = _complex(raw[name])
+        if name == "mean_drift":
+            values = values.sortby(["omega", "wave_direction"]).transpose(*FORCE)
+        values = values.transpose(..., "influenced_dof").sel(influenced_dof=dofs)
+        own = set(values.dims) - set(FORCE)
+        coords = {key: x for key, x in raw.coords.items() if own & set(x.dims)}
+        parts.extra[name] = (tuple(map(str, values.dims)), values.values)
+        parts.coords.update({str(key): (x.dims, x.values) for key, x in coords.items()})
+    if "second_order_force" in raw.attrs:
+        parts.attrs["second_order_force"] = raw.attrs["second_order_force"]
 
 
 def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[str], list[str]]:

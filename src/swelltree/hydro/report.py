@@ -7,7 +7,6 @@ waves. A check that the data do not allow says so as a note.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,33 +27,12 @@ from swelltree.hydro.relations import (
     outliers,
     table_of,
 )
+from swelltree.system.findings import RANK, Finding
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.system.water import Water
-
-RANK = {"error": 0, "warning": 1, "note": 2}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to know about the data.
-
-    Args:
-        severity: note (good to know), warning (look at it), error (results will be wrong).
-        code: short name of the check.
-        sentence: what was found, what it does to the answer, what to do.
-        numbers: the values behind it.
-    """
-
-    severity: str
-    code: str
-    sentence: str
-    numbers: dict[str, float] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return f"{self.severity} [{self.code}]: {self.sentence}"
 
 
 def hydro_report(data: xr.Dataset) -> list[Finding]:

@@ -29,6 +29,7 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.drift_data import chosen
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
 from swelltree.model.kinematics import Pose
@@ -51,6 +52,7 @@ def compile(
     step: float = 0.05,
     frame: str = "fixed",
     yaw_time: float = 60.0,
+    drift: str | None = None,
     nonlinear: Any = False,
     stretching: str = "wheeler",
     added_mass: np.ndarray | None = None,
@@ -69,6 +71,8 @@ def compile(
         frame: "fixed", or "yaw": the axes of the data follow the mean yaw of each body, for
             vessels that turn far; headings of the waves are then relative to it.
         yaw_time: time over which that mean is taken [s], longer than the waves.
+        drift: second-order wave loads from the data: "none" (the default), "mean", "newman" or
+            "qtf" (difference and sum frequencies).
         nonlinear: True, or names of bodies: buoyancy and Froude-Krylov force act on the actual
             wetted hull, and linear theory keeps radiation and diffraction. Works without data too.
         stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
@@ -116,14 +120,25 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        fitting = tuple((fit or {}).items())
         options = HydroOptions(
-            radiation, omega, coupling, fitting, step, frame, yaw_time, nonlinear=hulls
+            radiation,
+            omega,
+            coupling,
+            tuple((fit or {}).items()),
+            step,
+            frame,
+            yaw_time,
+            nonlinear=hulls,
+            drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
+    elif chosen(drift) != "none":
+        raise SwelltreeError(
+            f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
+        )
     return _started(model, system, joints)
 
 

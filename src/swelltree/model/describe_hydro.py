@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.drift_data import check_double_counting, drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
@@ -14,11 +15,10 @@ from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.radiation import FRAMES, RADIATION
 from swelltree.system.water import Water
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
-FRAMES = ("fixed", "yaw")
-RADIATION = ("state_space", "convolution", "constant", "none")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class HydroOptions:
         frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
         yaw_time: time over which the mean yaw is taken [s].
         nonlinear: bodies whose buoyancy and Froude-Krylov force act on the actual wetted hull.
+        drift: second-order loads: "none", "mean", "newman" or "qtf"; None is "none".
     """
 
     radiation: str = "state_space"
@@ -46,6 +47,7 @@ class HydroOptions:
     frame: str = "fixed"
     yaw_time: float = 60.0
     nonlinear: tuple[str, ...] = ()
+    drift: str | None = None
 
 
 def wet_bodies(system: System, data: Any) -> list[str]:
@@ -165,10 +167,12 @@ def build_hydro(
     if not options.coupling:
         table = _uncoupled(layout, table)
     buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
-    report: list[str] = []
+    check_double_counting(options.nonlinear, options.drift, data)
+    drift, report = drift_table(order, data, table.place, options.drift)
+    table = replace(table, drift=drift)
     if options.nonlinear:
         table, notes = _without_froude_krylov(system, layout, mean, table, options.nonlinear)
-        report += notes
+        report = [*report, *notes]
         for name in options.nonlinear:
             i = layout.bodies.index(name)
             own = slice(6 * i, 6 * i + 6)
@@ -185,8 +189,22 @@ def build_hydro(
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
         report.append(sentence)
-    hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table)
+    reach = hull_reach(system, layout)
+    hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table, reach)
     return hydro, 0.5 * (added + added.T), report
+
+
+def hull_reach(system: System, layout: Layout) -> np.ndarray:
+    """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
+    from swelltree.system.panels import hull_panels
+
+    reach = np.full(layout.n_bodies, np.inf)
+    for i, name in enumerate(layout.bodies):
+        hull = system.body(name).hull
+        if hull is not None:
+            z = hull_panels(hull).vertices @ system.body(name).rotation_matrix[2]
+            reach[i] = max(min(z.max(), -z.min()), 0.0)
+    return np.where(reach > 0.0, reach, np.inf)
 
 
 def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:

@@ -74,6 +74,7 @@ class Table:
     place: Array  # (6N, 2) x and y of the body of each freedom
     gravity: Array  # m/s^2
     depth: Array  # m
+    drift: Any = None  # drift_data.DriftTable, or None
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 
@@ -88,6 +89,8 @@ class Hydro:
     memory: Memory | Convolution | None
     waves: Any  # WaveLoads, moving_waves.MovingWaves or None
     table: Table | None
+    reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
+    drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
 
 
 def displacement(mean: Pose, pose: Pose) -> Array:
@@ -95,6 +98,19 @@ def displacement(mean: Pose, pose: Pose) -> Array:
     xp = namespace(pose.p)
     turn = rotation_vector(matmul(pose.R, transpose(mean.R)))
     return xp.concatenate([pose.p - mean.p, turn], axis=-1)
+
+
+def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
+    """Values at time t by cubic Hermite interpolation between the rows of a uniform grid."""
+    xp = namespace(t)
+    value, rate = xp.asarray(value), xp.asarray(rate)
+    x = t / step
+    i = xp.clip(xp.floor(x).astype(int), 0, value.shape[0] - 2)
+    x = x - i
+    h00, h10 = (1.0 + 2.0 * x) * (1.0 - x) ** 2, x * (1.0 - x) ** 2
+    h01, h11 = x * x * (3.0 - 2.0 * x), x * x * (x - 1.0)
+    left = h00 * value[i] + h10 * step * rate[i]
+    return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
 
 
 def memory_at_rest(hydro: Hydro | None) -> Any:

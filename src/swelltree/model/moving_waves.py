@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.headings import around_the_circle
 from swelltree.model.hydrodynamics import Table
-from swelltree.model.sea_state import around_the_circle, excitation_at, in_band, interpolated
+from swelltree.model.sea_state import excitation_at, in_band, interpolated
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Components
 from swelltree.waves.ramp import ramp

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.model.headings import between
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -55,53 +56,10 @@ def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarr
 
 def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """The same with the crest at each body, which changes slowly and can be interpolated."""
-    direction = np.asarray(table.direction)
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
-    turn = 2.0 * np.pi
-    if len(direction) == 1:
-        off = np.abs((beta - direction[0] + np.pi) % turn - np.pi)
-        if off.max(initial=0.0) > 1e-6:
-            raise SwelltreeError(
-                f"the wave has heading {beta[off.argmax()]:.4g} rad, but the hydro data hold only "
-                f"{direction[0]:.4g} rad. Compute data for that wave_direction."
-            )
-        return force[:, 0]
-    first, known, force = around_the_circle(direction, force)
-    wanted = (beta - first) % turn
-    slack = 1e-9
-    wanted = np.where(wanted > turn - 1e-6, 0.0, wanted)
-    if (wanted > known[-1] + slack).any():
-        raise SwelltreeError(
-            f"the wave has heading {beta[wanted.argmax()]:.4g} rad, outside the hydro data's "
-            f"{direction.min():.4g} to {direction.max():.4g} rad. Compute data for it."
-        )
-    i = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, len(known) - 2)
-    part = ((wanted - known[i]) / (known[i + 1] - known[i]))[:, None]
-    rows = np.arange(len(omega))
-    return (1 - part) * force[rows, i] + part * force[rows, i + 1]
-
-
-def around_the_circle(
-    direction: np.ndarray, force: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Headings as one increasing range.
-
-    Returns:
-        the first heading, all headings counted from it, and the data (..., heading on axis 1)
-        in their order; the circle is closed when the data go all around.
-    """
-    turn = 2.0 * np.pi
-    order = np.argsort(direction % turn)
-    known = (direction % turn)[order]
-    gaps = np.diff(np.append(known, known[0] + turn))
-    # begin after the widest gap, so that headings on both sides of zero are one range
-    order = np.roll(order, -(int(gaps.argmax()) + 1))
-    first = float(direction[order[0]])
-    known = (direction[order] - first) % turn
-    force = force[:, order]
-    if len(known) > 1 and gaps.max() <= 1.01 * np.sort(gaps)[: max(1, len(gaps) - 1)].max():
-        known, force = np.append(known, turn), np.concatenate([force, force[:, :1]], axis=1)
-    return first, known, force
+    way, rows = between(np.asarray(table.direction), beta), np.arange(len(omega))
+    part = way.part[:, None]
+    return (1 - part) * force[rows, way.left] + part * force[rows, way.right]
 
 
 def in_band(table: Table, waves: Any) -> np.ndarray:
@@ -119,7 +77,13 @@ def in_band(table: Table, waves: Any) -> np.ndarray:
     return inside
 
 
-def wave_loads(table: Table, waves: Any, duration: float, method: str = "components") -> WaveLoads:
+def wave_loads(
+    table: Table,
+    waves: Any,
+    duration: float,
+    method: str = "components",
+    step: float | None = None,
+) -> WaveLoads:
     """Excitation of realised components on a grid from 0 to the duration.
 
     The number of points is rounded up to a power of two, so that runs of
@@ -128,11 +92,12 @@ def wave_loads(table: Table, waves: Any, duration: float, method: str = "compone
     Args:
         method: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation record at the origin).
+        step: spacing of the grid [s]; a fortieth of the shortest period if not given.
     """
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
     amplitude = np.asarray(waves.complex_amplitude)[inside]
-    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD
+    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD if step is None else step
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
     if method == "convolution":
         record = Record(omega, amplitude, step, count)
@@ -225,7 +190,13 @@ def convolved_loads(
     return out[0][: record.points], out[1][: record.points]
 
 
-def in_waves(model: Model, waves: Any, duration: float, method: str = "components") -> Model:
+def in_waves(
+    model: Model,
+    waves: Any,
+    duration: float,
+    method: str = "components",
+    step: float | None = None,
+) -> Model:
     """The model with the excitation of a realised sea."""
     if method not in METHODS:
         raise SwelltreeError(
@@ -247,13 +218,17 @@ def in_waves(model: Model, waves: Any, duration: float, method: str = "component
         if table.remaining is not None:
             # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
-        if method == "moving" or any(group.kind == "frame" for group in model.forces.groups):
+        turning = any(group.kind == "frame" for group in model.forces.groups)
+        if method == "moving" or turning:
             from swelltree.model.moving_waves import moving_waves
 
             loads: Any = moving_waves(table, waves, method == "moving")
         else:
-            loads = wave_loads(table, waves, duration, method)
-        return model.replace(hydro=replace(model.hydro, waves=loads))
+            loads = wave_loads(table, waves, duration, method, step)
+        from swelltree.model.drift import drift_loads
+
+        drift = drift_loads(table, waves, duration, turning)
+        return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))
     if not felt:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "

@@ -9,7 +9,7 @@ from swelltree.model.kinematics import Frames, Pose, body_index, dof_joint, with
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace
-from swelltree.spatial.rotations import quat_rate, turn_quat
+from swelltree.spatial.rotations import quat_rate, quat_velocity, turn_quat
 from swelltree.spatial.vectors import cross
 
 
@@ -90,6 +90,19 @@ def position_rates(layout: Layout, q: Float[Array, " nq"], s: Float[Array, " n"]
     if not layout.quaternions:
         return rate
     return _overwrite(layout, rate, quat_rate(q[_quat_place(layout)], s[turn_dofs(layout)]))
+
+
+def tree_velocities(layout: Layout, q: Float[Array, " nq"], rate: Float[Array, " nq"]) -> Array:
+    """Tree velocities of a rate of q: inverse of `position_rates`."""
+    xp = namespace(q, rate)
+    s = xp.concatenate([rate, xp.zeros(1)])[layout.dof_position]
+    if not layout.quaternions:
+        return s
+    place = _quat_place(layout)
+    turns = quat_velocity(q[place], rate[place]).reshape(-1)
+    where = np.arange(layout.n_tree)
+    where[turn_dofs(layout).ravel()] = layout.n_tree + np.arange(turns.shape[0])
+    return xp.concatenate([s, turns])[where]
 
 
 def moved_positions(layout: Layout, q: Float[Array, " nq"], step: Float[Array, " n"]) -> Array:

@@ -185,6 +185,9 @@ LABELS: dict[str, Label] = {
     "hydro_excitation": Label(
         "excitation_force", ("body", "dof"), "N, N m", "wave excitation", _POINT, _EACH
     ),
+    "hydro_drift": Label(
+        "drift_force", ("body", "dof"), "N, N m", "second-order wave force", _POINT, _EACH
+    ),
     "hydro_radiation": Label(
         "radiation_force", ("body", "dof"), "N, N m", "radiation memory force", _POINT, _EACH
     ),

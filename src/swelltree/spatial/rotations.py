@@ -78,6 +78,15 @@ def quat_multiply(a: Float[Array, "*n 4"], b: Float[Array, "*n 4"]) -> Float[Arr
     return xp.concatenate([w, aw * bv + bw * av + cross(av, bv)], axis=-1)
 
 
+def quat_velocity(quat: Float[Array, "*n 4"], rate: Float[Array, "*n 4"]) -> Float[Array, "*n 3"]:
+    r"""Angular velocity in base axes of a unit quaternion with that rate: inverse of `quat_rate`.
+
+    .. math:: (0, \omega) = 2\, \dot e \otimes \bar e
+    """
+    w, u = quat[..., :1], quat[..., 1:]
+    return 2.0 * (w * rate[..., 1:] - rate[..., :1] * u - cross(rate[..., 1:], u))
+
+
 def turn_quat(quat: Float[Array, "*n 4"], turn: Float[Array, "*n 3"]) -> Float[Array, "*n 4"]:
     """Quaternion turned by a small rotation vector in base axes (exact to second order)."""
     xp = namespace(quat, turn)

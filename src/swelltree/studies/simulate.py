@@ -204,6 +204,7 @@ def simulate(
     waves = None if wave is None else realised(model, wave, case)
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
+    known = [] if is_traced((model, start)) else _checked(model)
     model = without_table(model)
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
     if is_traced((model, start)):
@@ -231,7 +232,28 @@ def simulate(
     )
     observer.join()
     result = _to_dataset(model, how, solver, options, run, width, provenance)
+    result = _with_findings(model, result, waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
+
+
+def _checked(model: Model) -> list[Any]:
+    """What is wrong with the physics of a model at first sight, told as warnings."""
+    from swelltree.studies.doctor import brief_check
+
+    found = brief_check(model)
+    for finding in found:
+        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=3)
+    return found
+
+
+def _with_findings(model: Model, result: Any, waves: Any, known: list[Any]) -> Any:
+    """The result with what was found before and after the run."""
+    from swelltree.studies.linear_range import left_linear_range
+
+    after = left_linear_range(model, result, waves)
+    for finding in after:
+        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=3)
+    return result.assign_attrs(findings="\n".join(str(finding) for finding in known + after))
 
 
 def _traced(

@@ -19,6 +19,7 @@ _MODULES = (
     "hydro_devices",
     "hydro_forces",
     "hulls",
+    "drift",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

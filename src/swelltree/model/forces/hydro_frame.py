@@ -1,4 +1,4 @@
-r"""A hydrodynamic frame for each body that follows its mean yaw (Paduano 003, eqs. 26-32).
+r"""A hydrodynamic frame for each body that follows its mean yaw (O Cathain 2006, eqs. 26-32).
 
 Linear data hold in axes that turn with the body's mean yaw psi_m, a slow state
 

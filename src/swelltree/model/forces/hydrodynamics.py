@@ -1,4 +1,4 @@
-"""Wrenches of linear hydrodynamics: buoyancy, damping, radiation memory, excitation.
+"""Wrenches of hydrodynamics: buoyancy, damping, radiation memory, excitation, drift.
 
 The inertial part, added mass at infinite frequency, is in the mass matrix of
 every formulation. All terms are booked as work in the energy budget.
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.drift_turning import drift_now
 from swelltree.model.forces.hydro_frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.model.forces.loads import Loads
 from swelltree.model.hydrodynamics import (
@@ -19,6 +20,7 @@ from swelltree.model.hydrodynamics import (
     Past,
     WaveLoads,
     displacement,
+    on_grid,
 )
 from swelltree.model.kinematics import Motion
 from swelltree.model.moving_waves import excitation_now
@@ -26,7 +28,7 @@ from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
 
-TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation")
+TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation", "drift")
 
 
 def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, inner: Any) -> Loads:
@@ -55,12 +57,18 @@ def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, inner: Any) -> Loads:
         excitation = wave_force(hydro.waves, t).reshape(shape)
     elif hydro.waves is not None:
         excitation = excitation_now(hydro.waves, t, motion.pose.p[:, :2], psi)
-    static, damping, radiation, excitation = (
-        out_of_axes(psi, x) for x in (static, damping, radiation, excitation)
-    )
-    parts = xp.stack([static, damping, radiation, excitation])
+    drift = xp.zeros(shape)
+    if isinstance(hydro.drift, WaveLoads):
+        drift = wave_force(hydro.drift, t).reshape(shape)
+    elif hydro.drift is not None:
+        drift = drift_now(hydro.drift, t, psi)
+    parts = (static, damping, radiation, excitation, drift)
+    static, damping, radiation, excitation, drift = (out_of_axes(psi, x) for x in parts)
+    parts = xp.stack([static, damping, radiation, excitation, drift])
     power = (parts * motion.v).sum((1, 2))
     channels = {"excitation": excitation, "radiation": radiation, "hydrostatics": static}
+    if hydro.drift is not None:
+        channels["drift"] = drift
     return Loads(parts.sum(0), xp.zeros(len(TERMS)), power, channels)
 
 
@@ -104,12 +112,4 @@ def remembered(memory: Convolution, t: Array, v: Array, past: Past) -> Past:
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:
     """Excitation at time t by cubic Hermite interpolation on the grid."""
-    xp = namespace(t)
-    force, rate = xp.asarray(waves.force), xp.asarray(waves.rate)
-    x = t / waves.step
-    i = xp.clip(xp.floor(x).astype(int), 0, force.shape[0] - 2)
-    x = x - i
-    h00, h10 = (1.0 + 2.0 * x) * (1.0 - x) ** 2, x * (1.0 - x) ** 2
-    h01, h11 = x * x * (3.0 - 2.0 * x), x * x * (x - 1.0)
-    left = h00 * force[i] + h10 * waves.step * rate[i]
-    return left + h01 * force[i + 1] + h11 * waves.step * rate[i + 1]
+    return on_grid(t, waves.step, waves.force, waves.rate)

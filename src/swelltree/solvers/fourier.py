@@ -1,0 +1,68 @@
+r"""Fourier series in time: a mean and N harmonics, no Nyquist term.
+
+.. math:: x(t) = x_0 + \sum_{k=1}^N a_k \cos k\omega t + b_k \sin k\omega t
+
+Coefficients are rows in the order mean, cosines, sines. Values are taken at equidistant nodes,
+more of them than coefficients, so that products of series are projected back without aliasing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.spatial.arrays import Array, namespace, pytree
+
+
+@pytree()
+class Basis:
+    """A period, its nodes, and the matrices between coefficients and values."""
+
+    omega: Array  # rad/s, fundamental frequency
+    time: Array  # (nodes,) s
+    value: Array  # (nodes, 2N + 1)
+    rate: Array  # (nodes, 2N + 1)
+    second: Array  # (nodes, 2N + 1)
+    project: Array  # (2N + 1, nodes) coefficients of values
+
+    @property
+    def harmonics(self) -> int:
+        """N."""
+        return (self.value.shape[1] - 1) // 2
+
+
+def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
+    """Series of a period.
+
+    Args:
+        period: [s].
+        harmonics: N.
+        nodes: number of equidistant nodes, at least 2N + 1; a power of two, at least twice as
+            many as coefficients, if not given.
+    """
+    size = 2 * harmonics + 1
+    count = 2 ** int(np.ceil(np.log2(2 * size))) if nodes is None else nodes
+    omega = 2.0 * np.pi / period
+    t = period * np.arange(count) / count
+    k = np.arange(1, harmonics + 1) * omega
+    cos, sin = np.cos(np.outer(t, k)), np.sin(np.outer(t, k))
+    one = np.ones((count, 1))
+    value = np.concatenate([one, cos, sin], axis=1)
+    rate = np.concatenate([0.0 * one, -k * sin, k * cos], axis=1)
+    second = np.concatenate([0.0 * one, -(k**2) * cos, -(k**2) * sin], axis=1)
+    project = value.T * np.where(np.arange(size) == 0, 1.0, 2.0)[:, None] / count
+    return Basis(np.array(omega), t, value, rate, second, project)
+
+
+def to_complex(coefficients: Array) -> Array:
+    """Complex amplitudes (N + 1, ...) with x = Re sum X_k exp(-i k omega t), the mean first."""
+    n = (coefficients.shape[0] - 1) // 2
+    cos, sin = coefficients[1 : n + 1], coefficients[n + 1 :]
+    return namespace(coefficients).concatenate([coefficients[:1] + 0j, cos + 1j * sin])
+
+
+def from_complex(amplitudes: Any) -> np.ndarray:
+    """Coefficients (2N + 1, ...) of complex amplitudes."""
+    parts = [np.real(amplitudes[:1]), np.real(amplitudes[1:]), np.imag(amplitudes[1:])]
+    return np.concatenate(parts)

@@ -1,0 +1,173 @@
+"""Does it float, does it stay upright, are its masses possible?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from swelltree.formulations import Formulation
+from swelltree.formulations.equations import start_phase
+from swelltree.model.layout import DOFS
+from swelltree.model.model import Model
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.rotations import rotation_vector
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.findings import Finding
+
+UNBALANCED = 0.01  # of the weight
+SHIFTED = 0.01  # of the hull's reach, or metres where it is not known
+TILTED = np.radians(0.5)
+SOFT = 1e-9  # of the largest stiffness: no stiffness at all
+
+
+def weight_and_buoyancy(model: Model) -> Iterator[Finding]:
+    """Weight of everything against buoyancy in the described pose."""
+    weight = float(np.sum(model.bodies.mass) * np.abs(model.gravity[2]))
+    volume = np.asarray(model.bodies.volume)
+    lift = float(np.sum(volume) * model.rho * np.abs(model.gravity[2]))
+    if model.hydro is not None:
+        lift += float(np.sum(np.asarray(model.hydro.buoyancy)[:, 2]))
+    held = bool(model.forces.springs.body_a or model.forces.moorings.body)
+    # what stands on the world, hangs on springs or floats by a nonlinear hull is judged at rest
+    floating = any(base < 0 or base >= model.layout.n_bodies for base in model.layout.base)
+    carried = any("Heave" not in dofs for dofs in _root_dofs(model))
+    if lift <= 0.0 or held or carried or not floating:
+        return
+    off = lift / weight - 1.0
+    if abs(off) > UNBALANCED:
+        yield Finding(
+            "warning",
+            "balance",
+            f"buoyancy is {abs(100 * off):.2g} % {'more' if off > 0 else 'less'} than the weight "
+            f"of {weight:.4g} N in the described pose, so the system will "
+            f"{'rise' if off > 0 else 'sink'} at the start. Correct a mass, use "
+            'mass="displacement", or start from equilibrium().',
+            {"weight": weight, "buoyancy": lift},
+        )
+
+
+def _root_dofs(model: Model) -> list[tuple[str, ...]]:
+    """Freedoms of the joints that carry the roots of the tree."""
+    layout = model.layout
+    found: list[tuple[str, ...]] = []
+    for j, base in enumerate(layout.base):
+        if base < 0 or base >= layout.n_bodies:
+            labels = [layout.dof_labels[k] for k, dof in enumerate(layout.dofs) if dof.joint == j]
+            found.append(tuple(label.rsplit("__", 1)[-1] for label in labels))
+    return found
+
+
+def inertias(model: Model) -> Iterator[Finding]:
+    """Moments of inertia that no distribution of mass can have."""
+    for i, name in enumerate(model.layout.bodies):
+        moments = np.linalg.eigvalsh(np.asarray(model.bodies.inertia)[i])
+        mass = float(np.asarray(model.bodies.mass)[i])
+        if moments[2] > (1.0 + 1e-6) * (moments[0] + moments[1]):
+            yield Finding(
+                "warning",
+                "inertia",
+                f"body '{name}': the largest moment of inertia {moments[2]:.4g} exceeds the sum "
+                f"of the others {moments[0] + moments[1]:.4g}, which no body has. "
+                "Check the order Ixx, Iyy, Izz and the units (kg m^2).",
+            )
+        if mass > 0.0 and model.hydro is not None:
+            reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
+            gyration = float(np.sqrt(moments[2] / mass))
+            if np.isfinite(reach) and 0.0 < gyration < 0.02 * reach:
+                yield Finding(
+                    "warning",
+                    "inertia",
+                    f"body '{name}': its radius of gyration is {gyration:.2g} m, tiny against its "
+                    f"hull. Check the unit of the inertia (kg m^2).",
+                )
+
+
+def at_rest(model: Model, how: Formulation) -> list[Finding]:
+    """Where the system comes to rest and whether it stays there."""
+    from swelltree.studies.equilibrium import find_rest
+    from swelltree.studies.rao import linear_system
+
+    try:
+        rest, _, _, _ = find_rest(model, how)
+    except SwelltreeError as error:
+        text = f"{error} A run from here will not settle."
+        return [Finding("error", "no equilibrium", text)]
+    return [*_moved(model, how, rest), *_stability(model, how, linear_system(model, how, rest))]
+
+
+def _moved(model: Model, how: Formulation, rest: object) -> Iterator[Finding]:
+    """How far the state of rest is from the described one."""
+    zero = jnp.zeros(())
+    before = how.kinematics(model, zero, start_phase(model, how).state).motion.pose
+    after = how.kinematics(model, zero, rest).motion.pose  # type: ignore[arg-type]
+    rise = np.asarray(after.p - before.p)
+    turn = np.asarray(rotation_vector(after.R @ jnp.swapaxes(before.R, 1, 2)))
+    for i, name in enumerate(model.layout.bodies):
+        reach = 1.0
+        if model.hydro is not None:
+            own = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
+            reach = float(own) if np.isfinite(own) else 1.0
+        tilt = float(np.abs(turn[i, :2]).max())
+        if abs(rise[i, 2]) > SHIFTED * reach or tilt > TILTED:
+            yield Finding(
+                "warning",
+                "rest",
+                f"body '{name}' comes to rest {abs(rise[i, 2]):.3g} m "
+                f"{'higher' if rise[i, 2] > 0 else 'lower'} and tilted by {np.degrees(tilt):.2g} "
+                "degrees from where it is described, and linear data hold where it is described. "
+                "Describe it at rest, or correct mass and centre of mass.",
+                {"rise": float(rise[i, 2]), "tilt": tilt},
+            )
+
+
+def _stability(model: Model, how: Formulation, linear: dict) -> Iterator[Finding]:
+    """Directions in which it does not come back."""
+    K = 0.5 * (linear["stiffness"] + linear["stiffness"].T)
+    if not K.size:
+        return
+    # compare stiffness with inertia, so that metres and radians do not mix
+    M = linear["mass"]
+    if model.hydro is not None and model.hydro.table is not None:
+        P = linear["to_bodies"]
+        M = M + P.T @ np.asarray(model.hydro.table.added_mass_inf) @ P
+    from scipy.linalg import eigh
+
+    values, shapes = eigh(K, M)
+    largest = max(float(np.abs(values).max()), 1e-300)
+    drifting = []
+    for value, shape in zip(values, shapes.T, strict=True):
+        # which body and freedom take most of the elastic energy, or else move most
+        share = np.abs(linear["to_bodies"]) @ np.abs(shape * (K @ shape))
+        moved = np.abs(linear["to_bodies"] @ shape)
+        where = _place(model, share if abs(value) > SOFT * largest else moved)
+        if value < -1e-7 * largest:
+            yield Finding(
+                "error",
+                "unstable",
+                f"the state of rest is unstable in {where}: it will capsize or run away, doubling "
+                f"about every {np.log(2) / np.sqrt(-value):.2g} s. {_cure(where)}",
+                {"growth": float(np.sqrt(-value))},
+            )
+        elif abs(value) <= max(SOFT * largest, 1e-12):
+            drifting.append(where)
+    if drifting:
+        yield Finding(
+            "note",
+            "free",
+            f"nothing holds {', '.join(dict.fromkeys(drifting))}: it will drift. Add a mooring "
+            "where that matters.",
+        )
+
+
+def _cure(where: str) -> str:
+    """What helps against an unstable direction."""
+    if where.endswith("Yaw"):
+        return "Data in fixed axes do not turn with the body: use compile(..., frame='yaw')."
+    return "Lower the centre of mass, widen the waterplane, or hold it."
+
+
+def _place(model: Model, share: np.ndarray) -> str:
+    """The body and freedom with the largest share (6N,)."""
+    k = int(share.argmax())
+    return f"{model.layout.bodies[k // 6]} {DOFS[k % 6]}"

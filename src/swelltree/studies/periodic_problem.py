@@ -1,0 +1,181 @@
+r"""The equations of motion over one period (Paparella 2015).
+
+Unknowns are the coefficients of displacements x from the state of rest (in the directions of a
+formulation's velocities), of the multipliers of its remaining rows, and of inner states z. At
+every node
+
+.. math::
+    M \dot s + b - P^\top (w + \mu) - J^\top \lambda = 0, \qquad g(q) = 0, \qquad
+    \dot z = f
+
+with q the positions reached from rest by x. The residual is projected on the series. The memory
+of the water is exact for a periodic motion: harmonic by harmonic
+
+.. math:: \hat\mu_k = -\left[ B(k\omega) - i k\omega (A(k\omega) - A_\infty) \right] \hat v_k
+
+with exp(-iwt). In joint coordinates this is the ODE form, with absolute coordinates and all
+joints as rows the DAE form; joints hold at the level of positions in both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from jaxtyping import Float
+
+from swelltree.formulations import Formulation, State
+from swelltree.model.forces.hydro_frame import in_axes, in_frame, mean_yaw, out_of_axes
+from swelltree.model.forces.loads import Now
+from swelltree.model.forces.total import total_loads
+from swelltree.model.hydrodynamics import WaveLoads
+from swelltree.model.inner import Inner, inner_rate
+from swelltree.model.model import Model
+from swelltree.solvers.fourier import Basis
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+
+
+@pytree()
+class Period:
+    """Everything the residual depends on."""
+
+    model: Model  # without radiation memory, its waves given at the nodes
+    rest: State  # state from which displacements count
+    inner: Any  # inner states at rest, the radiation memory left out
+    basis: Basis
+    memory: Array  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
+    inverse: Array  # (N + 1, u, u) complex inverse of the linear impedance, exp(+iwt)
+    pinned: Array  # (p, u) directions whose mean is held
+    unbalanced: Array  # (p, u) the equations given up for that
+
+
+def flat(inner: Inner) -> Array:
+    """Inner states of elements as one row."""
+    parts = [jnp.ravel(inner.elements[kind]) for kind in sorted(inner.elements)]
+    return jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+
+def unflat(like: Inner, z: Array) -> Inner:
+    """Inverse of `flat`."""
+    elements, first = {}, 0
+    for kind in sorted(like.elements):
+        size = jnp.size(like.elements[kind])
+        elements[kind] = z[first : first + size].reshape(jnp.shape(like.elements[kind]))
+        first += size
+    return Inner((), elements)
+
+
+def sizes(how: Formulation, period: Period) -> tuple[int, int, int]:
+    """Numbers of displacements, multipliers and inner states."""
+    rows = len(how.rows(period.model)) if how.keeps_rows else 0
+    states = sum(jnp.size(x) for x in period.inner.elements.values())
+    return period.rest.s.shape[0], rows, states
+
+
+def state_at(
+    how: Formulation, period: Period, x: Array, rate: Array
+) -> tuple[State, Float[Array, " n"]]:
+    """State reached from rest by x, and its velocities."""
+    model, rest = period.model, period.rest
+
+    def positions(x: Array) -> Array:
+        return how.retract(model, rest, x).q
+
+    q, q_rate = jax.jvp(positions, (x,), (rate,))
+    s = how.velocity_of(model, State(q, rest.s, rest.chart), q_rate)
+    return State(q, s, rest.chart), s
+
+
+def node(
+    how: Formulation, period: Period, t: Array, y: Array, y_rate: Array, y_second: Array
+) -> tuple[Array, Array, Array]:
+    """Residual at one node without radiation, body velocities in data axes, and P there."""
+    model = period.model
+    n, m, _ = sizes(how, period)
+    x, x_rate, x_second = y[:n], y_rate[:n], y_second[:n]
+
+    def velocities(x: Array, rate: Array) -> Array:
+        return state_at(how, period, x, rate)[1]
+
+    state, _ = state_at(how, period, x, x_rate)
+    _, s_dot = jax.jvp(velocities, (x, x_rate), (x_rate, x_second))
+    inner = unflat(period.inner, y[n + m :] + flat(period.inner))
+    model = in_frame(model, inner)
+    kin = how.kinematics(model, t, state)
+    wrench = total_loads(model, t, kin.motion, inner).wrench
+    tau = how.mass(model, kin) @ s_dot + how.bias(model, kin) - how.project(model, kin, wrench)
+    rows = jnp.zeros(0)
+    if m:
+        rows, J, _, _ = how.constraint(kin)
+        tau = tau - J.T @ y[n : n + m]
+    rates = flat(inner_rate(model, Now(t, kin.motion, inner)))
+    return (
+        jnp.concatenate([tau, rows, y_rate[n + m :] - rates]),
+        in_axes(mean_yaw(inner), kin.motion.v).reshape(-1),
+        kin.P,
+    )
+
+
+def radiation_at_nodes(period: Period, v: Float[Array, "nodes b"]) -> Float[Array, "nodes b"]:
+    """Memory wrench of a periodic motion, exact in every harmonic that the nodes carry."""
+    hat = jnp.fft.rfft(v, axis=0)
+    force = (period.memory @ hat[:, :, None])[:, :, 0]
+    return -jnp.fft.irfft(force, n=v.shape[0], axis=0)
+
+
+def at_nodes(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> dict[str, Array]:
+    """Residual, body velocities and radiation wrench at all nodes."""
+    b = period.basis
+    y, y_rate, y_second = b.value @ Y, b.rate @ Y, b.second @ Y
+
+    def one(t: Array, a: Array, d: Array, dd: Array) -> Any:
+        return node(how, period, t, a, d, dd)
+
+    r, v, P = jax.vmap(one)(b.time, y, y_rate, y_second)
+    mu = radiation_at_nodes(period, v)
+    n, m, _ = sizes(how, period)
+    if period.inner.elements and "frame" in period.inner.elements:
+        inner = jax.vmap(lambda z: unflat(period.inner, z + flat(period.inner)))(y[:, n + m :])
+        N = mu.shape[1] // 6
+        mu = jax.vmap(lambda i, w: out_of_axes(mean_yaw(i), w.reshape(N, 6)).reshape(-1))(inner, mu)
+    tau = r[:, :n] - (P * mu[:, :, None]).sum(1)
+    return {"residual": jnp.concatenate([tau, r[:, n:]], axis=1), "radiation": mu, "y": y}
+
+
+def residual(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> Float[Array, "c u"]:
+    """Coefficients of the residual, pinned means put in place of what cannot be balanced."""
+    r = period.basis.project @ at_nodes(how, period, Y)["residual"]
+    mean = r[0]
+    for direction, equation in zip(period.pinned, period.unbalanced, strict=True):
+        mean = mean - (equation @ mean) * equation + (direction @ Y[0]) * equation
+    return jnp.concatenate([mean[None], r[1:]])
+
+
+def imbalance(how: Formulation, period: Period, Y: Array) -> Array:
+    """Mean force left over in each pinned direction."""
+    r = period.basis.project @ at_nodes(how, period, Y)["residual"]
+    return period.unbalanced @ r[0]
+
+
+def preconditioned(period: Period, R: Float[Array, "c u"]) -> Float[Array, "c u"]:
+    """Inverse of the linear impedance, harmonic by harmonic: residuals become displacements."""
+    n = period.basis.harmonics
+    # a cos + b sin = Re[(a - i b) exp(+iwt)]
+    hat = jnp.concatenate([R[:1] + 0j, R[1 : n + 1] - 1j * R[n + 1 :]])
+    out = (period.inverse @ hat[:, :, None])[:, :, 0]
+    return jnp.concatenate([out[:1].real, out[1:].real, -out[1:].imag])
+
+
+def scaled(period: Period, fraction: float) -> Period:
+    """The same with waves of a part of their height."""
+    model = period.model
+    waves = model.sea.waves
+    if waves is not None and hasattr(waves, "amplitude"):
+        lower = replace(waves, amplitude=fraction * waves.amplitude)
+        model = model.replace(sea=replace(model.sea, waves=lower))
+    if model.hydro is not None and isinstance(model.hydro.waves, WaveLoads):
+        loads = model.hydro.waves
+        loads = WaveLoads(loads.step, fraction * loads.force, fraction * loads.rate)
+        model = model.replace(hydro=replace(model.hydro, waves=loads))
+    return replace(period, model=model)

@@ -1,0 +1,369 @@
+"""`steady_state`: the periodic motion of a model in a periodic sea, without the transient.
+
+One period is solved as a whole by a Fourier series (Paparella 2015). Everything nonlinear that a
+run in time has is there: finite rotations, Coriolis terms, drag, nonlinear hulls and power
+take-offs. Radiation needs no fitted memory.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import Phase, event_count, observe, start_phase
+from swelltree.model.forces.periodic import KnownRadiation
+from swelltree.model.forces.total import with_group
+from swelltree.model.hydrodynamics import Convolution, without_table
+from swelltree.model.inner import Inner, inner_at_rest
+from swelltree.model.layout import DOFS
+from swelltree.model.model import Model
+from swelltree.model.sea_state import in_waves, interpolated
+from swelltree.solvers.fourier import basis, to_complex
+from swelltree.solvers.solution import Code
+from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.products import compact
+from swelltree.studies.equilibrium import find_rest
+from swelltree.studies.periodic_problem import Period, at_nodes, flat, node, sizes, state_at, unflat
+from swelltree.studies.periodic_problem import imbalance as left_over
+from swelltree.studies.periodic_solve import Found, newton
+from swelltree.studies.simulate import realised, with_elevation
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+RADIATION = ("data", "state_space")
+SOFT = 1e-9  # of the largest singular value: nothing holds this direction
+
+
+def steady_state(
+    model: Model,
+    wave: Any = None,
+    harmonics: int = 9,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    radiation: str = "data",
+    period: float | None = None,
+    nodes: int | None = None,
+    tol: float = 1e-11,
+    max_iterations: int = 30,
+    start: np.ndarray | None = None,
+    case: int | str = 0,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Periodic steady state of a model in a periodic sea, as a dataset over one period.
+
+    The dataset has what `simulate` gives, at the nodes, and `position_harmonics`,
+    `coordinate_harmonics` (harmonic, ...) complex, x = Re sum X_k exp(-i k omega t).
+
+    Args:
+        model: from `compile`.
+        wave: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
+        harmonics: N of the series; for an irregular sea twice the number of its highest
+            component.
+        formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
+            every other name an ODE form.
+        radiation: "data" (added mass and damping at every harmonic) or "state_space" (the
+            fitted memory, to compare with runs in time).
+        period: of the motion [s]; that of the sea if not given.
+        nodes: equidistant nodes per period; at least twice the coefficients if not given.
+        tol: estimated error of the motion at which Newton stops [m, rad].
+        max_iterations: of Newton.
+        start: coefficients to begin from; the state of rest if not given.
+        case: number or name of the run.
+        provenance: attributes added to the result.
+    """
+    how = chosen_formulation(formulation)
+    _check(model, harmonics, nodes, radiation)
+    waves = None if wave is None else realised(model, wave, case)
+    length = _period(waves, period)
+    own = _set_up(model, how, waves, length, harmonics, nodes, radiation)
+    n, m, k = sizes(how, own)
+    shape = (2 * harmonics + 1, n + m + k)
+    Y = np.zeros(shape) if start is None else np.asarray(start, float)
+    if Y.shape != shape:
+        raise SwelltreeError(
+            f"steady_state: start has shape {Y.shape}. Give the coefficients {shape} of an earlier "
+            "result with as many harmonics."
+        )
+    found = newton(how, own, Y, tol, max_iterations)
+    if found.code is not Code.SUCCESS:
+        raise SwelltreeError(_failure(found))
+    result = _to_dataset(model, how, own, found, radiation, provenance)
+    return result if waves is None else with_elevation(result, wave, waves)
+
+
+def _check(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
+    if radiation not in RADIATION:
+        raise SwelltreeError(
+            f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
+            f"Choose one of {listed(RADIATION)}."
+        )
+    if harmonics < 1:
+        raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
+    if nodes is not None and nodes < 2 * harmonics + 1:
+        raise SwelltreeError(
+            f"nodes {nodes} cannot tell {2 * harmonics + 1} coefficients apart: at "
+            f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
+            f"everywhere. Give at least {2 * harmonics + 1}."
+        )
+    if event_count(model):
+        raise SwelltreeError(
+            "steady_state needs smooth forces, and this model switches at events (latching, "
+            "declutching). Use simulate until it repeats."
+        )
+
+
+def _period(waves: Any, period: float | None) -> float:
+    """Length of one period, which the sea must fit."""
+    if waves is None:
+        if period is None:
+            raise SwelltreeError("steady_state: give a wave, or the period of the motion.")
+        return float(period)
+    own = float(getattr(waves, "repeat_period", np.inf))
+    omega = np.atleast_1d(np.asarray(waves.omega, float))
+    if len(omega) == 1:
+        own = 2 * np.pi / float(omega[0])
+    length = own if period is None else float(period)
+    if not np.isfinite(length):
+        raise SwelltreeError(
+            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal'), whose "
+            "frequencies are multiples of one."
+        )
+    number = omega * length / (2 * np.pi)
+    if np.abs(number - np.round(number)).max() > 1e-6:
+        raise SwelltreeError(
+            f"steady_state: the sea does not repeat after {length:.6g} s. Give a period that all "
+            "its components fit, or IrregularSea(..., spacing='equal')."
+        )
+    return length
+
+
+def _memory(model: Model, omega: np.ndarray, radiation: str) -> np.ndarray:
+    """B + i w (A - A_in_the_mass) at the frequencies, exp(+iwt), (f, 6N, 6N)."""
+    size = 6 * model.layout.n_bodies
+    out = np.zeros((len(omega), size, size), dtype=complex)
+    if model.hydro is None:
+        return out
+    if radiation == "state_space":
+        memory = model.hydro.memory
+        if isinstance(memory, Convolution):
+            raise SwelltreeError(
+                "steady_state: radiation='state_space' needs a model compiled with "
+                "radiation='state_space'. Use radiation='data'."
+            )
+        if memory is None:
+            return out
+        eye = np.eye(memory.A.shape[0])
+        for i, w in enumerate(omega):
+            solved = np.linalg.solve(1j * w * eye - memory.A, np.asarray(memory.B) + 0j)
+            out[i] = memory.C @ solved
+        return out
+    table = model.hydro.table
+    if table is None:
+        raise SwelltreeError("steady_state: the model has no hydro data. Compile it with hydro=...")
+    low, high = float(table.omega[0]), float(table.omega[-1])
+    at = np.clip(omega, low, high)
+    A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), at)
+    B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), at)
+    # below the data damping falls off with the square of the frequency; above them it is over
+    B = B * np.minimum(omega / low, 1.0)[:, None, None] ** 2
+    inside = (omega <= high * (1 + 1e-9))[:, None, None]
+    return np.where(inside, B + 1j * omega[:, None, None] * (A - np.asarray(model.added_mass)), 0.0)
+
+
+def _still(model: Model, radiation: str) -> Model:
+    """The model without memory and waves; constant damping belongs to the fitted model."""
+    if model.hydro is None:
+        return model
+    damping = np.asarray(model.hydro.damping)
+    damping = damping if radiation == "state_space" else np.zeros_like(damping)
+    hydro = replace(model.hydro, memory=None, waves=None, damping=damping)
+    return model.replace(hydro=hydro)
+
+
+@functools.lru_cache(maxsize=32)
+def _linearised(how: Formulation) -> Any:
+    """Derivatives of the residual at rest: to y, its rate and second rate; and P."""
+
+    def linear(period: Period) -> Any:
+        u = period.rest.s.shape[0] + sum(sizes(how, period)[1:])
+        zero, t = jnp.zeros(u), jnp.zeros(())
+
+        def r(y: Any, y_rate: Any, y_second: Any) -> Any:
+            out, _, P = node(how, period, t, y, y_rate, y_second)
+            return out, P
+
+        slopes, P = jax.jacfwd(r, argnums=(0, 1, 2), has_aux=True)(zero, zero, zero)
+        return slopes, P
+
+    return jax.jit(linear)
+
+
+def _set_up(
+    model: Model,
+    how: Formulation,
+    waves: Any,
+    length: float,
+    harmonics: int,
+    nodes: int | None,
+    radiation: str,
+) -> Period:
+    series = basis(length, harmonics, nodes)
+    count = len(series.time)
+    still = _still(model, radiation)
+    rest = find_rest(without_table(still), how)[0]
+    rest = jax.tree.map(np.asarray, State(rest.q, 0.0 * rest.s, rest.chart))
+    inner = Inner((), inner_at_rest(still).elements)
+    omega = float(series.omega)
+    memory = _memory(model, omega * np.arange(count // 2 + 1), radiation)
+    none = np.zeros((0, 0))
+    calm = Period(without_table(still), rest, inner, series, memory, none, none, none)
+    slopes, P = _linearised(how)(calm)
+    R0, R1, R2 = (np.asarray(x) for x in slopes)
+    n, u = rest.s.shape[0], len(R0)
+    inverse = np.zeros((harmonics + 1, u, u), dtype=complex)
+    pinned, unbalanced = _pins(R0)
+    for k in range(harmonics + 1):
+        s = 1j * k * omega
+        Z = R0 + s * R1 + s * s * R2
+        Z[:n, :n] += s * (np.asarray(P).T @ memory[k] @ np.asarray(P))
+        if k == 0:
+            for direction, equation in zip(pinned, unbalanced, strict=True):
+                Z = Z - np.outer(equation, equation @ Z) + np.outer(equation, direction)
+        inverse[k] = np.linalg.inv(Z)
+    wavy = still
+    if waves is not None:
+        steady = replace(waves, ramp=0.0)
+        wavy = in_waves(still, steady, length, step=length / count)
+    return replace(
+        calm,
+        model=without_table(wavy),
+        inverse=inverse,
+        pinned=np.array(pinned).reshape(-1, u),
+        unbalanced=np.array(unbalanced).reshape(-1, u),
+    )
+
+
+def _pins(R0: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Directions that nothing holds in the mean, and the equations that are then missing."""
+    # rows and columns scaled, so that metres, radians and newtons compare
+    row = np.abs(R0).max(axis=1)
+    row = np.where(row > 0, row, 1.0)
+    column = np.abs(R0 / row[:, None]).max(axis=0)
+    column = np.where(column > 0, column, 1.0)
+    U, size, Vt = np.linalg.svd(R0 / row[:, None] / column)
+    soft = size < SOFT * size.max()
+    directions = [v / column for v in Vt[soft]]
+    equations = [u / row for u in U.T[soft]]
+    return (
+        [v / np.linalg.norm(v) for v in directions],
+        [e / np.linalg.norm(e) for e in equations],
+    )
+
+
+def _failure(found: Found) -> str:
+    why = {
+        Code.NOT_FINITE: "the forces became infinite or not a number on the way",
+        Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
+    }.get(found.code, "Newton came no nearer")
+    return (
+        f"steady_state: no periodic motion was found: {why} (estimated error "
+        f"{found.history[-1]:.2g}, {100 * found.fraction:.0f} % of the wave height reached). The "
+        "motion may have another period or none: look at simulate, lower the wave, or give more "
+        "harmonics."
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def _observer(how: Formulation) -> Any:
+    """Compiled observation of a periodic motion at all nodes."""
+
+    def seen(period: Period, Y: Any) -> Any:
+        nodes = at_nodes(how, period, Y)
+        b, (n, m, _) = period.basis, sizes(how, period)
+        N = period.model.layout.n_bodies
+        work = start_phase(with_group(period.model, KnownRadiation(jnp.zeros((N, 6)))), how).work
+
+        def one(x: Any) -> dict[str, Any]:
+            t, y, y_rate, mu = x
+            model = with_group(period.model, KnownRadiation(mu.reshape(N, 6)))
+            state, _ = state_at(how, period, y[:n], y_rate[:n])
+            inner = unflat(period.inner, y[n + m :] + flat(period.inner))
+            with compact():
+                return observe(model, how, t, Phase(state, jnp.asarray(work), inner))
+
+        out = jax.lax.map(one, (b.time, nodes["y"], b.rate @ Y, nodes["radiation"]))
+        return out | {"imbalance": left_over(how, period, Y)}
+
+    return jax.jit(seen)
+
+
+def _to_dataset(
+    model: Model, how: Formulation, own: Period, found: Found, radiation: str, provenance: Any
+) -> Any:
+    from swelltree.model.hydrodynamics import displacement
+    from swelltree.model.kinematics import Pose
+    from swelltree.results.dataset import body_order, to_dataset
+
+    seen = {k: np.asarray(x) for k, x in _observer(how)(own, found.Y).items()}
+    off = seen.pop("imbalance")
+    labelled = with_group(own.model, KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
+    names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
+    attrs = {
+        "study": "steady_state",
+        "formulation": how.name,
+        "form": "DAE" if how.name == "lagrange" else "ODE",
+        "radiation": radiation,
+        "harmonics": own.basis.harmonics,
+        "nodes": len(own.basis.time),
+        "omega": float(own.basis.omega),
+        "period": float(2 * np.pi / own.basis.omega),
+        "newton_iterations": len(found.history) - 1,
+        "estimated_error": found.history[-1],
+        "pinned": "; ".join(
+            f"{name} held at its start, mean force {force:.4g} N left"
+            for name, force in zip(names, off, strict=True)
+        ),
+    }
+    for name in ("work",):
+        seen.pop(name)  # there is no start to count from
+    result = to_dataset(labelled, own.basis.time, seen, attrs | (provenance or {}))
+    if "radiation_force" in result:
+        order = body_order(model)
+        result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]
+    order = body_order(model)
+    rest = how.kinematics(own.model, jnp.zeros(()), own.rest).motion.pose
+    mean = Pose(np.asarray(rest.p), np.asarray(rest.R))
+    xi = np.stack(
+        [
+            np.asarray(displacement(mean, Pose(p, R)))
+            for p, R in zip(seen["position"], seen["rotation"], strict=True)
+        ]
+    )[:, order]
+    project = np.asarray(own.basis.project)
+    count = own.basis.harmonics + 1
+    bodies = to_complex(project @ xi.reshape(len(xi), -1)).reshape(count, -1, 6)
+    joints = to_complex(project @ seen["coordinate"])
+    about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
+    return result.assign(
+        position_harmonics=(
+            ("harmonic", "body", "dof"),
+            bodies,
+            about | {"long_name": "displacement from rest, amplitude of each harmonic"},
+        ),
+        coordinate_harmonics=(
+            ("harmonic", "coordinate"),
+            joints,
+            about | {"long_name": "joint coordinate, amplitude of each harmonic"},
+        ),
+        coefficients=(("coefficient", "unknown"), found.Y, {"long_name": "to start from again"}),
+    ).assign_coords(harmonic=np.arange(count), dof=list(DOFS))
+
+
+def _pin_name(how: Formulation, model: Model, direction: np.ndarray) -> str:
+    names = how.velocity_names(model)
+    k = int(np.abs(direction[: len(names)]).argmax())
+    return names[k].replace("__", " ")

@@ -1,0 +1,80 @@
+"""From WAMIT's second-order files to forces in time."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from hydro.samples import write_wamit
+from made_drift import MASS, OMEGA, RHO, drift_data, smooth_pairs, smooth_sums
+from swelltree.model.drift import drift_loads
+from swelltree.waves.airy import Components
+
+G, LENGTH = 9.81, 2.0
+
+
+def second_order_rows(function, omega):
+    """Rows PER1 PER2 BETA1 BETA2 I Mod Pha Re Im; WAMIT's phases lead, and one half is enough."""
+    unit = RHO * G * LENGTH ** np.array([1, 1, 1, 2, 2, 2])
+    rows = []
+    for i, w1 in enumerate(omega):
+        for w2 in omega[i:]:
+            for dof, x in enumerate(function(w1, w2).conj() / unit):
+                rows.append(
+                    f"{2 * np.pi / w1:.12e} {2 * np.pi / w2:.12e} 0.0 0.0 {dof + 1} {abs(x):.9e} "
+                    f"{np.degrees(np.angle(x)):.6f} {x.real:.12e} {x.imag:.12e}"
+                )
+    return "\n".join(rows)
+
+
+def compiled(path, drift):
+    data = sw.read_hydro(
+        path, rho=RHO, g=G, depth=np.inf, length=LENGTH, check=False, names=["box"]
+    )
+    # only the listing would tell the centres and the volume
+    data["center_of_mass"] = data["center_of_buoyancy"] = data["rotation_center"]
+    data["displaced_volume"] = ("body", [MASS / RHO])
+    body = sw.Body("box", MASS, (1e8, 1e8, 1e8))
+    free = sw.Free("free", sw.WORLD, body)
+    system = sw.System("s", [body], [free], water=sw.Water(rho=RHO, g=G))
+    return sw.compile(system, data, radiation="none", drift=drift)
+
+
+def test_forces_of_wamit_files_follow_wamits_double_sums(tmp_path):
+    """Re sum A1 A2* Q exp(+i(w1 - w2)t) + A1 A2 P exp(+i(w1 + w2)t) with WAMIT's own numbers."""
+    omega = OMEGA[4:20:3]
+    data = drift_data("box", second=(), omega=omega)
+    data["Froude_Krylov_force"] = 0.5 * data["excitation_force"]
+    path = write_wamit(data, tmp_path, length=LENGTH)
+    (tmp_path / "device.12d").write_text(second_order_rows(smooth_pairs, omega))
+    (tmp_path / "device.12s").write_text(second_order_rows(smooth_sums, omega))
+    model = compiled(path, "qtf")
+    table = model.hydro.table
+    phase = np.array([0.3, 1.0, 2.0, 4.0, 5.0, 6.0])
+    sea = Components(np.full(6, 0.5), omega, omega**2 / G, 0 * omega, phase)
+    loads = drift_loads(table, sea, 40.0)
+    t = loads.step * np.arange(len(loads.force))
+    # an elevation a cos(w t - phase) has WAMIT's amplitude A = a exp(-i phase)
+    A, exact = 0.5 * np.exp(-1j * phase), 0.0
+    for i, w1 in enumerate(omega):
+        for j, w2 in enumerate(omega):
+            slow = A[i] * A[j].conj() * np.exp(1j * (w1 - w2) * t)
+            fast = A[i] * A[j] * np.exp(1j * (w1 + w2) * t)
+            exact = exact + np.real(slow[:, None] * smooth_pairs(w1, w2).conj())
+            exact = exact + np.real(fast[:, None] * smooth_sums(w1, w2).conj())
+    assert np.abs(loads.force - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("ending", [".8", ".9"])
+def test_mean_drift_files_push_with_their_numbers(tmp_path, ending):
+    omega = OMEGA[4:20:3]
+    data = drift_data("box", second=(), omega=omega)
+    data["Froude_Krylov_force"] = 0.5 * data["excitation_force"]
+    path = write_wamit(data, tmp_path, length=LENGTH)
+    rows = [f"{2 * np.pi / w:.12e} 0.0 0.0 1 {w:.9e} 0.0 {w:.12e} 0.0" for w in omega]
+    (tmp_path / f"device{ending}").write_text("\n".join(rows))
+    model = compiled(path, "mean")
+    assert any("say nothing of 'box__Sway'" in line for line in model.report)
+    sea = Components(*(np.array([x]) for x in (2.0, omega[2], omega[2] ** 2 / G, 0.0, 0.0)))
+    force = drift_loads(model.hydro.table, sea, 10.0).force
+    assert force[:, 0] == pytest.approx(4.0 * omega[2] * RHO * G * LENGTH, rel=1e-9)
+    assert not force[:, 1:].any()

@@ -1,0 +1,104 @@
+"""The physics doctor finds what was put wrong on purpose, and nothing in a healthy model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import MASS, STIFFNESS, heaving_float, vessel
+from swelltree.studies.doctor import brief_check
+
+WATER = sw.Water(rho=1000.0)
+
+
+def model(mass=MASS, com=(0.0, 0.0, 0.0), inertia=(1e6, 8e6, 8e6), change=None, moorings=(), **how):
+    body = sw.Body("vessel", mass=mass, inertia=inertia, com=com)
+    free = sw.Free("free", sw.WORLD, body)
+    system = sw.System("vessel", [body], [free], water=WATER, moorings=moorings)
+    data = vessel()
+    if change is not None:
+        change(data)
+    return sw.compile(system, data, **({"radiation": "none"} | how))
+
+
+def codes(*args, **more):
+    return {f.code: f for f in sw.check_physics(*args, **({"trial": False} | more))}
+
+
+def held():
+    return [sw.LinearMooring("lines", "vessel", stiffness={"Surge": 1e4, "Sway": 1e4, "Yaw": 1e6})]
+
+
+def test_a_healthy_float_has_no_findings():
+    assert codes(model(moorings=held())) == {}
+
+
+def test_drift_is_told_as_a_note():
+    found = codes(model())
+    assert set(found) == {"free"}
+    assert found["free"].severity == "note"
+    assert "vessel Surge" in found["free"].sentence
+
+
+def test_too_heavy():
+    found = codes(model(mass=1.1 * MASS, com=(0.0, 0.0, 0.0)))
+    assert found["balance"].numbers["weight"] == pytest.approx(1.1 * MASS * 9.81, rel=1e-3)
+    # where it comes to rest: excess weight over heave stiffness
+    assert found["rest"].numbers["rise"] == pytest.approx(-0.1 * MASS * 9.81 / STIFFNESS, rel=0.01)
+
+
+def test_top_heavy_is_unstable_in_roll():
+    # roll stiffness of buoyancy 3 k, less the weight's arm
+    found = codes(model(com=(0.0, 0.0, 2.0)))
+    assert found["unstable"].severity == "error"
+    assert "vessel Roll" in found["unstable"].sentence
+
+
+def test_impossible_inertia():
+    own = model(moorings=held())
+    bodies = replace(own.bodies, inertia=np.diag([1e6, 1e6, 8e6])[None])
+    assert "exceeds the sum" in codes(own.replace(bodies=bodies))["inertia"].sentence
+
+
+def test_sea_beyond_the_data():
+    sea = sw.IrregularSea(sw.Jonswap(1.0, 1.2), components=50)
+    found = codes(model(moorings=held()), sea)
+    assert found["band"].severity == "error"
+
+
+def test_resonance_in_the_waves():
+    def quiet(data):
+        data["radiation_damping"] *= 0.02
+
+    period = 2 * np.pi / np.sqrt(STIFFNESS / (MASS + 1.2e5))
+    sea = sw.IrregularSea(sw.Jonswap(0.2, period), components=60, omega_min=0.3, omega_max=3.5)
+    found = sw.check_physics(model(change=quiet, moorings=held()), sea, trial=False)
+    assert any(f.code == "resonance" and "vessel Heave" in f.sentence for f in found)
+    assert "resonance" not in codes(model(moorings=held()), sea)
+
+
+def test_large_motion_is_foretold_and_found():
+    wave = sw.RegularWave(amplitude=3.0, omega=0.9)
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(5.0, 1.0, 2.0))
+    rail = sw.Slider("rail", sw.WORLD, body)
+    system = sw.System("heaving", [body], [rail], water=WATER)
+    own = sw.compile(system, heaving_float(), radiation="none")
+    assert "will heave" in codes(own, wave)["linear range"].sentence
+    with pytest.warns(sw.SwelltreeWarning, match="heaved by"):
+        run = sw.simulate(own, wave, duration=20.0, rtol=1e-4)
+    assert "linear range" in run.attrs["findings"]
+
+
+def test_damping_cut_off_by_the_data():
+    own = model(radiation="state_space", fit={"error": 0.2}, moorings=held())
+    found = brief_check(own)
+    with pytest.warns(sw.SwelltreeWarning, match="still"):
+        sw.simulate(own, duration=0.1)
+    assert [f.code for f in found] == ["kernel"]
+    assert found[0].numbers["left"] > 0.05
+
+
+def test_trial_run_measures_the_time():
+    found = codes(model(moorings=held()), duration=100.0, trial=True)
+    assert found["time"].numbers["real_time_factor"] > 1.0
