@@ -19,7 +19,8 @@ def test_options_of_hulls_are_read_and_written():
     assert case.hydro.compile_options["nonlinear"] is True
     assert sw.loads(case.to_toml()).hydro == case.hydro
     named = sw.loads(TEXT + 'nonlinear = ["f"]\nfile = "data.nc"\n').hydro
-    assert named is not None and named.nonlinear == ("f",)
+    assert named is not None
+    assert named.nonlinear == ("f",)
 
 
 def test_mistakes_are_told():

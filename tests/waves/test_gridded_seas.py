@@ -40,7 +40,8 @@ def errors(sea) -> np.ndarray:
 
 def test_linear_interpolation_converges_with_the_square_and_cubic_is_better():
     coarse, fine = errors(sw.GriddedSea(field(2.0))), errors(sw.GriddedSea(field(1.0)))
-    assert (fine < 0.35 * coarse).all() and (fine < 0.02).all()
+    assert (fine < 0.35 * coarse).all()
+    assert (fine < 0.02).all()
     cubic = errors(sw.GriddedSea(field(1.0), interpolation="cubic"))
     assert (cubic[:3] < 0.1 * fine[:3]).all()
 
@@ -93,7 +94,7 @@ def test_mistakes_in_the_data_are_told(spoil, sentence):
 
 
 def test_other_mistakes_are_told(tmp_path):
-    with pytest.raises(sw.SwelltreeError, match="data is not a field. Give an xarray.Dataset"):
+    with pytest.raises(sw.SwelltreeError, match=r"data is not a field. Give an xarray\.Dataset"):
         sw.GriddedSea(3.0)
     with pytest.raises(sw.SwelltreeError, match="cannot be read"):
         sw.realise(sw.GriddedSea(str(tmp_path / "none.nc")), WATER)

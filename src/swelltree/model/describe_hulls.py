@@ -55,9 +55,7 @@ def closed_panels(body: Body) -> Panels:
     """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
     triangles = panels.triangles
-    normal = 0.5 * np.cross(
-        triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
-    )
+    normal = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     surface = np.linalg.norm(normal, axis=1).sum()
     hole = normal.sum(0)
     if np.abs(hole).max() > OPEN * surface:

@@ -267,7 +267,9 @@ def _without_froude_krylov(
         if not np.abs(table.excitation[..., own]).max(initial=0.0) > 0.0:
             continue
         pose = Pose(mean.p[i], mean.R[i])
-        F = linear_froude_krylov(system.body(name), pose, system.water, table.omega, table.direction)
+        F = linear_froude_krylov(
+            system.body(name), pose, system.water, table.omega, table.direction
+        )
         remaining[..., own] -= F
         # the longest wave is hardly diffracted: there the two must agree
         lift = table.excitation[0, :, 6 * i + 2]

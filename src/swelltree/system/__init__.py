@@ -44,8 +44,8 @@ from swelltree.system.ptos import LinearPto
 from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
-    IrregularSea,
     GriddedSea,
+    IrregularSea,
     MeasuredWave,
     RegularWave,
     Sea,
@@ -106,6 +106,7 @@ __all__ = [
     "FocusedWave",
     "Force",
     "Free",
+    "GriddedSea",
     "Harmonic",
     "Hemisphere",
     "Hinge",
@@ -121,7 +122,6 @@ __all__ = [
     "LinearMooring",
     "LinearPto",
     "Measure",
-    "GriddedSea",
     "MeasuredWave",
     "MeshFile",
     "ModesStudy",

@@ -61,9 +61,7 @@ def righting_moment() -> list[Check]:
     checks = []
     for angle in (5.0, 20.0, 35.0):
         roll = math.radians(angle)
-        arm = math.sin(roll) * (
-            metacentre - 0.5 * draft + 0.5 * metacentre * math.tan(roll) ** 2
-        )
+        arm = math.sin(roll) * (metacentre - 0.5 * draft + 0.5 * metacentre * math.tan(roll) ** 2)
         off = abs(-hull_force(model, roll=roll)[3] / (lift * arm) - 1.0)
         checks.append(Check(f"righting moment at {angle:g}°", off, 1e-10, "", "both are exact"))
     return checks

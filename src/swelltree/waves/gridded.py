@@ -178,7 +178,9 @@ def head(waves: GridWaves, t: Array, x: Array, y: Array, z: Array) -> Array:
     return ramp(t, waves.ramp) * interpolated(waves, waves.head, (t, x, y, z))
 
 
-def kinematics(waves: GridWaves, t: Array, x: Array, y: Array, z: Array, water: Water) -> Kinematics:
+def kinematics(
+    waves: GridWaves, t: Array, x: Array, y: Array, z: Array, water: Water
+) -> Kinematics:
     """Velocity, acceleration at the fixed point and dynamic pressure."""
     if waves.velocity is None:
         raise SwelltreeError(
