@@ -97,6 +97,7 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
         None,
         tuple(f"hull {name}" for name in names),
         tuple(layout.bodies.index(name) for name in names),
+        float(np.sqrt((triangles.vertices**2).sum(0)).max()),
     )
 
 

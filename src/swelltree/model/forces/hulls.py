@@ -15,7 +15,7 @@ from swelltree.waves.local import local_waves
 from swelltree.waves.sea import surface_head
 
 
-@pytree("names", "body")
+@pytree("names", "body", "radius")
 class Hulls(ForceGroup):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.
 
@@ -28,11 +28,7 @@ class Hulls(ForceGroup):
     near: Any  # the sea expanded about the bodies; None: use that of the model
     names: tuple[str, ...]
     body: tuple[int, ...]
-
-    @property
-    def radius(self) -> float:
-        """Farthest point of any hull from its body's reference point [m]."""
-        return float(np.sqrt((np.asarray(self.triangles.vertices) ** 2).sum(0)).max())
+    radius: float  # of the farthest point of any hull from its reference point, m
 
     def in_sea(self, model: Any, waves: Any) -> Hulls:
         """The same in a realised sea, expanded about the bodies where that is quicker."""
