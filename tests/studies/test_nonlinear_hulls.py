@@ -247,7 +247,7 @@ def test_only_named_bodies_are_nonlinear():
     model = sw.compile(system, nonlinear=["b"])
     (group,) = model.forces.groups
     assert group.names == ("hull b",)
-    assert group.body == (1,)
+    assert group.bodies == (1,)
 
 
 BAD = [

@@ -19,6 +19,8 @@ _MODULES = (
     "hydro_devices",
     "hydro_forces",
     "hulls",
+    "viscous",
+    "viscous_hydrodyn",
     "drift",
 )
 
@@ -36,8 +38,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, periodic, lines, cables,
-            weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, viscous, periodic, lines,
+            cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

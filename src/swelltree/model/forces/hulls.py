@@ -15,7 +15,7 @@ from swelltree.waves.local import local_waves
 from swelltree.waves.sea import surface_head
 
 
-@pytree("names", "body", "radius")
+@pytree("names", "bodies", "radius")
 class Hulls(ForceGroup):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.
 
@@ -27,7 +27,7 @@ class Hulls(ForceGroup):
     triangles: Triangles
     near: Any  # the sea expanded about the bodies; None: use that of the model
     names: tuple[str, ...]
-    body: tuple[int, ...]
+    bodies: tuple[int, ...]
     radius: float  # of the farthest point of any hull from its reference point, m
 
     def in_sea(self, model: Any, waves: Any) -> Hulls:
@@ -41,7 +41,7 @@ class Hulls(ForceGroup):
         """Wrenches of the total pressure; stored energy in still water, else power."""
         pose = now.motion.pose
         xp = namespace(pose.p)
-        body = np.array(self.body, dtype=int)
+        body = np.array(self.bodies, dtype=int)
         p, R = pose.p[body], pose.R[body]
         hull, sea = self.triangles, model.sea
         rho_g = -model.rho * model.gravity[2]

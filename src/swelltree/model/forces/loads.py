@@ -41,6 +41,7 @@ class ForceGroup:
 
     kind: ClassVar[str]
     uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
+    adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
     names: tuple[str, ...]
 
     def loads(self, model: Any, now: Now) -> Loads:
@@ -49,6 +50,14 @@ class ForceGroup:
 
     def in_sea(self, model: Any, waves: Any) -> ForceGroup:
         """The same group, prepared for a realised sea."""
+        return self
+
+    def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
+        """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
+        return ()
+
+    def without_drag(self) -> ForceGroup:
+        """The same group without what `drag` gives."""
         return self
 
     def inner_start(self) -> Array | None:
