@@ -250,6 +250,14 @@ def test_only_named_bodies_are_nonlinear():
     assert group.bodies == (1,)
 
 
+def test_a_member_that_the_hull_may_hold_is_told():
+    body = sw.Body("f", hull=sw.Sphere(1.0))
+    leg = sw.MorisonMember("leg", body.at(0, 0, -3), body.at(0, 0, -1), diameter=0.3)
+    system = sw.System("s", [body], [sw.Free("j", sw.WORLD, body)], forces=[leg])
+    assert "member 'leg' and the hull of body 'f'" in sw.compile(system, nonlinear=True).report[0]
+    assert not sw.compile(system.replace(forces=[leg.replace(inertia=False)])).report
+
+
 BAD = [
     ({"nonlinear": ["g"]}, r"nonlinear names body 'g', which is not in the system.*bodies are"),
     ({"nonlinear": ["dry"]}, "body 'dry': it has no hull, which nonlinear forces need"),
@@ -274,6 +282,8 @@ def test_a_field_on_a_grid_is_refused_where_linear_excitation_is_needed():
     sea = sw.GriddedSea(xr.Dataset(flat, grid))
     system = floating(SHAPES["box"], **CENTRE)
     data = made_data(system, OMEGA, BETA)
+    with pytest.raises(sw.SwelltreeError, match="field ends at 1 s, but the run lasts 9 s"):
+        sw.simulate(sw.compile(system, nonlinear=True), sea, duration=9.0)
     with pytest.raises(sw.SwelltreeError, match="not linear and has no linear excitation"):
         sw.simulate(sw.compile(system, data, radiation="none"), sea, duration=1.0)
     with pytest.raises(sw.SwelltreeError, match="does not tell how it is diffracted"):

@@ -19,6 +19,7 @@ from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.describe_forces import build_forces
 from swelltree.model.describe_hulls import (
     build_hulls,
+    hull_notes,
     nonlinear_bodies,
     with_mesh_displacement,
 )
@@ -129,6 +130,7 @@ def compile(
     )
     if hulls:
         model = with_group(model, build_hulls(system, layout, hulls))
+        model = model.replace(report=hull_notes(system, hulls))
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
@@ -145,7 +147,7 @@ def compile(
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         notes = [*notes, *viscous_notes(system, wet_bodies(system, hydro))]
-        model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
+        model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
     elif chosen(drift) != "none":

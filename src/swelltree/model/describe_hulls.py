@@ -14,6 +14,7 @@ from swelltree.system import System
 from swelltree.system.bodies import DISPLACEMENT, Body
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.panels import Panels, hull_panels
+from swelltree.system.viscous import MorisonMember
 from swelltree.system.water import Water
 from swelltree.waves.airy import STRETCHINGS
 from swelltree.waves.dispersion import depth_decay, dispersion
@@ -98,6 +99,18 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
         tuple(f"hull {name}" for name in names),
         tuple(layout.bodies.index(name) for name in names),
         float(np.sqrt((triangles.vertices**2).sum(0)).max()),
+    )
+
+
+def hull_notes(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What to tell about members on bodies whose hull may hold them already."""
+    return tuple(
+        f"member '{force.name}' and the hull of body '{force.a.body}' both feel the pressure of "
+        "the waves; if the hull holds the member, set inertia=False and buoyancy=False."
+        for force in system.forces
+        if isinstance(force, MorisonMember)
+        and force.a.body in names
+        and (force.inertia or force.buoyancy)
     )
 
 

@@ -19,6 +19,7 @@ from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
 
 POINTS_PER_PERIOD = 40
 METHODS = ("components", "convolution", "moving")
@@ -207,6 +208,11 @@ def in_waves(
     linear = isinstance(waves, Components)
     if linear and (len(waves.amplitude) == 0 or not np.any(waves.amplitude)):
         return model
+    if isinstance(waves, GridWaves) and duration > waves.end * (1 + 1e-9):
+        raise SwelltreeError(
+            f"wave 'gridded': the field ends at {waves.end:g} s, but the run lasts "
+            f"{duration:g} s. Give a longer field or a shorter duration."
+        )
     felt = any(group.uses_sea for group in model.forces.groups)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.forces.groups)

@@ -323,7 +323,7 @@ class GriddedSea(Sea):
         data: an xarray.Dataset or the path of a netCDF file with dimensions time, x, y, z (y may
             be missing) and variables `elevation` (time, x, y) [m], `pressure` (dynamic, without
             -rho g z) [Pa] and, for drag, `u`, `v`, `w` [m/s].
-        interpolation: "linear" or "cubic"; outside the grid the values of its edge are held.
+        interpolation: "linear" or "cubic"; beside the grid the values of its edge are held.
         ramp: [s].
     """
 
