@@ -22,7 +22,8 @@ _NAMES = {
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
-        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
+        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
+        SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy RaoStudy

@@ -194,6 +194,25 @@ LABELS: dict[str, Label] = {
     "hydro_hydrostatics": Label(
         "hydrostatic_force", ("body", "dof"), "N, N m", "buoyancy", _POINT, _EACH
     ),
+    "hull_force": Label(
+        "hull_force",
+        ("body", "dof"),
+        "N, N m",
+        "pressure of the undisturbed sea on the wetted hull, buoyancy included",
+        _POINT,
+        _EACH,
+    ),
+    "hull_froude_krylov": Label(
+        "froude_krylov_force",
+        ("body", "dof"),
+        "N, N m",
+        "dynamic pressure of the undisturbed sea on the wetted hull",
+        _POINT,
+        _EACH,
+    ),
+    "hull_volume": Label(
+        "submerged_volume", ("body",), "m^3", "volume under the incident surface", "", _EACH
+    ),
     "mooring_wrench": Label(
         "mooring_force",
         ("mooring", "dof"),

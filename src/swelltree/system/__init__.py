@@ -60,6 +60,7 @@ from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
+    GriddedSea,
     IrregularSea,
     MeasuredWave,
     RegularWave,
@@ -134,6 +135,7 @@ __all__ = [
     "FocusedWave",
     "Force",
     "Free",
+    "GriddedSea",
     "Harmonic",
     "Hemisphere",
     "Hinge",

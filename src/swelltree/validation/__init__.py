@@ -19,6 +19,7 @@ _MODULES = (
     "hydro_devices",
     "hydro_forces",
     "ptos",
+    "hulls",
     "viscous",
     "viscous_hydrodyn",
     "drift",

@@ -49,6 +49,10 @@ class ForceGroup:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
 
+    def in_sea(self, model: Any, waves: Any) -> ForceGroup:
+        """The same group, prepared for a realised sea."""
+        return self
+
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
         """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
         return ()
