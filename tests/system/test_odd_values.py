@@ -70,6 +70,8 @@ NEEDED = {
     "ratio": 1,
     "inertia": 1,
     "generator_damping": 1,
+    "sea": sw.RegularWave(amplitude=1, period=8),
+    "wave": sw.RegularWave(amplitude=1, period=8),
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
