@@ -29,6 +29,7 @@ def example(name: str):
     [
         pytest.param("ceto", marks=needs_bem),
         pytest.param("sphere_decay", marks=[needs_bem, slow]),
+        pytest.param("power_take_offs", marks=slow),
         pytest.param("moored_float", marks=[needs_bem, slow]),
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),

@@ -48,7 +48,15 @@ from swelltree.system.joints import (
     Weld,
 )
 from swelltree.system.moorings import LinearDamping, LinearMooring
-from swelltree.system.ptos import LinearPto
+from swelltree.system.pto_base import Pto
+from swelltree.system.pto_machines import (
+    ConstantPressurePto,
+    DirectDrivePto,
+    HydraulicPto,
+    MechanicalRectifierPto,
+)
+from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
+from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
@@ -80,7 +88,10 @@ from swelltree.system.studies import (
     SOLVERS,
     EquilibriumStudy,
     ModesStudy,
+    RaoStudy,
+    ResponseStudy,
     SimulateStudy,
+    SteadyStateStudy,
     Study,
 )
 from swelltree.system.system import System
@@ -104,16 +115,21 @@ __all__ = [
     "Bretschneider",
     "Case",
     "Cone",
+    "ConstantPressurePto",
     "Controller",
     "Cos2s",
+    "CoulombPto",
     "Current",
     "CurrentTable",
     "Cylinder",
     "Cylindrical",
+    "DeclutchingPto",
     "DhRow",
+    "DirectDrivePto",
     "DirectionalTable",
     "Distance",
     "DistanceSensor",
+    "EndStops",
     "EquilibriumStudy",
     "FlowField",
     "FocusedWave",
@@ -125,17 +141,20 @@ __all__ = [
     "Hinge",
     "HorizontalCylinder",
     "Hull",
+    "HydraulicPto",
     "HydroSpec",
     "IrregularSea",
     "Joint",
     "JointForce",
     "JointLayout",
     "Jonswap",
+    "LatchingPto",
     "LinearDamping",
     "LinearMooring",
     "LinearPto",
     "Measure",
     "MeasuredWave",
+    "MechanicalRectifierPto",
     "MeshFile",
     "ModesStudy",
     "MorisonMember",
@@ -148,9 +167,12 @@ __all__ = [
     "PointSensor",
     "Polynomial",
     "PowerLawCurrent",
+    "Pto",
     "QuadraticDrag",
     "RadiationFit",
+    "RaoStudy",
     "RegularWave",
+    "ResponseStudy",
     "RevoluteSpherical",
     "Screw",
     "Sea",
@@ -163,6 +185,7 @@ __all__ = [
     "SpectrumTable",
     "Sphere",
     "SpringDamper",
+    "SteadyStateStudy",
     "StillWater",
     "StreamFunctionWave",
     "Study",

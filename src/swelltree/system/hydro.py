@@ -52,7 +52,8 @@ class OmegaRange(Description):
         return tuple(np.linspace(self.start, self.stop, self.count).tolist())
 
 
-def _as_omega(value: Any) -> Any:
+def as_omega(value: Any) -> Any:
+    """Frequencies as a range or a sorted row [rad/s]."""
     if value is None or isinstance(value, OmegaRange):
         return value
     if isinstance(value, dict):
@@ -118,7 +119,7 @@ def _as_nonlinear(value: Any) -> Any:
 _flag = {"type": "boolean"}
 _names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 _stretching = one_of(("wheeler", "constant", "extrapolate"), "stretching")
-_omega_schema = {
+OMEGA_SCHEMA = {
     "anyOf": [
         {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1},
         {
@@ -165,7 +166,7 @@ class HydroSpec(Description):
     kind: ClassVar[str] = "hydro"
     source: Annotated[Literal["capytaine"] | None, BeforeValidator(_as_source)] = None
     file: Annotated[str | None, BeforeValidator(_as_path)] = None
-    omega: Annotated[Any, BeforeValidator(_as_omega), WithJsonSchema(_omega_schema)] = None
+    omega: Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)] = None
     wave_direction_deg: Numbers = (0.0,)
     lid: Flag = True
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (

@@ -18,6 +18,7 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "ptos",
     "hulls",
     "viscous",
     "viscous_hydrodyn",
@@ -38,7 +39,7 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, viscous, periodic, lines,
+        only: name of a case or of a group (joints, hydro, viscous, pto, periodic, lines,
             cables, weak_scatterer); all when not given.
 
     Returns:

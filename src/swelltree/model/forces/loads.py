@@ -30,6 +30,7 @@ class Now:
     t: Array  # s
     motion: Motion
     inner: Any  # inner.Inner: states of radiation memory and of elements
+    hold: Any = None  # forces that hold locked strokes, where a group watches them
 
 
 class ForceGroup:
@@ -80,6 +81,11 @@ class ForceGroup:
     def switched(self, model: Any, now: Now, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
+
+    @property
+    def holds(self) -> bool:
+        """Can it lock strokes as constraints (`held`, `strokes`)? Static."""
+        return False
 
 
 @pytree()
