@@ -104,6 +104,7 @@ def linear_system(model: Model, how: Formulation, start: State | None = None) ->
         "to_bodies": parts["P"] @ Z,
         "to_coordinates": parts["coordinate"] @ Z,
         "to_lengths": parts["length"] @ Z,
+        "free_directions": Z,
         "state": state,
     }
 
