@@ -19,6 +19,7 @@ _MODULES = (
     "hydro_devices",
     "hydro_forces",
     "drift",
+    "control_models",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -35,8 +36,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, periodic, lines, cables,
-            weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, control_models, periodic,
+            lines, cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.
