@@ -108,7 +108,7 @@ def export_step_response() -> list[Check]:
         pairs.append((found[:, k], angle - angle[0]))
     worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
     reason = "angles of 0.4 mrad: the run is not quite linear"
-    return [Check("heave and angles over 6 s", worst, 2e-3, "", reason)]
+    return [Check("heave and angles over 6 s", worst, 3e-4, "", reason)]
 
 
 @case("control_models", "excitation_observer", source="excitation of the same run")
@@ -117,15 +117,14 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     model = tank_model()
     spectrum = Jonswap(Hs=0.04, Tp=1.8)
     times = STEP * np.arange(round(duration / STEP) + 1)
-    there = run(model, wave=IrregularSea(spectrum, seed=5), times=times, rtol=1e-7, atol=1e-10)
+    sea, other = (IrregularSea(spectrum, seed=k, omega_max=11.0) for k in (5, 1))
+    there = run(model, wave=sea, times=times, rtol=1e-7, atol=1e-10)
     names = ["pivot__Pitch", "hinge__Pitch"]
     motion = [there[key].sel(coordinate=names).values for key in ("joint_coordinate", "joint_rate")]
     measured = np.concatenate(motion, axis=1)
     noise = 0.01 * measured.std(axis=0)
     measures = [f"{j}.Pitch{end}" for end in ("", ".rate") for j in ("pivot", "hinge")]
-    observer = excitation_observer(
-        model, measures, noise=noise, step=STEP, sea=IrregularSea(spectrum, seed=1)
-    )
+    observer = excitation_observer(model, measures, noise=noise, step=STEP, sea=other)
     rng = np.random.default_rng(7)
     told = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
     force = there["excitation_force"].sel(body=list(model.layout.bodies)).values

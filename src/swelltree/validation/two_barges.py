@@ -64,7 +64,7 @@ def partial_velocities(q: np.ndarray) -> np.ndarray:
 
 def rigid_mass() -> np.ndarray:
     """M_RB, 12 x 12, about the centres of mass; only the plane of motion matters."""
-    return np.diag(np.concatenate([[m, m, m, 1.0, I, 1.0] for *_, m, I in BOXES]))
+    return np.diag(np.concatenate([[m, m, m, 1.0, spin, 1.0] for *_, m, spin in BOXES]))
 
 
 def rigid_mass_printed(q: np.ndarray) -> np.ndarray:
@@ -99,7 +99,8 @@ def restoring() -> np.ndarray:
     for length, width, draft, _, _ in BOXES:
         area, volume = length * width, length * width * draft
         lift = -draft / 2
-        gm_t, gm_l = (lift + I / volume for I in (length * width**3 / 12, width * length**3 / 12))
+        second = length * width**3 / 12, width * length**3 / 12
+        gm_t, gm_l = (lift + moment / volume for moment in second)
         rows += [0.0, 0.0, area, volume * gm_t, volume * gm_l, 0.0]
     return RHO * G * np.diag(rows)
 
