@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
-        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec Water System Topology
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
+        System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
@@ -33,6 +34,7 @@ _NAMES = {
     """,
     "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
+    "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
@@ -42,6 +44,7 @@ _NAMES = {
     "swelltree.studies.state_space": "state_space",
     "swelltree.studies.control_report": "control_report",
     "swelltree.studies.excitation_observer": "excitation_observer",
+    "swelltree.studies.steady_state": "steady_state",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",

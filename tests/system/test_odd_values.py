@@ -60,7 +60,9 @@ TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES,
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
 
 
-@pytest.mark.parametrize("cls", [*CLASSES, sw.Water, sw.Point, sw.System, sw.HydroSpec])
+@pytest.mark.parametrize(
+    "cls", [*CLASSES, sw.Water, sw.Point, sw.System, sw.HydroSpec, sw.RadiationFit]
+)
 def test_odd_value_is_taken_or_told(cls):
     fields = dataclasses.fields(cls)
     needed = {f.name: NEEDED[f.name] for f in fields if f.default is dataclasses.MISSING}

@@ -41,6 +41,7 @@ from swelltree.system.joints import (
 )
 from swelltree.system.moorings import LinearDamping, LinearMooring
 from swelltree.system.ptos import LinearPto
+from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -130,6 +131,7 @@ __all__ = [
     "Point",
     "PointSensor",
     "Polynomial",
+    "RadiationFit",
     "RegularWave",
     "RevoluteSpherical",
     "Screw",

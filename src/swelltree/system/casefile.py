@@ -140,15 +140,16 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
 
 
 def _find_files(table: Any, folder: Path) -> None:
-    """Make paths of mesh and data files relative to the case file, in place."""
+    """Make paths of meshes, data and records relative to the case file, in place."""
     if isinstance(table, list):
         for row in table:
             _find_files(row, folder)
     elif isinstance(table, dict):
         for key, value in table.items():
             is_mesh = key == "path" and table.get("shape") == "mesh"
+            is_record = key == "file" and table.get("type") == "measured"
             is_data = key == "hydro" and isinstance(value, dict)
-            if is_mesh and isinstance(value, str):
+            if (is_mesh or is_record) and isinstance(value, str):
                 table[key] = str(folder / value)
             elif is_data and isinstance(value.get("file"), str):
                 value["file"] = str(folder / value["file"])

@@ -1,0 +1,223 @@
+"""Control-oriented models: the export against closed forms, rao and runs."""
+
+import control
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+
+DAMPING, SPRING = 4.0e4, 5.0e4
+WATER = sw.Water(rho=1000.0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A float on a rail with a PTO, its memory a rational function."""
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    pto = sw.LinearPto("pto", joint="rail", damping=DAMPING, stiffness=SPRING)
+    rail = sw.Slider("rail", sw.WORLD, body)
+    push = sw.AppliedForce("push", body.at(2.0, 0, 0), force=(0.0, 0.0, 0.0))
+    system = sw.System("heaving", [body], [rail], ptos=[pto], forces=[push], water=WATER)
+    return sw.compile(system, heaving_float(), fit={"error": 1e-4})
+
+
+@pytest.fixture(scope="module")
+def system(model):
+    outputs = ["float.Heave", "rail.Heave.rate", "float.Heave.acceleration", "pto.force"]
+    return sw.state_space(model, ["pto", "float.Heave", "push.Heave"], outputs)
+
+
+def compliance(omega):
+    """Heave per newton, time factor exp(+iwt)."""
+    return 1 / (
+        -(omega**2) * (MASS + A_INF) + 1j * omega * (memory(omega) + DAMPING) + STIFFNESS + SPRING
+    )
+
+
+OMEGA = np.linspace(0.2, 4.0, 40)
+
+
+def test_signals_and_states_have_names(system, model):
+    assert system.input_labels == ["pto", "float__Heave", "push__Heave"]
+    assert system.output_labels[1:] == [
+        "rail__Heave__rate",
+        "float__Heave__acceleration",
+        "pto__force",
+    ]
+    assert system.state_labels[:2] == ["rail__Heave", "rail__Heave__rate"]
+    assert system.nstates == 2 + model.hydro.memory.A.shape[0]
+    assert isinstance(system, control.StateSpace)
+
+
+def test_export_is_the_closed_form(system):
+    # within the error of the fitted memory
+    G, exact = system(1j * OMEGA), compliance(OMEGA)
+    scale = np.abs(exact).max()
+    for column in range(3):
+        assert np.abs(G[0, column] - exact).max() < 1e-3 * scale
+        assert np.abs(G[1, column] - 1j * OMEGA * G[0, column]).max() < 1e-12 * scale
+        assert np.abs(G[2, column] + OMEGA**2 * G[0, column]).max() < 1e-11 * scale
+    passive = -(SPRING + 1j * OMEGA * DAMPING) * G[0]
+    assert np.abs(G[3, 1] - passive[1]).max() < 1e-12
+    assert np.abs(G[3, 0] - passive[0] - 1.0).max() < 1e-12
+
+
+def test_export_answers_to_waves_as_rao(model):
+    system = sw.state_space(model, "excitation", "float.Heave")
+    there = sw.rao(model, omega=OMEGA, radiation="state_space").rao.values[:, 0, 0, 2]
+    force = sw.rao(model, omega=OMEGA, radiation="state_space")
+    force = excitation(OMEGA)
+    found = np.conj(system(1j * OMEGA)[0, 0]) * force
+    # excitation between the frequencies of the data is interpolated
+    assert np.abs(found / there - 1).max() < 1e-4
+    exact = heaving_float().omega.values[3:80:7]
+    there = sw.rao(model, omega=exact, radiation="state_space").rao.values[:, 0, 0, 2]
+    found = np.conj(system(1j * exact)[0, 0]) * excitation(exact)
+    assert np.abs(found / there - 1).max() < 1e-10
+
+
+def test_sampled_system_is_that_of_python_control(model, system):
+    names = ["float.Heave", "rail.Heave.rate", "float.Heave.acceleration", "pto.force"]
+    inputs = ["pto", "float.Heave", "push.Heave"]
+    sampled = sw.state_space(model, inputs, names, step=0.1)
+    other = control.sample_system(system, 0.1, method="zoh")
+    assert sampled.dt == 0.1
+    for matrix in "ABCD":
+        np.testing.assert_allclose(
+            getattr(sampled, matrix), getattr(other, matrix), rtol=1e-9, atol=1e-14
+        )
+
+
+def test_reduced_export_keeps_the_error(model):
+    whole = sw.state_space(model, "pto", "float.Heave")
+    small = sw.state_space(model, "pto", "float.Heave", error=0.02)
+    assert small.nstates < whole.nstates
+    scale = np.abs(whole(1j * OMEGA)).max()
+    wide = np.geomspace(1e-3, 50.0, 500)
+    assert np.abs(whole(1j * wide) - small(1j * wide)).max() <= 0.021 * scale
+    assert small.notes[-1].startswith(f"reduced from {whole.nstates} to {small.nstates} states")
+    assert sw.state_space(model, "pto", "float.Heave", order=3).nstates == 3
+
+
+def test_step_response_is_that_of_a_run(model):
+    force = 1.0e3
+    forces = model.forces
+    from dataclasses import replace
+
+    from swelltree.model.signals import compile_signal
+
+    signals = (*forces.applied[0].signals[:2], compile_signal(force), *forces.applied[0].signals[3:])
+    pushed = replace(forces, applied=(replace(forces.applied[0], signals=signals),))
+    times = np.linspace(0.0, 20.0, 101)
+    run = sw.simulate(
+        model.replace(forces=pushed), times=times, rtol=1e-9, atol=1e-12, progress=False
+    )
+    linear = sw.state_space(model, "push.Heave", "float.Heave")
+    found = force * control.step_response(linear, times).outputs
+    heave = run.position.values[:, 0, 2]
+    # heave on a rail is linear: what is left is the time stepping
+    assert np.abs(found - (heave - heave[0])).max() < 1e-7 * np.abs(heave - heave[0]).max()
+
+
+# --- dry systems: formulations, loops, drift --------------------------------------------------
+
+
+def double_pendulum(**more):
+    one = sw.Body("one", 2.0, (0.1, 0.2, 0.1), position=(0, 0, -1.0))
+    two = sw.Body("two", 1.0, (0.1, 0.1, 0.1), position=(0, 0, -2.5))
+    joints = [
+        sw.Hinge("top", sw.WORLD, one.at(0, 0, 1.0)),
+        sw.Hinge("knee", one.at(0, 0, -0.5), two.at(0, 0, 1.0)),
+    ]
+    muscle = sw.JointForce("muscle", "knee", damping=0.3, stiffness=2.0)
+    push = sw.AppliedForce("push", two.at(0.0, 0, -0.4), force=(0.0, 0.0, 0.0), axes="body")
+    return sw.System("arm", [one, two], joints, forces=[muscle, push], **more)
+
+
+SIGNALS = (
+    ["muscle", "two.Surge", "push.Surge", "knee.Pitch"],
+    ["top.Pitch", "two.Surge.rate", "muscle.stroke", "muscle.force", "two.Pitch.acceleration"],
+)
+
+
+def test_formulations_export_the_same_response():
+    arm = sw.compile(double_pendulum())
+    s = 1j * np.array([0.5, 2.0, 3.3, 8.0])
+    found = {
+        how: sw.state_space(arm, *SIGNALS, formulation=how)(s)
+        for how in ("path_matrix", "partition", "lagrange")
+    }
+    size = np.abs(found["path_matrix"]).max()
+    for other in ("partition", "lagrange"):
+        assert np.abs(found[other] - found["path_matrix"]).max() < 1e-9 * size
+    G = found["path_matrix"]
+    # the muscle acts on the knee; a push below the point moves it like a force and a moment
+    assert np.abs(G[:, 0] - G[:, 3])[[0, 1, 2, 4]].max() < 1e-12 * size
+    both = sw.state_space(arm, ["two.Surge", "two.Pitch", "push.Surge"], "two.Surge")(s)[0]
+    assert np.abs(both[2] - both[0] + (-0.4) * -both[1]).max() < 1e-12 * size
+
+
+def test_report_names_what_cannot_be_moved_or_seen():
+    masses = [sw.Body(n, 1.0, (1.0,) * 3, position=(0, k, 0)) for k, n in enumerate("ab")]
+    rails = [sw.Slider(f"rail_{m.name}", sw.WORLD, m, axis="x") for m in masses]
+    springs = [
+        sw.JointForce(f"spring_{m.name}", rail, stiffness=4.0 + k, damping=0.1)
+        for k, (m, rail) in enumerate(zip(masses, rails, strict=True))
+    ]
+    pair = sw.compile(sw.System("pair", masses, rails, forces=springs, water=sw.Water(g=0.0)))
+    report = sw.control_report(sw.state_space(pair, "spring_a", "rail_b.Surge"))
+    assert (report.order, report.controllable, report.observable, report.minimal) == (4, 2, 2, 0)
+    assert report.unmoved == ("rail_b__Surge", "rail_b__Surge__rate")
+    assert report.unseen == ("rail_a__Surge", "rail_a__Surge__rate")
+    assert "No input moves 'rail_b__Surge'" in str(report)
+    small = sw.state_space(pair, "spring_a", "rail_a.Surge", reduce_to_minimal=True)
+    assert small.nstates == 2
+    assert small.notes[0] == "2 of 4 states can be both moved and seen."
+    w = np.array([0.5, 2.0])
+    np.testing.assert_allclose(small(1j * w), 1 / (4.0 - w**2 + 0.1j * w), rtol=1e-10)
+
+
+@pytest.fixture(scope="module")
+def cart():
+    """A free cart that carries a sprung mass: it drifts."""
+    car = sw.Body("car", 3.0, (1.0,) * 3)
+    load = sw.Body("load", 1.0, (1.0,) * 3, position=(1.0, 0, 0))
+    rails = [
+        sw.Slider("track", sw.WORLD, car, axis="x"),
+        sw.Slider("bed", car.at(1.0, 0, 0), load, axis="x"),
+    ]
+    spring = sw.JointForce("spring", "bed", stiffness=6.0, damping=0.2)
+    still = sw.Water(g=0.0)
+    return sw.compile(sw.System("cart", [car, load], rails, forces=[spring], water=still))
+
+
+def test_drift_is_set_apart_and_kept(cart):
+    whole = sw.state_space(cart, "car.Surge", "track.Surge")
+    small = sw.state_space(cart, "car.Surge", "track.Surge", order=2)
+    assert whole.notes[0].startswith("2 modes do not decay (drift): set apart")
+    assert small.notes[0] == whole.notes[0]
+    assert small.state_labels == ["drift__1", "drift__2"]
+    s = 1j * 1e-3
+    # four kilograms that nothing holds
+    assert small(s) == pytest.approx(1 / (4.0 * s**2), rel=1e-6)
+    report = sw.control_report(whole)
+    assert report.drifting.size == 2
+    assert np.abs(report.drifting).max() < 1e-6
+
+
+def test_mistakes_are_told(model, cart):
+    with pytest.raises(sw.SwelltreeError, match=r"input 'flaot.Heave' is not known. Did you mean"):
+        sw.state_space(model, "flaot.Heave", "float.Heave")
+    with pytest.raises(sw.SwelltreeError, match=r"output 'pto.power' is not known"):
+        sw.state_space(model, "pto", "pto.power")
+    with pytest.raises(sw.SwelltreeError, match=r"order 1 is less than the 2 states that do not"):
+        sw.state_space(cart, "car.Surge", "track.Surge", order=1)
+    with pytest.raises(sw.SwelltreeError, match=r"error 2 is not between 0 and 1"):
+        sw.state_space(cart, "car.Surge", "track.Surge", error=2)
+    with pytest.raises(sw.SwelltreeError, match=r"there is no input"):
+        sw.state_space(cart, [], "track.Surge")
+    with pytest.raises(sw.SwelltreeError, match=r"the system is sampled"):
+        sw.control_report(sw.state_space(cart, "car.Surge", "track.Surge", step=0.1))
+    with pytest.raises(sw.SwelltreeError, match=r"order 3 and error|give an error of"):
+        sw.state_space(model, "pto", "float.Heave", order=1, error=1e-6)
