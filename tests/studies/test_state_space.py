@@ -1,11 +1,14 @@
 """Control-oriented models: the export against closed forms, rao and runs."""
 
+from dataclasses import replace
+
 import control
 import numpy as np
 import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from swelltree.model.signals import compile_signal
 
 DAMPING, SPRING = 4.0e4, 5.0e4
 WATER = sw.Water(rho=1000.0)
@@ -65,15 +68,10 @@ def test_export_is_the_closed_form(system):
 
 def test_export_answers_to_waves_as_rao(model):
     system = sw.state_space(model, "excitation", "float.Heave")
-    there = sw.rao(model, omega=OMEGA, radiation="state_space").rao.values[:, 0, 0, 2]
-    force = sw.rao(model, omega=OMEGA, radiation="state_space")
-    force = excitation(OMEGA)
-    found = np.conj(system(1j * OMEGA)[0, 0]) * force
-    # excitation between the frequencies of the data is interpolated
-    assert np.abs(found / there - 1).max() < 1e-4
-    exact = heaving_float().omega.values[3:80:7]
-    there = sw.rao(model, omega=exact, radiation="state_space").rao.values[:, 0, 0, 2]
-    found = np.conj(system(1j * exact)[0, 0]) * excitation(exact)
+    # at frequencies of the data, where the excitation is not interpolated
+    omega = heaving_float().omega.values[3:80:7]
+    there = sw.rao(model, omega=omega, radiation="state_space").rao.values[:, 0, 0, 2]
+    found = np.conj(system(1j * omega)) * excitation(omega)
     assert np.abs(found / there - 1).max() < 1e-10
 
 
@@ -91,24 +89,20 @@ def test_sampled_system_is_that_of_python_control(model, system):
 
 def test_reduced_export_keeps_the_error(model):
     whole = sw.state_space(model, "pto", "float.Heave")
-    small = sw.state_space(model, "pto", "float.Heave", error=0.02)
+    small = sw.state_space(model, "pto", "float.Heave", error=0.1)
     assert small.nstates < whole.nstates
     scale = np.abs(whole(1j * OMEGA)).max()
     wide = np.geomspace(1e-3, 50.0, 500)
-    assert np.abs(whole(1j * wide) - small(1j * wide)).max() <= 0.021 * scale
+    assert np.abs(whole(1j * wide) - small(1j * wide)).max() <= 0.101 * scale
     assert small.notes[-1].startswith(f"reduced from {whole.nstates} to {small.nstates} states")
     assert sw.state_space(model, "pto", "float.Heave", order=3).nstates == 3
 
 
 def test_step_response_is_that_of_a_run(model):
-    force = 1.0e3
-    forces = model.forces
-    from dataclasses import replace
-
-    from swelltree.model.signals import compile_signal
-
-    signals = (*forces.applied[0].signals[:2], compile_signal(force), *forces.applied[0].signals[3:])
-    pushed = replace(forces, applied=(replace(forces.applied[0], signals=signals),))
+    force, forces = 1.0e3, model.forces
+    push = forces.applied[0]
+    signals = (*push.signals[:2], compile_signal(force), *push.signals[3:])
+    pushed = replace(forces, applied=(replace(push, signals=signals),))
     times = np.linspace(0.0, 20.0, 101)
     run = sw.simulate(
         model.replace(forces=pushed), times=times, rtol=1e-9, atol=1e-12, progress=False
@@ -141,6 +135,7 @@ SIGNALS = (
 )
 
 
+@pytest.mark.slow
 def test_formulations_export_the_same_response():
     arm = sw.compile(double_pendulum())
     s = 1j * np.array([0.5, 2.0, 3.3, 8.0])
@@ -152,6 +147,11 @@ def test_formulations_export_the_same_response():
     for other in ("partition", "lagrange"):
         assert np.abs(found[other] - found["path_matrix"]).max() < 1e-9 * size
     G = found["path_matrix"]
+    check_relations(arm, s, G)
+
+
+def check_relations(arm, s, G):
+    size = np.abs(G).max()
     # the muscle acts on the knee; a push below the point moves it like a force and a moment
     assert np.abs(G[:, 0] - G[:, 3])[[0, 1, 2, 4]].max() < 1e-12 * size
     both = sw.state_space(arm, ["two.Surge", "two.Pitch", "push.Surge"], "two.Surge")(s)[0]
@@ -159,23 +159,18 @@ def test_formulations_export_the_same_response():
 
 
 def test_report_names_what_cannot_be_moved_or_seen():
-    masses = [sw.Body(n, 1.0, (1.0,) * 3, position=(0, k, 0)) for k, n in enumerate("ab")]
-    rails = [sw.Slider(f"rail_{m.name}", sw.WORLD, m, axis="x") for m in masses]
-    springs = [
-        sw.JointForce(f"spring_{m.name}", rail, stiffness=4.0 + k, damping=0.1)
-        for k, (m, rail) in enumerate(zip(masses, rails, strict=True))
-    ]
-    pair = sw.compile(sw.System("pair", masses, rails, forces=springs, water=sw.Water(g=0.0)))
-    report = sw.control_report(sw.state_space(pair, "spring_a", "rail_b.Surge"))
+    # two oscillators: one is pushed, the other is watched
+    A = np.zeros((4, 4))
+    A[[0, 2], [1, 3]], A[1, :2], A[3, 2:] = 1.0, (-4.0, -0.1), (-5.0, -0.1)
+    B, C = np.eye(4)[:, 1:2], np.eye(4)[2:3]
+    states = ["a", "a__rate", "b", "radiation__1"]
+    pair = control.StateSpace(A, B, C, 0.0, states=states)
+    report = sw.control_report(pair)
     assert (report.order, report.controllable, report.observable, report.minimal) == (4, 2, 2, 0)
-    assert report.unmoved == ("rail_b__Surge", "rail_b__Surge__rate")
-    assert report.unseen == ("rail_a__Surge", "rail_a__Surge__rate")
-    assert "No input moves 'rail_b__Surge'" in str(report)
-    small = sw.state_space(pair, "spring_a", "rail_a.Surge", reduce_to_minimal=True)
-    assert small.nstates == 2
-    assert small.notes[0] == "2 of 4 states can be both moved and seen."
-    w = np.array([0.5, 2.0])
-    np.testing.assert_allclose(small(1j * w), 1 / (4.0 - w**2 + 0.1j * w), rtol=1e-10)
+    assert report.unmoved == ("b", "radiation__1")
+    assert report.unseen == ("a", "a__rate")
+    assert "No input moves 'b' and 1 state of radiation by itself." in str(report)
+    assert "No output tells 'a', 'a__rate'." in str(report)
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +201,14 @@ def test_drift_is_set_apart_and_kept(cart):
     assert np.abs(report.drifting).max() < 1e-6
 
 
+def test_what_is_not_moved_is_left_out(cart):
+    # the spring pushes car and load apart: their common drift is not moved
+    small = sw.state_space(cart, "spring", "bed.Surge", reduce_to_minimal=True)
+    assert small.notes == ("2 of 4 states can be both moved and seen.",)
+    w, mass = np.array([0.5, 2.0]), 3.0 / 4.0
+    np.testing.assert_allclose(small(1j * w), 1 / (6.0 - mass * w**2 + 0.2j * w), rtol=1e-10)
+
+
 def test_mistakes_are_told(model, cart):
     with pytest.raises(sw.SwelltreeError, match=r"input 'flaot.Heave' is not known. Did you mean"):
         sw.state_space(model, "flaot.Heave", "float.Heave")
@@ -219,5 +222,5 @@ def test_mistakes_are_told(model, cart):
         sw.state_space(cart, [], "track.Surge")
     with pytest.raises(sw.SwelltreeError, match=r"the system is sampled"):
         sw.control_report(sw.state_space(cart, "car.Surge", "track.Surge", step=0.1))
-    with pytest.raises(sw.SwelltreeError, match=r"order 3 and error|give an error of"):
+    with pytest.raises(sw.SwelltreeError, match=r"1 states give an error of"):
         sw.state_space(model, "pto", "float.Heave", order=1, error=1e-6)

@@ -13,6 +13,7 @@ import numpy as np
 from swelltree.hydro.reduction import StateSpace, balance, response, truncate
 
 DRIFT = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
+SAME = 1e-6  # of its size: eigenvalues so near count as one
 SMALL = 1e-9  # of the scaled system: a direction that is not reached or not seen
 
 
@@ -23,6 +24,7 @@ class Parts:
     drifting: StateSpace
     decaying: StateSpace
     poles: np.ndarray  # of the drifting part
+    rows: tuple[np.ndarray, np.ndarray]  # states of both parts from those of the whole
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,10 @@ def split_drifting(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
         X = solve_sylvester(T[:k, :k], -T[k:, k:], -T[:k, k:])
     slow = (T[:k, :k], B[:k] - X @ B[k:], C[:, :k])
     fast = (T[k:, k:], B[k:], C[:, k:] + C[:, :k] @ X)
-    return Parts(slow, fast, np.linalg.eigvals(T[:k, :k]) if k else np.zeros(0, dtype=complex))
+    turned = Q.T / T0
+    rows = (turned[:k] - X @ turned[k:], turned[k:])
+    poles = np.linalg.eigvals(T[:k, :k]) if k else np.zeros(0, dtype=complex)
+    return Parts(slow, fast, poles, rows)
 
 
 def _diagonal_scale(A: np.ndarray) -> np.ndarray:
@@ -155,22 +160,56 @@ def _joined(one: StateSpace, two: StateSpace) -> StateSpace:
     return A, np.vstack([one[1], two[1]]), np.hstack([one[2], two[2]])
 
 
-def reached(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the states that the inputs can move (staircase form).
+def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
+    """Orthonormal basis of the states that the inputs can move.
 
-    The states must be scaled so that unit steps compare; see `comparable`.
+    The states must be scaled so that unit steps compare; see `comparable`. Modes that decay are
+    asked one by one (a left eigenvector that no input touches is not moved), those with one
+    eigenvalue together; the drifting part, which may lack eigenvectors, by a staircase.
+
+    Args:
+        A: state matrix.
+        B: input matrix.
+        size: of every input, that of its column if not given; much smaller is rounding.
     """
+    from scipy.linalg import null_space
+
     n = A.shape[0]
-    basis = np.zeros((n, 0))
+    norm = np.linalg.norm(B, axis=0) if size is None else size
+    B = B[:, norm > 0] / norm[norm > 0]
+    if n == 0 or B.shape[1] == 0:
+        return np.zeros((n, 0))
+    parts = split_drifting(A, B, np.zeros((0, n)))
+    slow, fast = parts.rows
+    still = [null_space(_staircase(*parts.drifting[:2]).T).T @ slow]
+    values, V = np.linalg.eig(parts.decaying[0])
+    left = np.linalg.inv(V) @ fast
+    todo = list(np.flatnonzero(values.imag >= 0))
+    while todo:
+        near = [k for k in todo if abs(values[k] - values[todo[0]]) < SAME * abs(values[todo[0]])]
+        todo = [k for k in todo if k not in near]
+        W = np.linalg.qr(left[near].conj().T)[0].conj().T
+        U, touch, _ = np.linalg.svd(W @ B)
+        touch = np.append(touch, np.zeros(len(near)))[: len(near)]
+        silent = U.conj().T[touch < SMALL] @ W
+        still += [silent.real, silent.imag]
+    silent = np.concatenate(still)
+    length = np.linalg.norm(silent, axis=1)
+    silent = silent[length > SMALL] / length[length > SMALL, None]
+    return null_space(silent, rcond=1e-6) if len(silent) else np.eye(n)
+
+
+def _staircase(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of what B, A B, A^2 B ... span, for a few states."""
+    n = A.shape[0]
+    basis, new = np.zeros((n, 0)), B
     size = max(np.linalg.norm(A, 2) if n else 0.0, 1e-300)
-    norm = np.linalg.norm(B, axis=0)
-    new = B[:, norm > 0] / norm[norm > 0]
     while new.shape[1] and basis.shape[1] < n:
         # twice, or rounding errors would pass for new directions
         for _ in range(2):
             new = new - basis @ (basis.T @ new)
-        U, s, _ = np.linalg.svd(new, full_matrices=False)
-        new = U[:, s > SMALL]
+        U, length, _ = np.linalg.svd(new, full_matrices=False)
+        new = U[:, length > SMALL]
         basis = np.hstack([basis, new])
         new = A @ new / size
     return basis[:, :n]
@@ -187,8 +226,9 @@ def minimal(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> StateSpace:
     """The part that can be both moved and seen: the same response with fewest states."""
     _, (A, B, C) = comparable(A, B, C)
     Q = reached(A, B)
+    size = np.linalg.norm(C, axis=1)
     A, B, C = Q.T @ A @ Q, Q.T @ B, C @ Q
-    Q = reached(A.T, C.T)
+    Q = reached(A.T, C.T, size)
     return Q.T @ A @ Q, Q.T @ B, C @ Q
 
 

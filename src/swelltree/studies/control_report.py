@@ -52,9 +52,9 @@ class ControlReport:
             f"{self.observable} can be seen in the outputs, {self.minimal} both."
         ]
         if self.unmoved:
-            found.append(f"No input moves {listed(_short(self.unmoved))} by itself.")
+            found.append(f"No input moves {_short(self.unmoved)} by itself.")
         if self.unseen:
-            found.append(f"No output tells {listed(_short(self.unseen))}.")
+            found.append(f"No output tells {_short(self.unseen)}.")
         if self.drifting.size:
             found.append(drift_sentence(self.drifting))
         if self.hankel.size:
@@ -80,12 +80,13 @@ def drift_sentence(poles: np.ndarray) -> str:
     )
 
 
-def _short(names: tuple[str, ...]) -> list[str]:
-    """Names, the states of radiation counted."""
+def _short(names: tuple[str, ...]) -> str:
+    """Names in a sentence, the states of radiation counted."""
     water = [name for name in names if name.startswith("radiation__")]
-    own = [name for name in names if name not in water]
-    plural = "states" if len(water) > 1 else "state"
-    return own + ([f"{len(water)} {plural} of radiation"] if water else [])
+    parts = [listed([name for name in names if name not in water])]
+    if water:
+        parts.append(f"{len(water)} {'states' if len(water) > 1 else 'state'} of radiation")
+    return " and ".join(part for part in parts if part)
 
 
 def _outside(basis: np.ndarray, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,7 +115,7 @@ def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]
     _, (a, b, c) = comparable(A, B, C)
     moved, seen = reached(a, b), reached(a.T, c.T)
     inner = moved.T @ a @ moved
-    both = reached(inner.T, (c @ moved).T).shape[1]
+    both = reached(inner.T, (c @ moved).T, np.linalg.norm(c, axis=1)).shape[1]
     parts = split_drifting(A, B, C)
     fa, fb, fc = parts.decaying
     hankel = np.zeros(0)

@@ -114,7 +114,7 @@ def excitation_observer(
     model: Model,
     measures: Sequence[str],
     *,
-    noise: float | Sequence[float],
+    noise: Any,
     step: float,
     sea: Any,
     excitations: Sequence[str] | None = None,
@@ -129,7 +129,8 @@ def excitation_observer(
         model: compiled with hydro data.
         measures: measured signals as the outputs of `state_space`: "float.Heave",
             "hinge.Pitch.rate", "float.Heave.acceleration", ...
-        noise: standard deviation of the noise of one sample of each, in its own unit.
+        noise: standard deviation of the noise of one sample, one for all or one for each measure,
+            in its unit.
         step: time between samples [s].
         sea: the sea to expect; its phases do not matter.
         excitations: forces to tell, as the inputs of `state_space`; by default the generalised
