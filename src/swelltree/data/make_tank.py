@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from swelltree.data.pack import write
 from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
 from swelltree.system.moorings import LinearDamping
 
@@ -71,7 +72,6 @@ def tank_system(losses: dict[str, dict[str, float]] | None = None) -> System:
 
 def main(argv: list[str]) -> None:
     """Compute and write."""
-    from swelltree.data.make_barges import write
     from swelltree.hydro.bem import run_bem
 
     path = Path(argv[0]) if argv else tank_file()

@@ -7,6 +7,7 @@ an output plays no part here: it stays as it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,8 @@ def split_drifting(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
     T0 = _diagonal_scale(A)
     A, B, C = A * T0 / T0[:, None], B / T0[:, None], C * T0
     limit = -DRIFT * max(np.abs(np.linalg.eigvals(A)).max(initial=0.0), 1e-300)
-    T, Q, k = schur(A, output="real", sort=lambda re, im: re > limit)
+    form: Any = schur(A, output="real", sort=lambda re, im: re > limit)
+    T, Q, k = form
     B, C = Q.T @ B, C @ Q
     # T = [[T1, T12], [0, T2]]: remove T12 by x1 -> x1 + X x2 with T1 X - X T2 = -T12
     X = np.zeros((k, n - k))
@@ -57,7 +59,7 @@ def split_drifting(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
     turned = Q.T / T0
     rows = (turned[:k] - X @ turned[k:], turned[k:])
     poles = np.linalg.eigvals(T[:k, :k]) if k else np.zeros(0, dtype=complex)
-    return Parts(slow, fast, poles, rows)
+    return Parts(slow, fast, np.asarray(poles), rows)
 
 
 def _diagonal_scale(A: np.ndarray) -> np.ndarray:
@@ -144,12 +146,30 @@ def reduced(
         small, found, bound = truncate(a, b, c, right, left, 0), np.inf, np.inf
         for r in tried:
             small = truncate(a, b, c, right, left, r)
-            gap = full - response(*small, omega)
-            found, bound = float(np.linalg.norm(gap, 2, axis=(1, 2)).max()), float(tail[r])
+            found, bound = _largest_gap((a, b, c), small, omega, full), float(tail[r])
             if error is None or found <= error:
                 break
     a, b, c = small[0], small[1] / into, small[2] / out[:, None]
     return Reduced(_joined(parts.drifting, (a, b, c)), k, found, bound, hankel)
+
+
+def _largest_gap(one: StateSpace, two: StateSpace, omega: np.ndarray, known: np.ndarray) -> float:
+    """Largest singular value of the difference of two responses, sharpened about its peak.
+
+    Args:
+        one: a system.
+        two: another.
+        omega: frequencies to look at first [rad/s].
+        known: response of the first there.
+    """
+    size = np.linalg.norm(known - response(*two, omega), 2, axis=(1, 2))
+    for _ in range(3):
+        k = int(size.argmax())
+        low, high = omega[max(k - 1, 0)], omega[min(k + 1, len(omega) - 1)]
+        omega = np.linspace(low, high, 17)
+        # the old peak is among the new points but for rounding
+        size = np.linalg.norm(response(*one, omega) - response(*two, omega), 2, axis=(1, 2))
+    return float(size.max())
 
 
 def _joined(one: StateSpace, two: StateSpace) -> StateSpace:
@@ -184,7 +204,7 @@ def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.
     still = [null_space(_staircase(*parts.drifting[:2]).T).T @ slow]
     values, V = np.linalg.eig(parts.decaying[0])
     left = np.linalg.inv(V) @ fast
-    todo = list(np.flatnonzero(values.imag >= 0))
+    todo = list(np.flatnonzero(np.imag(values) >= 0))
     while todo:
         near = [k for k in todo if abs(values[k] - values[todo[0]]) < SAME * abs(values[todo[0]])]
         todo = [k for k in todo if k not in near]
@@ -192,7 +212,7 @@ def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.
         U, touch, _ = np.linalg.svd(W @ B)
         touch = np.append(touch, np.zeros(len(near)))[: len(near)]
         silent = U.conj().T[touch < SMALL] @ W
-        still += [silent.real, silent.imag]
+        still += [np.real(silent), np.imag(silent)]
     silent = np.concatenate(still)
     length = np.linalg.norm(silent, axis=1)
     silent = silent[length > SMALL] / length[length > SMALL, None]

@@ -71,7 +71,7 @@ class ControlReport:
 
 def drift_sentence(poles: np.ndarray) -> str:
     """What is told of modes that do not decay."""
-    grows = int((poles.real > 1e-3 * max(np.abs(poles).max(), 1e-6)).sum())
+    grows = int((np.real(poles) > 1e-3 * max(np.abs(poles).max(), 1e-6)).sum())
     kind = f", {grows} of which grow" if grows else ""
     verb = "does" if poles.size == 1 else "do"
     return (
@@ -106,8 +106,8 @@ def control_report(system: Any) -> ControlReport:
             "control_report: the system is sampled. Give the continuous one, state_space(...) "
             "without step; sampling adds nothing to what can be moved or seen."
         )
-    matrices = (np.asarray(x, dtype=float) for x in (system.A, system.B, system.C))
-    return examined(*matrices, tuple(system.state_labels))
+    A, B, C = (np.asarray(x, dtype=float) for x in (system.A, system.B, system.C))
+    return examined(A, B, C, tuple(system.state_labels))
 
 
 def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]) -> ControlReport:

@@ -76,15 +76,14 @@ def linear_model(model: Model, how: Formulation) -> LinearModel:
     P = to["to_bodies"]
     if model.added_mass is not None:
         M = M + P.T @ np.asarray(model.added_mass) @ P
-    f, k = M.shape[0], 0
     if hydro is not None:
         D = D + P.T @ np.asarray(hydro.damping) @ P
-        k = 0 if hydro.memory is None else hydro.memory.A.shape[0]
+    memory = None if hydro is None else hydro.memory
+    f, k = M.shape[0], 0 if memory is None else memory.A.shape[0]
     A = np.zeros((2 * f + k, 2 * f + k))
     A[:f, f : 2 * f] = np.eye(f)
     A[f : 2 * f, :f], A[f : 2 * f, f : 2 * f] = -np.linalg.solve(M, K), -np.linalg.solve(M, D)
-    if k:
-        memory = hydro.memory
+    if memory is not None:
         A[f : 2 * f, 2 * f :] = -np.linalg.solve(M, P.T @ np.asarray(memory.C))
         A[2 * f :, f : 2 * f] = np.asarray(memory.B) @ P
         A[2 * f :, 2 * f :] = np.asarray(memory.A)
@@ -118,7 +117,8 @@ def _independent(names: tuple[str, ...], Z: np.ndarray) -> tuple[tuple[str, ...]
     f = Z.shape[1]
     if Z.shape[0] == f:
         return names, np.eye(f)
-    chosen = np.sort(qr(Z.T, mode="r", pivoting=True)[1][:f])
+    pivots: Any = qr(Z.T, mode="r", pivoting=True)[-1]
+    chosen = np.sort(pivots[:f])
     return tuple(names[i] for i in chosen), np.linalg.inv(Z[chosen])
 
 

@@ -132,13 +132,14 @@ def two_barges(data: Any, order: int = ORDER) -> TwoBarges:
             for b in range(a, n)
         }
     parts = [found[min(a, b), max(a, b)] for a in range(n) for b in range(n)]
-    stack = [np.zeros((len(pairs), order, order)), *np.zeros((2, len(pairs), order))]
+    a_r = np.zeros((len(pairs), order, order))
+    b_r, c_r = np.zeros((len(pairs), order)), np.zeros((len(pairs), order))
     for p, (a, b, c) in enumerate(parts):
         # a mode that no continuous system has was dropped: its place stays empty
         k = a.shape[0]
-        stack[0][p] = -np.eye(order)
-        stack[0][p, :k, :k], stack[1][p, :k], stack[2][p, :k] = a, b[:, 0], c[0]
-    return TwoBarges(pairs, *stack, A[np.isinf(omega)][0], omega[band], F[band])
+        a_r[p] = -np.eye(order)
+        a_r[p, :k, :k], b_r[p, :k], c_r[p, :k] = a, b[:, 0], c[0]
+    return TwoBarges(pairs, a_r, b_r, c_r, A[np.isinf(omega)][0], omega[band], F[band])
 
 
 def _excitation(model: TwoBarges, omega: float) -> np.ndarray:
