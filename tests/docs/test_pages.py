@@ -21,6 +21,7 @@ def blocks(page: str, language: str) -> list[str]:
         pytest.param("docs/tutorial/first_waves.md", marks=pytest.mark.slow),
         "docs/how-to/seas.md",
         "docs/how-to/check_physics.md",
+        pytest.param("docs/how-to/state_space.md", marks=pytest.mark.slow),
     ],
 )
 def test_python_blocks_run_in_order(page):
