@@ -18,6 +18,8 @@ _NAMES = {
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         LinearPto LinearMooring LinearDamping
+        QuadraticDrag BodyDrag MorisonMember WindDrag
+        UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable

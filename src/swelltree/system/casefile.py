@@ -10,23 +10,25 @@ from typing import Any
 
 from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
+from swelltree.system.currents import CURRENT_TYPES, Wind
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
 from swelltree.system.moorings import MOORING_TYPES
 from swelltree.system.ptos import PTO_TYPES
-from swelltree.system.schema import class_schema
+from swelltree.system.schema import choice_schema, class_schema
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
 from swelltree.system.system import System
+from swelltree.system.viscous import VISCOUS_TYPES
 from swelltree.system.water import Water
 
 # the lists of [system]: word of one item, its class or its classes by `type`
 LISTS: dict[str, tuple[str, Any]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
-    "forces": ("force", FORCE_TYPES),
+    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),
@@ -217,6 +219,8 @@ def case_schema() -> dict[str, Any]:
                     "name": {"type": "string"},
                     **{key: rows(classes) for key, (_, classes) in LISTS.items()},
                     "water": class_schema(Water),
+                    "current": choice_schema(CURRENT_TYPES),
+                    "wind": class_schema(Wind),
                 },
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,

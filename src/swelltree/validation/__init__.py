@@ -18,6 +18,8 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "viscous",
+    "viscous_hydrodyn",
     "drift",
     "control_models",
 )
@@ -36,7 +38,7 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, control_models, periodic,
+        only: name of a case or of a group (joints, hydro, viscous, control_models, periodic,
             lines, cables, weak_scatterer); all when not given.
 
     Returns:
