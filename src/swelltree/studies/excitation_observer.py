@@ -25,6 +25,7 @@ from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.studies.linear_model import (
     LinearModel,
+    independent_coordinates,
     input_rows,
     linear_model,
     output_rows,
@@ -142,7 +143,7 @@ def excitation_observer(
     """
     linear = linear_model(model, chosen_formulation(formulation))
     if excitations is None:
-        excitations = [name.replace("__", ".") for name in linear.states[: linear.free]]
+        excitations = independent_coordinates(linear)
     pushed, T = input_rows(linear, list(excitations))
     _check(linear, pushed, T, step, oscillators)
     both, rows = input_rows(linear, [*excitations, *known])

@@ -170,13 +170,32 @@ def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
 
 def _notes(model: Model) -> tuple[str, ...]:
     """What the linear model leaves out."""
-    kept = [group.kind for group in model.forces.groups if model_states(group)]
-    if not kept:
-        return ()
-    return (
-        f"states of the elements of kind {listed(kept)} are held at their values at rest, "
-        "as in rao.",
-    )
+    groups = model.forces.groups
+    kept = [group.kind for group in groups if model_states(group)]
+    dragged = [group.kind for group in groups if group.without_drag() is not group]
+    notes = []
+    if kept:
+        notes.append(
+            f"states of the elements of kind {listed(kept)} are held at their values at rest, "
+            "as in rao."
+        )
+    if dragged:
+        notes.append(
+            f"drag ({listed(dragged)}) is linearised about rest, where it has a slope only in a "
+            "current."
+        )
+    return tuple(notes)
+
+
+def independent_coordinates(linear: LinearModel) -> list[str]:
+    """Joint coordinates that can serve as free directions, in order."""
+    from scipy.linalg import qr
+
+    labels = [label.replace("__", ".") for label in linear.model.layout.dof_labels]
+    if len(labels) == linear.free:
+        return labels
+    pivots: Any = qr(linear.coordinates.T, mode="r", pivoting=True)[-1]
+    return [labels[i] for i in np.sort(pivots[: linear.free])]
 
 
 def spelled(name: str) -> str:

@@ -121,10 +121,10 @@ def linear_system(
         "to_bodies": parts["P"] @ Z,
         "to_coordinates": parts["coordinate"] @ Z,
         "to_lengths": parts["length"] @ Z,
-        "free_directions": Z,
         "state": state,
         "pieces": pieces,
         "still": still,
+        "free_directions": Z,
     }
 
 
