@@ -9,6 +9,7 @@ import pytest
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
 from swelltree.model.signals import compile_signal
+from swelltree.studies.linear_model import left_out
 
 DAMPING, SPRING = 4.0e4, 5.0e4
 WATER = sw.Water(rho=1000.0)
@@ -51,6 +52,10 @@ def test_signals_and_states_have_names(system, model):
     assert system.state_labels[:2] == ["rail__Heave", "rail__Heave__rate"]
     assert system.nstates == 2 + model.hydro.memory.A.shape[0]
     assert isinstance(system, control.StateSpace)
+    # names of an exported system are understood as well
+    again = sw.state_space(model, system.input_labels, system.output_labels)
+    np.testing.assert_array_equal(again.C, system.C)
+    np.testing.assert_array_equal(again.B, system.B)
 
 
 def test_export_is_the_closed_form(system):
@@ -204,9 +209,19 @@ def test_drift_is_set_apart_and_kept(cart):
 def test_what_is_not_moved_is_left_out(cart):
     # the spring pushes car and load apart: their common drift is not moved
     small = sw.state_space(cart, "spring", "bed.Surge", reduce_to_minimal=True)
-    assert small.notes == ("2 of 4 states can be both moved and seen.",)
+    assert small.notes[-1] == "2 of 4 states can be both moved and seen."
     w, mass = np.array([0.5, 2.0]), 3.0 / 4.0
     np.testing.assert_allclose(small(1j * w), 1 / (6.0 - mass * w**2 + 0.2j * w), rtol=1e-10)
+
+
+def test_drag_that_is_left_out_is_told():
+    car = sw.Body("car", 3.0, (1.0,) * 3)
+    drag = sw.QuadraticDrag("drag", car, damping={"Surge": 5.0}, relative_to="ground")
+    track = sw.Slider("track", sw.WORLD, car, axis="x")
+    (note,) = left_out(sw.compile(sw.System("car", [car], [track], forces=[drag])))
+    assert note == (
+        "drag ('quadratic_drag') is linearised about rest, where it has a slope only in a current."
+    )
 
 
 def test_mistakes_are_told(model, cart):

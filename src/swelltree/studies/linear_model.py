@@ -103,7 +103,7 @@ def linear_model(model: Model, how: Formulation) -> LinearModel:
         _elements(model, to, linear),
         _applied(model, how, linear["state"], P),
         model,
-        _notes(model),
+        left_out(model),
     )
 
 
@@ -168,7 +168,7 @@ def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
     return {name: (lambda i=i: rows(i)) for i, name in enumerate(model.names.applied)}
 
 
-def _notes(model: Model) -> tuple[str, ...]:
+def left_out(model: Model) -> tuple[str, ...]:
     """What the linear model leaves out."""
     groups = model.forces.groups
     kept = [group.kind for group in groups if model_states(group)]
@@ -203,6 +203,11 @@ def spelled(name: str) -> str:
     return name.replace(".", "__")
 
 
+def _listed_names(names: Any) -> list[str]:
+    """Names as the user writes them, with dots; those of an exported system are taken too."""
+    return [name.replace("__", ".") for name in ([names] if isinstance(names, str) else names)]
+
+
 def input_rows(linear: LinearModel, names: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and rows (m, f) of the inputs.
 
@@ -216,7 +221,7 @@ def input_rows(linear: LinearModel, names: Any) -> tuple[tuple[str, ...], np.nda
         ptos = [name for name in linear.model.names.ptos if name in linear.elements]
         names = [*ptos, "excitation"]
     chosen: dict[str, np.ndarray] = {}
-    for name in [names] if isinstance(names, str) else names:
+    for name in _listed_names(names):
         if name == "excitation":
             for i, row in enumerate(linear.bodies):
                 if np.abs(row).max(initial=0.0) > 1e-9 and _is_wet(linear.model, i // 6):
@@ -279,7 +284,7 @@ def output_rows(
     f, n = linear.free, len(linear.states)
     B = linear.push @ forces.T
     labels, C, D = [], [], []
-    for name in [names] if isinstance(names, str) else names:
+    for name in _listed_names(names):
         plain, derivative = name, 0
         for ending, count in ((".rate", 1), (".acceleration", 2)):
             if name.endswith(ending):
