@@ -18,6 +18,8 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "ptos",
+    "hulls",
     "viscous",
     "viscous_hydrodyn",
     "drift",
@@ -38,8 +40,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, viscous, control_models, periodic,
-            lines, cables, weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, viscous, pto, control_models,
+            periodic, lines, cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

@@ -23,6 +23,7 @@ GROUPS = (
     "joints",
     "hydro",
     "viscous",
+    "pto",
     "control_models",
     "periodic",
     "lines",
