@@ -22,6 +22,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/how-to/seas.md",
         pytest.param("docs/how-to/ptos.md", marks=pytest.mark.slow),
         "docs/how-to/check_physics.md",
+        pytest.param("docs/how-to/state_space.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
     ],
 )

@@ -132,6 +132,7 @@ def linear_system(
         "state": state,
         "pieces": pieces,
         "still": still,
+        "free_directions": Z,
     }
 
 

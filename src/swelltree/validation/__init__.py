@@ -24,6 +24,7 @@ _MODULES = (
     "viscous_hydrodyn",
     "drift",
     "combinations",
+    "control_models",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -40,8 +41,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, viscous, pto,
-            combinations, periodic, lines, cables, weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
+            control_models, periodic, lines, cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

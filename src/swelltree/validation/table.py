@@ -25,6 +25,7 @@ GROUPS = (
     "viscous",
     "pto",
     "combinations",
+    "control_models",
     "periodic",
     "lines",
     "cables",
