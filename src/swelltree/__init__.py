@@ -39,6 +39,7 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.optimal_control": "optimal_control",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",
