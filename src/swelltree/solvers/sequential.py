@@ -17,6 +17,9 @@ import numpy as np
 from swelltree.solvers.quadratic import solve_quadratic
 
 SHORTEST = 2.0**-12  # least part of a step
+LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
+STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
+HELD = 1e-7  # multiplier of a row that is held
 
 
 class Point(Protocol):
@@ -102,13 +105,26 @@ def kkt_residual(program: Program, point: Point, multiplier: np.ndarray) -> floa
     return max(float(x.max(initial=0.0)) for x in parts)
 
 
-def _convex(H: np.ndarray) -> np.ndarray:
-    """The same without negative curvature."""
+def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """H without negative curvature.
+
+    Curvature across rows J that are held does not matter, so stiffness is added there first:
+    it leaves Newton's step along them as it is. What is still negative is cut off.
+    """
     H = 0.5 * (H + H.T)
     value, vector = np.linalg.eigh(H)
-    least = 1e-8 * max(float(np.abs(value).max(initial=0.0)), 1e-300)
+    size = max(float(np.abs(value).max(initial=0.0)), 1e-300)
+    least = LEAST * size
     if value[0] >= least:
         return H
+    if len(J):
+        across = J.T @ J
+        across *= size / max(float(np.abs(across).max()), 1e-300)
+        for factor in STIFFER:
+            value, vector = np.linalg.eigh(H + factor * across)
+            if value[0] >= least:
+                return H + factor * across
+        H = H + factor * across
     return (vector * np.where(value > least, value, np.maximum(np.abs(value), least))) @ vector.T
 
 
@@ -124,7 +140,7 @@ def minimise(
     for _ in range(max_iterations):
         H = point.hessian(multiplier)
         if not program.convex:
-            H = _convex(H)
+            H = _convex(H, point.jacobian[np.abs(multiplier) > HELD])
         step = _step(program, H, point.gradient, point.rows, point.jacobian, penalty)
         best.quadratic_iterations += step.iterations
         if step.relaxed and program.convex:

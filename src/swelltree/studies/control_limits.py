@@ -101,7 +101,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> s
     limit = limits[blamed]
     pto = ports.names[limit.port]
     others = [shown(limits[name], ports) for name in limits if name != blamed]
-    with_others = f" with {listed(others)}" if others else ""
+    with_others = f" with {' and '.join(others)}" if others else ""
     if blamed not in need:
         return (
             f"pto '{pto}': {shown(limit, ports)} cannot be kept{with_others}. "
