@@ -40,6 +40,10 @@ _NAMES = {
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
     "swelltree.studies.optimal_control": "optimal_control",
+    "swelltree.studies.controllers": """
+        controlled damping_law reactive_law tracking_law replayed
+    """,
+    "swelltree.studies.predictive": "with_mpc",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",

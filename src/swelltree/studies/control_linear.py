@@ -37,6 +37,7 @@ class Port:
     """Mobility at the driven elements for one period and number of harmonics; any sea."""
 
     omega: float  # rad/s, of the period
+    frequencies: np.ndarray  # (N,) rad/s, of the harmonics
     mobility: np.ndarray  # (N, p, p) Y, exp(-iwt)
     inverse: np.ndarray  # (N, n, n) D^-1
     rows: np.ndarray  # (p, n) strokes per free direction
@@ -53,11 +54,6 @@ class Port:
         """N."""
         return len(self.mobility)
 
-    @property
-    def frequencies(self) -> np.ndarray:
-        """Of the harmonics [rad/s]."""
-        return self.omega * np.arange(1, self.harmonics + 1)
-
 
 def look_in(
     model: Model,
@@ -67,6 +63,7 @@ def look_in(
     harmonics: int,
     radiation: str,
     linear: dict[str, Any] | None = None,
+    frequencies: np.ndarray | None = None,
 ) -> Port:
     """Condense a model to its driven elements.
 
@@ -78,11 +75,12 @@ def look_in(
         harmonics: N.
         radiation: "data" or "state_space".
         linear: from `linear_system`, where it is known already.
+        frequencies: any frequencies in place of the harmonics [rad/s].
     """
     linear = linear_system(model, how) if linear is None else linear
     G, P = port_rows(ports, model, linear), linear["to_bodies"]
     omega = 2 * np.pi / period
-    w = omega * np.arange(1, harmonics + 1)
+    w = omega * np.arange(1, harmonics + 1) if frequencies is None else frequencies
     memory = np.conj(memory_at(model, w, radiation))
     added = 0.0 if model.added_mass is None else np.asarray(model.added_mass)
     M = linear["mass"] + P.T @ (added @ P if np.ndim(added) else 0.0 * P)
@@ -98,6 +96,7 @@ def look_in(
     x = np.asarray(x)
     return Port(
         omega,
+        w,
         mobility,
         inverse,
         G,

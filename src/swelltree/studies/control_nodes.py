@@ -17,7 +17,8 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.model.signals import Constant
 from swelltree.solvers.fourier import basis
-from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.engine import jax
+from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, with_signals
 from swelltree.studies.periodic_problem import Period, node, sizes, state_at
 
@@ -33,10 +34,11 @@ def _at(how: Formulation, place: Place, period: Period, t: Any, w: Any) -> tuple
     ports = Ports(("",) * p, place, nothing, nothing, nothing, (False,) * p)
     model = with_signals(period.model, ports, [Constant(a[i]) for i in range(p)])
     own = replace(period, model=model)
-    r, v, P = node(how, own, t, y, y_rate, y_second)
-    n = period.rest.s.shape[0]
-    state, _ = state_at(how, own, y[:n], y_rate[:n])
-    x, rate = port_motion(ports, model, how.kinematics(model, t, state).motion)
+    with compact():
+        r, v, P = node(how, own, t, y, y_rate, y_second)
+        n = period.rest.s.shape[0]
+        state, _ = state_at(how, own, y[:n], y_rate[:n])
+        x, rate = port_motion(ports, model, how.kinematics(model, t, state).motion)
     return r, v, P, x, rate
 
 
