@@ -75,12 +75,25 @@ def two_bodies() -> Job:
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=100.0), 400.0, 15.0
 
 
+def five_bodies() -> Job:
+    """The five-segment attenuator in a regular wave; the published figure includes its lines."""
+    from five_segments import attenuator, attenuator_data
+
+    import swelltree as sw
+
+    data, water = attenuator_data()
+    names = [str(name) for name in data["body"].values]
+    model = sw.compile(attenuator(names, water), data, fit={"error": 0.06})
+    return model, sw.RegularWave(height=2.0, period=10.0, ramp=20.0), 300.0, 8.0
+
+
 JOBS: dict[str, Callable[[], Job]] = {
     "sphere decay": lambda: sphere(False),
     "sphere irregular": lambda: sphere(True),
     "OSWEC regular": flap,
     "three barges": barges,
     "RM3": two_bodies,
+    "five segments": five_bodies,
 }
 
 

@@ -52,11 +52,16 @@ def attenuator(names, water: sw.Water) -> sw.System:
     )
 
 
-def main() -> None:
-    names = [f"segment_{i + 1}" for i in range(5)]
-    places = {name: (18.0 + 36.0 * i, 0.0, -0.2551) for i, name in enumerate(names)}
+def attenuator_data():
+    """Hydrodynamic data and water."""
+    places = {f"segment_{i + 1}": (18.0 + 36.0 * i, 0.0, -0.2551) for i in range(5)}
     data = sw.read_hydro(reference("bem_5sa", "5sa_capytaine.nc"), rotation_center=places)
-    water = sw.Water(rho=float(data["rho"]), depth=float(data["water_depth"]))
+    return data, sw.Water(rho=float(data["rho"]), depth=float(data["water_depth"]))
+
+
+def main() -> None:
+    data, water = attenuator_data()
+    names = [str(name) for name in data["body"].values]
     model = sw.compile(attenuator(names, water), data, fit={"error": 0.06})
     print(" ".join(model.report))
     wave = sw.RegularWave(height=2.0, period=10.0, ramp=20.0)

@@ -92,6 +92,20 @@ def test_check_needs_no_jax_and_imports_no_user_code(tmp_path):
     assert "1 force element" in done.stdout
 
 
+def test_check_of_a_member_in_a_current_that_is_a_function(tmp_path):
+    member = (
+        '{ name = "rod", type = "morison", a = "bob", diameter = 0.1, '
+        'b = { body = "bob", position = [0, 0, 1] } }'
+    )
+    flow = 'current = { type = "field", function = "nowhere:eddy" }\nforces'
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace("FORCES", member).replace("forces", flow))
+    done = swelltree("check", path)
+    assert done.exit_code == 0, done.output
+    assert "rod morison  on bob" in done.output
+    assert "the current is a function" in done.output
+
+
 def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "law_of_test_cli.py").write_text("def push(t):\n    return 5.0 * t\n")

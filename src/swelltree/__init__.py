@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
-        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec Water System Topology
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
+        System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         LinearPto LinearMooring LinearDamping
+        QuadraticDrag BodyDrag MorisonMember WindDrag
+        UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -33,6 +36,7 @@ _NAMES = {
     """,
     "swelltree.hydro.bem": "run_bem",
     "swelltree.model.compile": "compile",
+    "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
@@ -44,6 +48,7 @@ _NAMES = {
         controlled damping_law reactive_law tracking_law replayed
     """,
     "swelltree.studies.predictive": "with_mpc",
+    "swelltree.studies.steady_state": "steady_state",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",

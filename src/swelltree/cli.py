@@ -107,12 +107,11 @@ def _check_physics(found: Any, case: Path) -> int:
     """Print what the physics doctor says of a case; 1 when something is wrong."""
     from rich.console import Console
 
-    from swelltree.hydro.case import hydro_of_case
-    from swelltree.model.compile import compile
+    from swelltree.model.case import compile_case
     from swelltree.studies.doctor import check_physics
 
     sys.path.insert(0, str(case.resolve().parent))
-    model = compile(found.system, hydro_of_case(found))
+    model = compile_case(found)
     runs = [study for study in found.studies if study.type == "simulate"]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
@@ -139,8 +138,7 @@ def run(
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
-    from swelltree.hydro.case import hydro_of_case, hydro_options
-    from swelltree.model.compile import compile
+    from swelltree.model.case import compile_case
     from swelltree.results.files import make_folder, save
     from swelltree.results.summary import summary
     from swelltree.system import load
@@ -153,7 +151,7 @@ def run(
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
-    model = compile(found.system, hydro_of_case(found), **hydro_options(found))
+    model = compile_case(found)
     console = Console()
     failed = 0
     for spec in studies:

@@ -27,7 +27,7 @@ def demo_system(damping: float = DAMPING) -> sw.System:
     Args:
         damping: of each power take-off [N m s/rad].
     """
-    hull = sw.Box(LENGTH, WIDTH, HEIGHT, DRAFT, panel_size=3.0)
+    hull = sw.Box(LENGTH, WIDTH, HEIGHT, DRAFT, panel_size=2.0)
     above = 0.5 * HEIGHT - DRAFT  # height of the middle of a barge
     a, b, c = (
         sw.Body(f"barge{i + 1}", position=(SPACING * i, 0.0, above), hull=hull) for i in range(3)

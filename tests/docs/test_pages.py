@@ -21,6 +21,7 @@ def blocks(page: str, language: str) -> list[str]:
         pytest.param("docs/tutorial/first_waves.md", marks=pytest.mark.slow),
         "docs/how-to/seas.md",
         "docs/how-to/check_physics.md",
+        pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
     ],
 )
 def test_python_blocks_run_in_order(page):
@@ -34,6 +35,13 @@ def test_python_blocks_run_in_order(page):
 def test_page_of_seas_describes_its_waves():
     (text,) = blocks("docs/how-to/seas.md", "toml")
     assert [study.wave.type for study in loads(text).studies] == ["irregular", "regular"]
+
+
+def test_page_of_drag_describes_its_forces():
+    (text,) = blocks("docs/how-to/drag.md", "toml")
+    system = loads(text).system
+    assert [force.type for force in system.forces] == ["morison", "wind_drag"]
+    assert system.current.depth == 60.0
 
 
 def test_case_file_page_describes_a_system():

@@ -11,6 +11,7 @@ from support import refdata
 from swelltree.hydro.memory import radiation_kernel
 from swelltree.hydro.passive_form import Oscillators, PassiveProblem
 from swelltree.hydro.radiation_fit import METHODS, fit_radiation
+from swelltree.hydro.symmetry import independent_parts
 from swelltree.hydro.vector_fitting import vector_fit
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -41,7 +42,7 @@ def known(m=2, p=3, seed=1):
 @pytest.fixture(scope="module")
 def boxes():
     start = time.perf_counter()
-    model = fit_radiation(*two_boxes(), error=0.055, max_order=48)
+    model = fit_radiation(*two_boxes(), error=0.055, max_order=48, cache=False)
     return model, time.perf_counter() - start
 
 
@@ -367,3 +368,52 @@ def test_five_segments_of_thirty_freedoms():
     assert model.order <= 150
     assert model.stable
     assert model.passive
+
+
+def test_fit_is_found_again_and_a_damaged_one_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    A, B, A_inf, _ = known()
+    first = fit_radiation(OMEGA, A, B, A_inf)
+    (file,) = (tmp_path / "radiation").glob("*.npz")
+
+    def fail(*args):
+        raise AssertionError("fitted again")
+
+    with monkeypatch.context() as patch:
+        patch.setitem(METHODS, "vector_fitting", fail)
+        again = fit_radiation(OMEGA, A, B, A_inf)
+        assert again.notes == first.notes
+        assert again.storage is not None
+        for name in ("A", "B", "C", "storage"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+        # other data, other options and no cache are other fits
+        for change in (
+            lambda: fit_radiation(OMEGA, A, 1.001 * B, A_inf),
+            lambda: fit_radiation(OMEGA, A, B, A_inf, error=0.03),
+            lambda: fit_radiation(OMEGA, A, B, A_inf, cache=False),
+        ):
+            with pytest.raises(AssertionError, match="fitted again"):
+                change()
+    file.write_bytes(file.read_bytes()[:300])
+    np.testing.assert_array_equal(fit_radiation(OMEGA, A, B, A_inf).A, first.A)
+
+
+def test_a_warning_of_a_fit_is_told_every_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    A, B, A_inf, _ = known()
+    for _ in range(2):
+        with pytest.warns(SwelltreeWarning, match="asked for 0.01 %"):
+            fit_radiation(OMEGA, A, B, A_inf, error=1e-4, max_order=4)
+
+
+def test_equal_bodies_radiate_apart_in_step_and_in_opposition():
+    a, b, _ = np.random.default_rng(2).standard_normal((3, 5, 2, 2))
+    a, b = a + a.transpose(0, 2, 1), b + b.transpose(0, 2, 1)
+    K = np.concatenate([np.concatenate([a, b], axis=2), np.concatenate([b, a], axis=2)], axis=1)
+    parts = independent_parts(K.astype(complex))
+    assert [part.shape for part in parts] == [(4, 2), (4, 2)]
+    np.testing.assert_allclose(parts[0].T @ K @ parts[1], 0, atol=1e-9)
+    np.testing.assert_allclose(np.hstack(parts).T @ np.hstack(parts), np.eye(4), atol=1e-9)
+    # bodies that differ stay together
+    K[:, 2:, 2:] *= 1.2
+    assert [part.shape for part in independent_parts(K.astype(complex))] == [(4, 4)]

@@ -35,8 +35,8 @@ def test_case_file_chooses_the_drift_and_keeps_it(tmp_path):
     case = loads(CASE, folder=tmp_path)
     assert case.hydro.drift == "newman"
     assert loads(case.to_toml()).hydro.drift == "newman"
-    options = hydro_options(case)
-    model = sw.compile(case.system, hydro_of_case(case), radiation="none", **options)
+    options = hydro_options(case) | {"radiation": "none"}
+    model = sw.compile(case.system, hydro_of_case(case), **options)
     assert model.hydro.table.drift.method == "newman"
 
 

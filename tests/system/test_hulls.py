@@ -155,6 +155,17 @@ def test_mistakes_in_hulls_are_told(tmp_path):
         (lambda: sw.HydroSpec("capytaine"), "omega is missing"),
         (lambda: sw.HydroSpec("capytaine", omega={"from": 1}), "is not a range"),
         (lambda: sw.HydroSpec("capytaine", omega=[0.0]), "no positive frequencies"),
+        (lambda: sw.HydroSpec(file="a", radiation="constant"), "belong together"),
+        (lambda: sw.HydroSpec(file="a", radiation_omega=1.0), "belong together"),
+        (lambda: sw.HydroSpec(file="a", radiation="memory"), "is not a kind of radiation"),
+        (
+            lambda: sw.HydroSpec(file="a", convolution_step=0),
+            "convolution_step 0.0 is not positive",
+        ),
+        (lambda: sw.HydroSpec(file="a", fit=0.03), "0.03 is not a table"),
+        (lambda: sw.HydroSpec(file="a", fit={"eror": 0.03}), "Did you mean 'error'"),
+        (lambda: sw.HydroSpec(file="a", fit={"error": 3}), "error 3.0 is not between 0 and 1"),
+        (lambda: sw.HydroSpec(file="a", frame="heading"), "is not a frame"),
     ):
         with pytest.raises(sw.SwelltreeError, match=message):
             make()

@@ -10,6 +10,7 @@ import pytest
 
 import swelltree.system as sw
 from swelltree.system.casefile import LISTS
+from swelltree.system.currents import CURRENT_TYPES
 from swelltree.system.hulls import HULL_SHAPES
 from swelltree.system.signals import SIGNAL_TYPES
 from swelltree.system.studies import STUDY_TYPES
@@ -53,19 +54,34 @@ NEEDED = {
     "path": "hull.stl",
     "hulls": [sw.Sphere(1)],
     "body": "a",
+    "damping": {"Surge": 1.0},
+    "area": (1, 1, 1),
+    "diameter": 1,
+    "angle_deg": (0, 180),
+    "speed": (1, 2),
+    "function": "a:b",
     "bodies": [sw.Body("a")],
     "joints": [sw.Free("f", "world", "a")],
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
+EXTRA = [sw.Wind, sw.Water, sw.Point, sw.System, sw.HydroSpec, sw.RadiationFit]
 
 
-@pytest.mark.parametrize("cls", [*CLASSES, sw.Water, sw.Point, sw.System, sw.HydroSpec])
+@pytest.mark.parametrize("cls", [*CLASSES, *CURRENT_TYPES.values(), *EXTRA])
 def test_odd_value_is_taken_or_told(cls):
     fields = dataclasses.fields(cls)
     needed = {f.name: NEEDED[f.name] for f in fields if f.default is dataclasses.MISSING}
     if cls is sw.AppliedForce:
         needed["force"] = (1, 2, 3)
+    if cls is sw.BodyDrag:
+        needed["Cd"] = (1, 1, 1)
+    if cls is sw.MorisonMember:
+        needed["b"] = sw.Point("a", (0, 0, 1))
+    if cls is sw.CurrentTable:
+        needed["depth"] = (0, 1)
+    elif "speed" in needed:
+        needed["speed"] = 1
     if cls is sw.HydroSpec:
         needed |= {"source": "capytaine", "omega": [1]}
     for field in fields:

@@ -83,6 +83,10 @@ class Formulation(ABC):
     def velocity_of(self, model: Model, state: State, rate: Float[Array, " nq"]) -> Array:
         """Velocities s of a rate of the positions: inverse of `position_rate`."""
 
+    def flat_chart(self, model: Model) -> bool:
+        """Are velocities the plain rates of a step of `retract`?"""
+        return False
+
     @abstractmethod
     def mass(self, model: Model, kin: Kinematics) -> Float[Array, "n n"]:
         """Mass matrix in the velocities s, added mass of all bodies included."""

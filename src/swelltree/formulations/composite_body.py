@@ -127,12 +127,13 @@ def _strictly_below(layout: Layout) -> np.ndarray:
 
 
 def link_mass(model: Model) -> Array:
-    """Rigid inertia in link axes at the reference points (N, 6, 6)."""
+    """Inertia in link axes at the reference points, with added mass that turns (N, 6, 6)."""
     bodies = model.bodies
     m, S = jnp.asarray(bodies.mass)[:, None, None], skew(jnp.asarray(bodies.com))
     top = jnp.concatenate([m * jnp.eye(3) + 0.0 * S, -m * S], -1)
     bottom = jnp.concatenate([m * S, bodies.inertia - m * matmul(S, S)], -1)
-    return jnp.concatenate([top, bottom], -2)
+    rigid = jnp.concatenate([top, bottom], -2)
+    return rigid if bodies.added_mass is None else rigid + bodies.added_mass
 
 
 def _parents(layout: Layout) -> Array:

@@ -99,6 +99,9 @@ class JointCoordinates(Formulation):
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         return position_rates(model.layout, state.q, state.s)
 
+    def flat_chart(self, model: Model) -> bool:
+        return not model.layout.quaternions
+
     def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
         return tree_velocities(model.layout, state.q, rate)
 

@@ -92,12 +92,13 @@ def body_axes(kin: Kinematics) -> Array:
 
 
 def body_mass(model: Model) -> Array:
-    """Rigid-body mass matrices in body axes at the reference points (N, 6, 6)."""
+    """Mass matrices in body axes at the reference points, added mass included (N, 6, 6)."""
     bodies = model.bodies
     m, S = jnp.asarray(bodies.mass)[:, None, None], skew(jnp.asarray(bodies.com))
     about_point = bodies.inertia - m * (S @ S)
     top = jnp.concatenate([m * jnp.eye(3) + 0.0 * S, -m * S], -1)
-    return jnp.concatenate([top, jnp.concatenate([m * S, about_point], -1)], -2)
+    rigid = jnp.concatenate([top, jnp.concatenate([m * S, about_point], -1)], -2)
+    return rigid if bodies.added_mass is None else rigid + bodies.added_mass
 
 
 def coriolis(model: Model, nu: Array) -> Array:

@@ -28,6 +28,7 @@ from jaxtyping import Float
 
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
+from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Frames, Pose, body_index, dof_joint, with_world
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -75,12 +76,19 @@ class PathMatrix(JointCoordinates):
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         H = path_mass(model, kin.extra)
+        if kin.inertia.added is not None:
+            each = kin.P.reshape(-1, 6, kin.P.shape[1])
+            H = H + kin.P.T @ (kin.inertia.added @ each).reshape(kin.P.shape)
         if model.added_mass is None:
             return H
         return H + kin.P.T @ (model.added_mass @ kin.P)
 
     def bias(self, model: Model, kin: Kinematics) -> Array:
         tau = joint_forces(model.layout, kin.extra, *inertial_forces(kin.extra))
+        A = kin.inertia.added
+        if A is not None:
+            needed = matvec(A, kin.bias_acceleration) + kirchhoff(A, kin.motion.v)
+            tau = tau + self.project(model, kin, needed)
         if model.added_mass is None:
             return tau
         return tau + kin.P.T @ (model.added_mass @ kin.bias_acceleration.reshape(-1))

@@ -7,6 +7,7 @@ masses and reference points are.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.hydro import bem_cache
+from swelltree.hydro import cache as kept
 from swelltree.hydro.bem_errors import with_errors
 from swelltree.hydro.bem_solve import (
     GREEN,
@@ -40,6 +41,7 @@ from swelltree.system.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
+VERSION = 1  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -115,6 +117,13 @@ def run_bem(
     solved, wet, panels, key = levels[0]
     data = _dataset(job, solved, wet, panels, key)
     return data if len(levels) == 1 else with_errors(data, levels, refine == "extrapolate")
+
+
+def _capytaine_version() -> str:
+    try:
+        return importlib.metadata.version("capytaine")
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.Dataset:
@@ -200,8 +209,8 @@ def _level(
             parts += [body.hull.table(), body.rotation_matrix]
             parts += _file_bytes(body)
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
-    key = bem_cache.content_key(*parts, job.lid, job.green, job.method)
-    found = bem_cache.load(key) if job.cache else None
+    key = kept.content_key(VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method)
+    found = kept.load("bem", key) if job.cache else None
     if found is not None:
         for _ in job.omega:
             tick()
@@ -232,7 +241,7 @@ def _level(
     wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
     counts = [len(body.panels.faces) for body in bodies]
     if job.cache:
-        bem_cache.store(key, _pack(solved, wet, counts))
+        kept.store("bem", key, _pack(solved, wet, counts))
     return _about_references(solved, job.bodies), wet, counts, key
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def hydro_options(case: Case) -> dict[str, Any]:
     """How `compile` is to use the data of the [hydro] section."""
-    return {} if case.hydro is None else {"drift": case.hydro.drift}
+    return {} if case.hydro is None else case.hydro.compile_options
 
 
 def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:

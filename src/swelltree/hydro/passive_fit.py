@@ -12,15 +12,13 @@ WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one an
 COSTLIER = 4.0  # squared misfit that faint damping may cost
 
 
-class Group:
-    """One group of freedoms on its way to a passive model."""
+class Part:
+    """Motions that radiate together, on their way to a passive model."""
 
-    def __init__(
-        self, data: RadiationData, group: tuple[int, ...], most: int, enough: float
-    ) -> None:
-        self.group = np.array(group)
-        self.K = data.K[:, self.group][:, :, self.group]
-        m = len(group)
+    def __init__(self, data: RadiationData, basis: Array, most: int, enough: float) -> None:
+        self.basis = basis
+        self.K = basis.T @ data.K @ basis
+        self.size = basis.shape[1]
         # a few dozen frequencies determine the fit
         rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
         omega = data.omega[rows] / data.omega[-1]
@@ -30,13 +28,13 @@ class Group:
         self.settled = False
         self.data = data
         self.model = self._start(most)
-        self.step = max(1, m // 5)
+        self.step = max(1, self.size // 5)
         self.idle = 0
         self._measure()
 
     def _start(self, most: int) -> Oscillators:
         """Oscillators with the poles of the balanced model, at most one for each freedom."""
-        problem, count = self.problem, min(self.group.size, most)
+        problem, count = self.problem, min(self.size, most)
         model = problem.none()
         if problem.omega.size >= 12:
             A, B, C = vector_fitted(problem.omega, problem.K, min(12, problem.omega.size // 2))
@@ -94,43 +92,41 @@ class Group:
 def passive(
     data: RadiationData, error: float, limit: int, entry_order: int
 ) -> tuple[StateSpace, Array | None, list[str]]:
-    """Passive oscillators for every group, enlarged where the misfit is largest."""
+    """Passive oscillators for every part, enlarged where the misfit is largest."""
     whole = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
-    # oscillators are shared out by the number of freedoms, at least one for each group
-    freedoms = sum(len(g) for g in data.groups)
-    spare = limit // 2 - len(data.groups)
-    enough = error**2 * whole / max(len(data.groups), 1)
-    groups = [Group(data, g, 1 + spare * len(g) // freedoms, enough) for g in data.groups]
-    # what couples the groups is noise; it counts as misfit
-    inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(g.K) ** 2)) for g in groups)
+    # oscillators are shared out by the number of motions, at least one for each part
+    freedoms = sum(basis.shape[1] for basis in data.parts)
+    spare = limit // 2 - len(data.parts)
+    enough = error**2 * whole / max(len(data.parts), 1)
+    parts = [Part(data, b, 1 + spare * b.shape[1] // freedoms, enough) for b in data.parts]
+    # what couples the parts is noise; it counts as misfit
+    inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(p.K) ** 2)) for p in parts)
     between = max(whole - inside, 0.0)
 
     def states() -> int:
-        return sum(2 * g.model.frequency.size for g in groups)
+        return sum(2 * p.model.frequency.size for p in parts)
 
     while states() + 2 <= limit:
-        near = np.sqrt((sum(g.misfit for g in groups) + between) / whole) <= error
-        hopeful = [g for g in groups if g.idle < 3 and not (near and g.settled)]
+        near = np.sqrt((sum(p.misfit for p in parts) + between) / whole) <= error
+        hopeful = [p for p in parts if p.idle < 3 and not (near and p.settled)]
         if not hopeful:
             break
-        worst = max(hopeful, key=lambda g: g.misfit)
+        worst = max(hopeful, key=lambda p: p.misfit)
         worst.enlarge((limit - states()) // 2)
-    for group in groups:
-        group.finish()
+    for part in parts:
+        part.finish()
     m, k = data.scale.size, states()
     A, B = np.zeros((k, k)), np.zeros((k, m))
     at = 0
-    for g in groups:
-        a, b, _ = g.model.state_space()
+    for part in parts:
+        a, b, _ = part.model.state_space()
         n = a.shape[0]
         A[at : at + n, at : at + n] = a * data.omega[-1]
-        B[at : at + n, g.group] = b * np.sqrt(data.omega[-1])
+        B[at : at + n] = b @ part.basis.T * np.sqrt(data.omega[-1])
         at += n
     notes = [
         "passive by construction: "
-        + ", ".join(
-            f"{g.model.frequency.size} oscillators for {g.group.size} freedoms" for g in groups
-        )
+        + ", ".join(f"{p.model.frequency.size} oscillators for {p.size} motions" for p in parts)
         + "."
     ]
     return (A, B, B.T), np.eye(k), notes

@@ -14,6 +14,7 @@ highest frequency of the data is one.
 
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Complex, Float
@@ -82,6 +83,12 @@ class Oscillators:
         )
 
 
+@lru_cache(maxsize=64)
+def _lower(p: int) -> tuple[Array, ...]:
+    """Indices of a lower triangle; they are asked for thousands of times."""
+    return np.tril_indices(p)
+
+
 class PassiveProblem:
     """Weighted misfit of the passive form to data, with its derivatives."""
 
@@ -120,12 +127,12 @@ class PassiveProblem:
     def pack(self, model: Oscillators) -> Float[Array, " n"]:
         """Parameters as one vector."""
         p = model.frequency.size
-        return np.concatenate([model.frequency, model.beta.ravel(), model.L[np.tril_indices(p)]])
+        return np.concatenate([model.frequency, model.beta.ravel(), model.L[_lower(p)]])
 
     def unpack(self, x: Float[Array, " n"], p: int) -> Oscillators:
         """Vector of parameters as oscillators."""
         L = np.zeros((p, p))
-        L[np.tril_indices(p)] = x[p + p * self.m :]
+        L[_lower(p)] = x[p + p * self.m :]
         beta = x[p : p + p * self.m].reshape(p, self.m)
         return Oscillators(x[:p], L, beta)
 
@@ -163,7 +170,7 @@ class PassiveProblem:
         fast, stiff = r[2 * f * e : 2 * f * e + p], r[2 * f * e + p :]
         by_w = by_w + 2 * fast * FENCE * np.sign(model.frequency) / FASTEST
         by_L = by_L + (4 * stiff * FENCE / STIFFEST)[:, None] * model.L
-        slope = np.concatenate([by_w, by_beta.ravel(), by_L[np.tril_indices(p)]])
+        slope = np.concatenate([by_w, by_beta.ravel(), by_L[_lower(p)]])
         return float(r @ r), slope
 
     def refine(self, model: Oscillators, iterations: int = 300) -> Oscillators:

@@ -1,4 +1,4 @@
-"""Radiation data made ready for a fit: checked, symmetric, scaled, split into groups."""
+"""Radiation data made ready for a fit: checked, symmetric, scaled, split into parts."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from swelltree.hydro.memory import (
     added_mass_change,
     infinite_added_mass,
 )
+from swelltree.hydro.symmetry import independent_parts
 from swelltree.spatial.arrays import Array
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -18,7 +19,6 @@ ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than th
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
 DECAYED = 0.05  # B of a freedom has decayed when its last value is below this part of its largest
 DOUBT = 0.03  # ... and A is then taken from B when the two disagree by more than this part of K
-COUPLING = 1e-3  # groups of freedoms coupled by less than this are fitted apart
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RadiationData:
         weight: width of the band that each frequency stands for [rad/s].
         scale: physical K is scaled K times scale_i scale_j.
         A_inf: added mass at infinite frequency, symmetric.
-        groups: indices of freedoms that radiate together.
+        parts: motions that radiate together, each an orthonormal basis (m, k) of scaled freedoms.
         inconsistency: part of the data's K that contradicts causality and was replaced.
         notes: what was done to the data.
     """
@@ -41,7 +41,7 @@ class RadiationData:
     weight: Float[Array, " f"]
     scale: Float[Array, " m"]
     A_inf: Float[Array, "m m"]
-    groups: tuple[tuple[int, ...], ...]
+    parts: tuple[Array, ...]
     inconsistency: float
     notes: tuple[str, ...]
 
@@ -156,7 +156,7 @@ def prepare(
             / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
         )
     )
-    return RadiationData(omega, K, weight, unit, A_inf, _groups(K), lost, tuple(notes))
+    return RadiationData(omega, K, weight, unit, A_inf, independent_parts(K), lost, tuple(notes))
 
 
 def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:
@@ -254,20 +254,3 @@ def _noisy(B: Array, scale: Array) -> list[int]:
             return sorted(out)
         out.append(worst)
         B[:, worst, :] = B[:, :, worst] = 0.0
-
-
-def _groups(K: Array) -> tuple[tuple[int, ...], ...]:
-    """Freedoms that radiate together: connected by entries that are not noise."""
-    size = np.sqrt((np.abs(K) ** 2).mean(axis=0))
-    linked = size > COUPLING * size.max()
-    left, groups = set(range(len(size))), []
-    while left:
-        group, frontier = set(), {min(left)}
-        while frontier:
-            group |= frontier
-            frontier = {j for i in frontier for j in np.flatnonzero(linked[i])} - group
-        left -= group
-        # a freedom without any radiation gets no states
-        if linked[np.ix_(sorted(group), sorted(group))].any():
-            groups.append(tuple(int(i) for i in sorted(group)))
-    return tuple(groups)

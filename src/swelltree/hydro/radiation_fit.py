@@ -7,9 +7,20 @@ Others are offered beside it for comparison (docs/theory/radiation.md).
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from swelltree.hydro import cache as kept
+from swelltree.hydro import (
+    passive_fit,
+    passive_form,
+    radiation_methods,
+    reduction,
+    symmetry,
+    vector_fitting,
+)
 from swelltree.hydro.passive_fit import passive
 from swelltree.hydro.radiation_data import RadiationData, prepare
 from swelltree.hydro.radiation_methods import balanced, era, kristiansen, per_entry
@@ -36,6 +47,7 @@ def fit_radiation(
     omega_max: float | None = None,
     causal: bool = True,
     entry_order: int = 6,
+    cache: bool = True,
 ) -> RadiationModel:
     r"""State space whose transfer function is :math:`K = B + i\omega (A - A_\infty)`.
 
@@ -57,6 +69,7 @@ def fit_radiation(
         omega_max: leave out data above this frequency [rad/s].
         causal: mend added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
+        cache: keep the fit and look for it before computing.
     """
     if method not in METHODS:
         raise SwelltreeError(
@@ -69,24 +82,27 @@ def fit_radiation(
             "example 0.03."
         )
     data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal)
-    freedoms = sum(len(g) for g in data.groups)
+    freedoms = sum(part.shape[1] for part in data.parts)
     limit = max_order if max_order is not None else max(PER_FREEDOM * freedoms, 40)
-    if limit < 2 * len(data.groups):
+    if limit < 2 * len(data.parts):
         raise SwelltreeError(
-            f"radiation fit: max_order {limit} is too small for {len(data.groups)} independent "
-            "groups of "
-            f"freedoms. Give at least {2 * len(data.groups)}."
+            f"radiation fit: max_order {limit} is too small for {len(data.parts)} sets of motions "
+            f"that radiate apart. Give at least {2 * len(data.parts)}."
         )
-    from threadpoolctl import threadpool_limits
+    key = _key(data, error, limit, method, entry_order)
+    if not cache or (found := _unpacked(kept.load("radiation", key))) is None:
+        from threadpoolctl import threadpool_limits
 
-    # thousands of small products: one thread is faster than several that wait for one another
-    with threadpool_limits(limits=1):
-        matrices, storage, notes = METHODS[method](data, error, limit, entry_order)
-        return _finish(data, matrices, storage, error, method, notes)
+        # thousands of small products: one thread is faster than several that wait for one another
+        with threadpool_limits(limits=1):
+            found = METHODS[method](data, error, limit, entry_order)
+        if cache:
+            kept.store("radiation", key, _packed(*found))
+    return _finish(data, *found, error, method)
 
 
-Fit = Callable[[RadiationData, float, int, int], tuple[StateSpace, Array | None, list[str]]]
-METHODS: dict[str, Fit] = {
+Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
+METHODS: dict[str, Callable[[RadiationData, float, int, int], Fit]] = {
     "vector_fitting": passive,
     "balanced": balanced,
     "era": era,
@@ -95,13 +111,34 @@ METHODS: dict[str, Fit] = {
 }
 
 
+def _key(data: RadiationData, *options: Any) -> str:
+    """Name of a fit: the data it works on, its options and the text of the programs."""
+    modules = (passive_fit, passive_form, radiation_methods, reduction, symmetry, vector_fitting)
+    programs = [Path(str(module.__file__)).read_bytes() for module in modules]
+    return kept.content_key(*programs, data.omega, data.K, data.weight, options)
+
+
+def _packed(matrices: StateSpace, storage: Array | None, notes: list[str]) -> dict[str, Array]:
+    """A fit as named arrays for the cache."""
+    arrays = dict(zip("ABC", matrices, strict=True)) | {"notes": np.array(notes, dtype=str)}
+    return arrays if storage is None else arrays | {"storage": storage}
+
+
+def _unpacked(arrays: dict[str, Array] | None) -> Fit | None:
+    """A fit from the cache; None where there is none or parts of it are missing."""
+    if arrays is None or not {"A", "B", "C", "notes"} <= arrays.keys():
+        return None
+    matrices = (arrays["A"], arrays["B"], arrays["C"])
+    return matrices, arrays.get("storage"), [str(note) for note in arrays["notes"]]
+
+
 def _finish(
     data: RadiationData,
     matrices: StateSpace,
     storage: Array | None,
+    notes: list[str],
     error: float,
     method: str,
-    notes: list[str],
 ) -> RadiationModel:
     """Physical units, modal states, and the numbers that say how good the model is."""
     A, B, C = matrices

@@ -15,6 +15,7 @@ from swelltree.hydro.reduction import (
     response,
     truncate,
 )
+from swelltree.hydro.symmetry import linked
 from swelltree.hydro.vector_fitting import vector_fit
 from swelltree.spatial.arrays import Array
 from swelltree.system.errors import SwelltreeWarning
@@ -97,7 +98,7 @@ def per_entry(
 def _entries(data: RadiationData, fit: Callable[[int, int], StateSpace]) -> StateSpace:
     """One small model for every pair of freedoms that radiate together."""
     parts: list[tuple[int, int, StateSpace]] = []
-    for group in data.groups:
+    for group in linked(data.K):
         for i in group:
             for j in group:
                 if j >= i:

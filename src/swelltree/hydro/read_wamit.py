@@ -475,7 +475,8 @@ def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None
             )
     volumes = setup.points.get("volume", [])
     if len(volumes) == count:
-        parts.points["displaced_volume"] = np.median(volumes, axis=1)
+        # of VOLX, VOLY and VOLZ the last is what lifts the body
+        parts.points["displaced_volume"] = np.array(volumes)[:, 2]
     if np.any(places[:, 3]):
         turn_parts(parts, turns)
 

@@ -15,8 +15,14 @@ from swelltree.model.assembly import (
     joined,
 )
 from swelltree.model.constraints import Drives
+from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.describe_forces import build_forces
-from swelltree.model.describe_hydro import HydroOptions, build_hydro, with_rotation_centers
+from swelltree.model.describe_hydro import (
+    HydroOptions,
+    build_hydro,
+    wet_bodies,
+    with_rotation_centers,
+)
 from swelltree.model.describe_layout import (
     all_joints,
     build_bodies,
@@ -24,6 +30,7 @@ from swelltree.model.describe_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.describe_viscous import viscous_notes, with_added_mass
 from swelltree.model.drift_data import chosen
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
@@ -82,6 +89,7 @@ def compile(
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
+    bodies = with_added_mass(bodies, system, layout, forces.groups)
     signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
     model = Model(
         bodies=bodies,
@@ -91,7 +99,10 @@ def compile(
         added_mass=None if added_mass is None else _added_mass(added_mass, layout),
         hydro=None,
         forces=forces,
-        sea=Sea(),
+        sea=Sea(
+            current=compile_current(system.current, system.water),
+            wind=compile_wind(system.wind),
+        ),
         drives=tuple(signals),
         sensors=sensors,
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
@@ -118,6 +129,7 @@ def compile(
             drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
+        notes = [*notes, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.model.describe_layout import local_point
+from swelltree.model.describe_viscous import viscous_groups
 from swelltree.model.forces.applied import Applied
 from swelltree.model.forces.controllers import CompiledController
 from swelltree.model.forces.joint_forces import JointForces
@@ -20,9 +21,9 @@ from swelltree.model.signals import compile_signal
 from swelltree.system import AppliedForce, JointForce, SpringDamper, System
 from swelltree.system.bodies import Point
 from swelltree.system.controllers import parse_measure
-from swelltree.system.moorings import dense, six
 from swelltree.system.sensors import DistanceSensor, PointSensor
 from swelltree.system.signals import resolve
+from swelltree.system.six import dense, six
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         controllers=tuple(_controller(layout, names, c) for c in system.controllers),
         spring_signals=tuple(_signal(f.force) for f in springs),
         joint_signals=tuple(_signal(f.force) for f in on_joints),
+        groups=viscous_groups(system, layout),
     )
     sensors = Sensors(
         _points(system, [s.point for s in points]),

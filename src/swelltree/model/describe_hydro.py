@@ -15,11 +15,10 @@ from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.radiation import FRAMES, RADIATION
 from swelltree.system.water import Water
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
-FRAMES = ("fixed", "yaw")
-RADIATION = ("state_space", "convolution", "constant", "none")
 
 
 @dataclass(frozen=True)

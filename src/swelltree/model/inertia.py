@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
@@ -9,6 +11,8 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
+
+HALVES = (slice(0, 3), slice(3, 6))  # translations, rotations
 
 
 @pytree()
@@ -18,6 +22,7 @@ class Inertia:
     mass: Array  # (N,)
     arm: Array  # (N, 3) centre of mass from the reference point
     about_point: Array  # (N, 3, 3) about the reference point
+    added: Any = None  # (N, 6, 6) added mass that turns with the bodies, world axes, or None
 
 
 def world_inertia(model: Model, pose: Pose) -> Inertia:
@@ -26,7 +31,21 @@ def world_inertia(model: Model, pose: Pose) -> Inertia:
     c = matvec(pose.R, bodies.com)
     turned = matmul(matmul(pose.R, bodies.inertia), transpose(pose.R))
     shift = dot(c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
-    return Inertia(bodies.mass, c, turned + bodies.mass[:, None, None] * shift)
+    about_point = turned + bodies.mass[:, None, None] * shift
+    return Inertia(bodies.mass, c, about_point, world_added_mass(bodies.added_mass, pose))
+
+
+def world_added_mass(added_mass: Any, pose: Pose) -> Any:
+    """Added mass of every body, constant in its own axes, seen in world axes (N, 6, 6)."""
+    if added_mass is None:
+        return None
+    xp = namespace(pose.R, added_mass)
+    R, Rt = pose.R, transpose(pose.R)
+    rows = [
+        xp.concatenate([matmul(matmul(R, added_mass[:, i, j]), Rt) for j in HALVES], axis=-1)
+        for i in HALVES
+    ]
+    return xp.concatenate(rows, axis=-2)
 
 
 def apply_inertia(inertia: Inertia, a: Float[Array, "n 6 k"]) -> Float[Array, "n 6 k"]:
@@ -36,7 +55,8 @@ def apply_inertia(inertia: Inertia, a: Float[Array, "n 6 k"]) -> Float[Array, "n
     c, m = inertia.arm[:, None, :], inertia.mass[:, None, None]
     force = m * (lin + cross(rot, c))
     moment = matvec(inertia.about_point[:, None], rot) + m * cross(c, lin)
-    return xp.swapaxes(xp.concatenate([force, moment], axis=-1), 1, 2)
+    needed = xp.swapaxes(xp.concatenate([force, moment], axis=-1), 1, 2)
+    return needed if inertia.added is None else needed + matmul(inertia.added, a)
 
 
 def gyroscopic(inertia: Inertia, v: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
@@ -49,7 +69,29 @@ def gyroscopic(inertia: Inertia, v: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
     w = v[:, 3:]
     xp = namespace(v)
     force = inertia.mass[:, None] * cross(w, cross(w, inertia.arm))
-    return xp.concatenate([force, cross(w, matvec(inertia.about_point, w))], axis=-1)
+    rigid = xp.concatenate([force, cross(w, matvec(inertia.about_point, w))], axis=-1)
+    return rigid if inertia.added is None else rigid + kirchhoff(inertia.added, v)
+
+
+def kirchhoff(A: Float[Array, "n 6 6"], v: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
+    r"""Velocity-dependent part of the inertia force of added mass that turns with the body.
+
+    With the fluid's momentum (p, L) = A v, Kirchhoff's equations in world axes about the moving
+    point are
+
+    .. math:: f = \dot p, \qquad m = \dot L + u \times p
+
+    and the rate of A in world axes gives what is not A v̇. The term u x p is Munk's moment.
+    Without it the energy ½ vᵀ A v would not be kept (Lamb 1932, art. 124).
+    """
+    xp = namespace(A, v)
+    u, w = v[:, :3], v[:, 3:]
+    momentum = matvec(A, v)
+    p, L = momentum[:, :3], momentum[:, 3:]
+    turning = matvec(A[:, :, :3], cross(w, u))
+    force = cross(w, p) - turning[:, :3]
+    moment = cross(w, L) + cross(u, p) - turning[:, 3:]
+    return xp.concatenate([force, moment], axis=-1)
 
 
 def dense_inertia(model: Model, inertia: Inertia) -> Float[Array, "b6 b6"]:
@@ -60,6 +102,8 @@ def dense_inertia(model: Model, inertia: Inertia) -> Float[Array, "b6 b6"]:
     top = xp.concatenate([m * np.eye(3) + 0.0 * S, -m * S], axis=-1)
     bottom = xp.concatenate([m * S, inertia.about_point], axis=-1)
     block = xp.concatenate([top, bottom], axis=-2)
+    if inertia.added is not None:
+        block = block + inertia.added
     full = (np.eye(N)[:, None, :, None] * block[:, :, None, :]).reshape(6 * N, 6 * N)
     return full if model.added_mass is None else full + model.added_mass
 

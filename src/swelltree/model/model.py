@@ -23,6 +23,7 @@ class Bodies:
     inertia: Array  # (N, 3, 3) about the centre of mass, body axes
     volume: Array  # (N,) displaced volume of submerged bodies, m^3
     buoyancy: Array  # (N, 3) centre of buoyancy from the reference point
+    added_mass: Any = None  # (N, 6, 6) in body axes at the reference point, or None
 
 
 @pytree()

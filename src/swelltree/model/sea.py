@@ -1,4 +1,8 @@
-"""The sea around the bodies: what forces on the actual position of a body ask for."""
+"""The sea around the bodies: what forces on the actual position of a body ask for.
+
+Waves and current are added. How a current changes the waves (Doppler shift, steepening) is not
+modelled.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,12 @@ from swelltree.waves.airy import Kinematics
 
 @pytree("stretching")
 class Sea:
-    """Waves and what else moves the water."""
+    """Waves and what else moves the water, and the wind."""
 
     waves: Any = None  # realised sea: components, stream function wave, grid; None: still water
     stretching: str = "wheeler"  # of linear waves above the still water
+    current: Any = None  # currents.Profile, PowerLaw or Field
+    wind: Any = None  # currents.Wind
 
 
 def surface_at(model: Any, t: Array, points: Array) -> Array:
@@ -30,6 +36,24 @@ def water_at(model: Any, t: Array, points: Array) -> Kinematics:
 
     Points above the surface get what stretching says there; who asks must know the surface.
     """
+    moving = waves_at(model, t, points)
+    if model.sea.current is None:
+        return moving
+    velocity, acceleration = model.sea.current.flow(t, points)
+    return Kinematics(
+        moving.velocity + velocity, moving.acceleration + acceleration, moving.pressure
+    )
+
+
+def current_at(model: Any, t: Array, points: Array) -> Array:
+    """Velocity of the current alone at points (k, 3) [m/s]."""
+    if model.sea.current is None:
+        return 0.0 * points
+    return model.sea.current.flow(t, points)[0]
+
+
+def waves_at(model: Any, t: Array, points: Array) -> Kinematics:
+    """The same without the current."""
     from swelltree.waves.sea import kinematics
 
     xp = namespace(points)

@@ -97,7 +97,8 @@ def wave_loads(
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
     amplitude = np.asarray(waves.complex_amplitude)[inside]
-    step = 2.0 * np.pi / omega.max() / POINTS_PER_PERIOD if step is None else step
+    if step is None:
+        step = 2.0 * np.pi / float(omega.max()) / POINTS_PER_PERIOD
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
     if method == "convolution":
         record = Record(omega, amplitude, step, count)

@@ -145,9 +145,26 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "applied_body": text(
             "applied", [bodies[e.body] for e in model.forces.applied], "body the force acts on"
         ),
+        **_of_groups(model, text),
         "point": text("point", names.points, "named point"),
         "point_body": text("point", [bodies[i] for i in model.sensors.body], "body of the point"),
         "pair": text("pair", names.distances, "named pair of points"),
+    }
+
+
+def _of_groups(model: Model, text: Any) -> dict[str, Any]:
+    """Coordinates of the forces that come in groups."""
+    dims = {
+        "quadratic_drag": ("quadratic_drag", "quadratic drag"),
+        "body_drag": ("body_drag", "drag and lift of a body"),
+        "morison": ("member", "slender member"),
+        "water_inertia": ("water_inertia", "body with added mass of its own"),
+        "wind": ("wind_drag", "wind force"),
+    }
+    return {
+        dims[group.kind][0]: text(dims[group.kind][0], group.names, dims[group.kind][1])
+        for group in model.forces.groups
+        if group.kind in dims
     }
 
 

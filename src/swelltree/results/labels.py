@@ -202,6 +202,41 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the moored body",
     ),
+    "quadratic_drag_wrench": Label(
+        "quadratic_drag_force",
+        ("quadratic_drag", "dof"),
+        "N, N m",
+        "force and moment of quadratic drag",
+        _POINT,
+        "the body of the drag",
+    ),
+    "body_drag_force": Label(
+        "body_drag_force",
+        ("body_drag", "axis"),
+        "N",
+        "drag and lift at the centre of pressure",
+        "world axes",
+        "the body of the drag",
+    ),
+    "morison_wrench": Label(
+        "member_force",
+        ("member", "dof"),
+        "N, N m",
+        "force and moment of the water on the member, without its added mass",
+        _POINT,
+        "the body of the member",
+    ),
+    "water_inertia_wrench": Label(
+        "water_inertia_force",
+        ("water_inertia", "dof"),
+        "N, N m",
+        "force and moment of moving water on bodies with added mass of their own",
+        _POINT,
+        "the body",
+    ),
+    "wind_force": Label(
+        "wind_force", ("wind_drag", "axis"), "N", "wind force", "world axes", "the body of the drag"
+    ),
     "absorbed_power": Label(
         "absorbed_power", ("pto",), "W", "power taken from the sea, -F times rate of the coordinate"
     ),

@@ -41,11 +41,11 @@ class Period:
     """Everything the residual depends on."""
 
     model: Model  # without radiation memory, its waves given at the nodes
-    rest: State  # state from which displacements count
+    rest: State  # the start without velocity, from which displacements count
     inner: Any  # inner states at rest, the radiation memory left out
     basis: Basis
     memory: Array  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
-    inverse: Array  # (N + 1, u, u) complex inverse of the linear impedance, exp(+iwt)
+    inverse: Array  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
     pinned: Array  # (p, u) directions whose mean is held
     unbalanced: Array  # (p, u) the equations given up for that
 
@@ -78,6 +78,8 @@ def state_at(
 ) -> tuple[State, Float[Array, " n"]]:
     """State reached from rest by x, and its velocities."""
     model, rest = period.model, period.rest
+    if how.flat_chart(model):
+        return State(how.retract(model, rest, x).q, rate, rest.chart), rate
 
     def positions(x: Array) -> Array:
         return how.retract(model, rest, x).q
@@ -99,7 +101,9 @@ def node(
         return state_at(how, period, x, rate)[1]
 
     state, _ = state_at(how, period, x, x_rate)
-    _, s_dot = jax.jvp(velocities, (x, x_rate), (x_rate, x_second))
+    s_dot = x_second
+    if not how.flat_chart(model):
+        _, s_dot = jax.jvp(velocities, (x, x_rate), (x_rate, x_second))
     inner = unflat(period.inner, y[n + m :] + flat(period.inner))
     model = in_frame(model, inner)
     kin = how.kinematics(model, t, state)

@@ -24,17 +24,17 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
-from swelltree.model.hydrodynamics import Table, without_table
+from swelltree.model.hydrodynamics import without_table
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
-from swelltree.model.sea_state import excitation_at, in_band, interpolated
+from swelltree.model.sea_state import interpolated
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
-from swelltree.studies.simulate import realised
+from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
 from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.waves.airy import Components
 
 RADIATION = ("data", "state_space")
 
@@ -82,8 +82,18 @@ def _linearised(formulation: Formulation) -> Any:
     return jax.jit(linear)
 
 
-def linear_system(model: Model, how: Formulation, start: State | None = None) -> dict[str, Any]:
-    """Matrices of the linearised system in its free directions, at the state of rest."""
+def linear_system(
+    model: Model, how: Formulation, start: State | None = None, drag: bool = True
+) -> dict[str, Any]:
+    """Matrices of the linearised system in its free directions, at the state of rest.
+
+    Args:
+        model: compiled.
+        how: the formulation.
+        start: state from which rest is sought.
+        drag: linearise drag about the state of rest; otherwise leave it out and return its
+            "pieces" for equivalent linearisation.
+    """
     still = model
     if model.hydro is not None:
         # radiation is put in by `amplitudes`, also the constant damping of one frequency
@@ -93,6 +103,13 @@ def linear_system(model: Model, how: Formulation, start: State | None = None) ->
     state, lam, _, _ = find_rest(still, how, start)
     n = state.s.shape[0]
     parts = {name: np.asarray(x) for name, x in _linearised(how)(still, state, lam).items()}
+    pieces = []
+    if not drag:
+        # drag keeps what depends on the pose; what depends on velocity comes from its pieces
+        pieces = drag_pieces(still, how.kinematics(still, jnp.zeros(()), state).motion)
+        groups = tuple(group.without_drag() for group in still.forces.groups)
+        smooth = still.replace(forces=replace(still.forces, groups=groups))
+        parts["damping"] = np.asarray(_linearised(how)(smooth, state, lam)["damping"])
     Z = np.eye(n)
     if "rows" in parts and parts["rows"].size:
         _, size, Vt = np.linalg.svd(parts["rows"])
@@ -105,20 +122,17 @@ def linear_system(model: Model, how: Formulation, start: State | None = None) ->
         "to_coordinates": parts["coordinate"] @ Z,
         "to_lengths": parts["length"] @ Z,
         "state": state,
+        "pieces": pieces,
+        "still": still,
     }
-
-
-def _table(model: Model) -> Table:
-    if model.hydro is None or model.hydro.table is None:
-        raise SwelltreeError(
-            "rao: the model has no hydro data. Compile with compile(system, hydro=...)."
-        )
-    return model.hydro.table
 
 
 def _radiation(model: Model, omega: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     """Added mass and damping at each frequency, from the data or from the fitted memory."""
-    table = _table(model)
+    if not has_table(model):
+        none = np.zeros((len(omega), 6 * model.layout.n_bodies, 6 * model.layout.n_bodies))
+        return none if model.added_mass is None else none + np.asarray(model.added_mass), none
+    table = table_of(model)
     if source == "data":
         A = interpolated(table.omega, table.added_mass, omega)
         return A, interpolated(table.omega, table.radiation_damping, omega)
@@ -138,9 +152,23 @@ def _radiation(model: Model, omega: np.ndarray, source: str) -> tuple[np.ndarray
 
 
 def amplitudes(
-    model: Model, linear: dict[str, Any], omega: np.ndarray, force: np.ndarray, source: str
+    model: Model,
+    linear: dict[str, Any],
+    omega: np.ndarray,
+    force: np.ndarray,
+    source: str,
+    damping: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Amplitude of the free directions for excitation (f, ..., 6N)."""
+    """Amplitude of the free directions for excitation (f, ..., 6N).
+
+    Args:
+        model: compiled.
+        linear: from `linear_system`.
+        omega: (f,) [rad/s].
+        force: excitation of the bodies.
+        source: of the radiation.
+        damping: further damping of the bodies, (6N, 6N) or (f, ..., 6N, 6N).
+    """
     A, B = _radiation(model, omega, source)
     to_bodies = linear["to_bodies"]
     y = np.empty((*force.shape[:-1], to_bodies.shape[1]), dtype=complex)
@@ -148,9 +176,10 @@ def amplitudes(
         M = linear["mass"] + to_bodies.T @ A[i] @ to_bodies
         C = linear["damping"] + to_bodies.T @ B[i] @ to_bodies
         D = -(w**2) * M - 1j * w * C + linear["stiffness"]
-        y[i] = np.linalg.solve(D, (force[i] @ to_bodies).reshape(-1, D.shape[0]).T).T.reshape(
-            y[i].shape
-        )
+        if damping is not None:
+            own = damping if damping.ndim == 2 else damping[i]
+            D = D - 1j * w * (to_bodies.T @ own @ to_bodies)
+        y[i] = np.linalg.solve(D, (force[i] @ to_bodies)[..., None])[..., 0]
     return y
 
 
@@ -160,7 +189,32 @@ def _checked(model: Model, radiation: str) -> None:
             f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
             f"Choose one of {listed(RADIATION)}."
         )
-    _table(model)
+    if not any(group.adds_excitation for group in model.forces.groups):
+        table_of(model)
+
+
+def with_drag(
+    model: Model,
+    linear: dict[str, Any],
+    waves: Waves,
+    force: np.ndarray,
+    radiation: str,
+    drag: str,
+) -> tuple[np.ndarray, list[np.ndarray], int]:
+    """Amplitudes (c, n) per metre with linearised drag, its matrices, and the rounds it took."""
+    if not linear["pieces"]:
+        return amplitudes(model, linear, waves.omega, force, radiation), [], 0
+
+    def solve(found: Linear) -> np.ndarray:
+        shape = (len(waves.omega), *found.damping.shape[-2:])
+        damping = np.broadcast_to(found.damping, shape)
+        y = amplitudes(model, linear, waves.omega, force + found.force, radiation, damping)
+        answers.append(y)
+        return y @ linear["to_bodies"].T
+
+    answers: list[np.ndarray] = []
+    _, matrices, rounds = DragSolver(model, linear["pieces"], waves, solve).run(drag)
+    return answers[-1], matrices, rounds
 
 
 def rao(
@@ -170,6 +224,9 @@ def rao(
     wave_direction: Any = None,
     formulation: str | Formulation = "path_matrix",
     radiation: str = "data",
+    drag: str = "none",
+    amplitude: Any = None,
+    sea: Any = None,
     start: State | None = None,
     provenance: dict[str, Any] | None = None,
 ) -> Any:
@@ -180,30 +237,49 @@ def rao(
     square metre of amplitude, and `capture_width`.
 
     Args:
-        model: compiled with hydro data.
+        model: compiled with hydro data, or with members or bodies that feel waves without them.
         omega: frequencies [rad/s]; those of the data if not given.
         wave_direction: headings [rad]; those of the data if not given.
         formulation: name or object.
         radiation: "data" (A and B of the data) or "state_space" (the memory of the time domain).
+        drag: "none" (only the linear part that drag has about a mean current), "harmonic"
+            (equivalent drag in regular waves of the amplitude) or "stochastic" (in the sea).
+        amplitude: of the waves of "harmonic" [m]: one number, or one for each omega.
+        sea: of "stochastic".
         start: state from which rest is sought.
         provenance: attributes added to the result.
     """
     _checked(model, radiation)
     how = chosen_formulation(formulation)
-    table = _table(model)
-    w = np.atleast_1d(np.asarray(table.omega if omega is None else omega, dtype=float))
-    beta = table.direction if wave_direction is None else wave_direction
-    beta = np.atleast_1d(np.asarray(beta, dtype=float))
-    if (w < table.omega[0] * (1 - 1e-9)).any() or (w > table.omega[-1] * (1 + 1e-9)).any():
-        raise SwelltreeError(
-            f"hydro data reach from omega = {table.omega[0]:.4g} to {table.omega[-1]:.4g} rad/s "
-            f"but {w.min():.4g} to {w.max():.4g} is asked for. Compute data there."
-        )
-    linear = linear_system(model, how, start)
+    check_drag(drag)
+    if drag == "harmonic" and amplitude is None:
+        raise SwelltreeError("drag='harmonic' needs the amplitude of the waves. Give metres.")
+    if drag == "stochastic" and sea is None:
+        raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
+    w, beta = asked(model, omega, wave_direction)
+    linear = linear_system(model, how, start, drag == "none")
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
-    force = excitation_at(table, *pairs).reshape(len(w), len(beta), -1)
-    y = amplitudes(model, linear, w, force, radiation)
-    return _to_dataset(model, how, linear, w, beta, y, radiation, provenance)
+    force = excitation_of(model, linear, how, *pairs)
+    rounds = 0
+    if drag == "none":
+        y = amplitudes(model, linear, w, force.reshape(len(w), len(beta), -1), radiation)
+    elif drag == "harmonic":
+        a = np.repeat(np.broadcast_to(np.asarray(amplitude, float), w.shape), len(beta))
+        y, _, rounds = with_drag(model, linear, Waves(*pairs, a), force, radiation, drag)
+    else:
+        waves = waves_of(model, sea, 0)
+        own = excitation_of(model, linear, how, waves.omega, waves.beta)
+        _, matrices, rounds = with_drag(model, linear, waves, own, radiation, drag)
+        found = None
+        if matrices:
+            at = Waves(*pairs, np.ones(len(force)))
+            found = DragSolver(model, linear["pieces"], at, None).linear(matrices)
+            force = force + found.force
+        force = force.reshape(len(w), len(beta), -1)
+        y = amplitudes(model, linear, w, force, radiation, found and found.damping)
+    y = y.reshape(len(w), len(beta), -1)
+    attrs = {"drag": drag, "drag_rounds": rounds} | (provenance or {})
+    return _to_dataset(model, how, linear, w, beta, y, radiation, attrs)
 
 
 def damper_power(model: Model, linear: dict[str, Any], w: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -287,6 +363,7 @@ def response(
     *,
     formulation: str | Formulation = "path_matrix",
     radiation: str = "data",
+    drag: str = "none",
     case: int | str = 0,
     start: State | None = None,
 ) -> Any:
@@ -301,6 +378,8 @@ def response(
         sea: a described sea.
         formulation: name or object.
         radiation: "data" or "state_space".
+        drag: "none", "stochastic" (equivalent drag of a Gaussian sea) or "harmonic" (of a regular
+            wave).
         case: number or name of the run.
         start: state from which rest is sought.
     """
@@ -308,17 +387,19 @@ def response(
 
     _checked(model, radiation)
     how = chosen_formulation(formulation)
-    table = _table(model)
-    waves = realised(model, sea, case)
-    if not isinstance(waves, Components):
-        raise SwelltreeError(
-            "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
-        )
-    inside = in_band(table, waves)
-    w, beta = np.asarray(waves.omega)[inside], np.asarray(waves.beta)[inside]
-    a = np.asarray(waves.amplitude)[inside]
-    linear = linear_system(model, how, start)
-    y = amplitudes(model, linear, w, excitation_at(table, w, beta), radiation) * a[:, None]
+    check_drag(drag)
+    waves = waves_of(model, sea, case)
+    w, beta, a = waves
+    if drag == "harmonic" and len(w) > 1:
+        raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
+    linear = linear_system(model, how, start, drag == "none")
+    force = excitation_of(model, linear, how, w, beta)
+    rounds = 0
+    if drag == "none":
+        y = amplitudes(model, linear, w, force, radiation)
+    else:
+        y, _, rounds = with_drag(model, linear, waves, force, radiation, drag)
+    y = y * a[:, None]
     layout = model.layout
     order = [layout.bodies.index(name) for name in layout.described]
     X = (y @ linear["to_bodies"].T).reshape(len(w), layout.n_bodies, 6)[:, order]
@@ -344,4 +425,5 @@ def response(
         "coordinate": list(layout.dof_labels),
         "element": [*model.names.springs, *model.names.joint_forces],
     }
-    return xr.Dataset(data, coords, {"study": "response", "sea": repr(sea)})
+    attrs = {"study": "response", "sea": repr(sea), "drag": drag, "drag_rounds": rounds}
+    return xr.Dataset(data, coords, attrs)

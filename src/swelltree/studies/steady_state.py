@@ -27,15 +27,13 @@ from swelltree.solvers.fourier import basis, to_complex
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
-from swelltree.studies.equilibrium import find_rest
-from swelltree.studies.periodic_problem import Period, at_nodes, flat, node, sizes, state_at, unflat
+from swelltree.studies.periodic_problem import Period, at_nodes, flat, sizes, state_at, unflat
 from swelltree.studies.periodic_problem import imbalance as left_over
-from swelltree.studies.periodic_solve import Found, newton
+from swelltree.studies.periodic_solve import QUICK, Found, newton
 from swelltree.studies.simulate import realised, with_elevation
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
-SOFT = 1e-9  # of the largest singular value: nothing holds this direction
 
 
 def steady_state(
@@ -89,6 +87,7 @@ def steady_state(
             "result with as many harmonics."
         )
     found = newton(how, own, Y, tol, max_iterations)
+    own = found.period
     if found.code is not Code.SUCCESS:
         raise SwelltreeError(_failure(found))
     result = _to_dataset(model, how, own, found, radiation, provenance)
@@ -129,14 +128,14 @@ def _period(waves: Any, period: float | None) -> float:
     length = own if period is None else float(period)
     if not np.isfinite(length):
         raise SwelltreeError(
-            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal'), whose "
-            "frequencies are multiples of one."
+            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal', "
+            "jitter=False), whose frequencies are multiples of one."
         )
     number = omega * length / (2 * np.pi)
     if np.abs(number - np.round(number)).max() > 1e-6:
         raise SwelltreeError(
             f"steady_state: the sea does not repeat after {length:.6g} s. Give a period that all "
-            "its components fit, or IrregularSea(..., spacing='equal')."
+            "its components fit, or IrregularSea(..., spacing='equal', jitter=False)."
         )
     return length
 
@@ -184,24 +183,6 @@ def _still(model: Model, radiation: str) -> Model:
     return model.replace(hydro=hydro)
 
 
-@functools.lru_cache(maxsize=32)
-def _linearised(how: Formulation) -> Any:
-    """Derivatives of the residual at rest: to y, its rate and second rate; and P."""
-
-    def linear(period: Period) -> Any:
-        u = period.rest.s.shape[0] + sum(sizes(how, period)[1:])
-        zero, t = jnp.zeros(u), jnp.zeros(())
-
-        def r(y: Any, y_rate: Any, y_second: Any) -> Any:
-            out, _, P = node(how, period, t, y, y_rate, y_second)
-            return out, P
-
-        slopes, P = jax.jacfwd(r, argnums=(0, 1, 2), has_aux=True)(zero, zero, zero)
-        return slopes, P
-
-    return jax.jit(linear)
-
-
 def _set_up(
     model: Model,
     how: Formulation,
@@ -214,54 +195,17 @@ def _set_up(
     series = basis(length, harmonics, nodes)
     count = len(series.time)
     still = _still(model, radiation)
-    rest = find_rest(without_table(still), how)[0]
-    rest = jax.tree.map(np.asarray, State(rest.q, 0.0 * rest.s, rest.chart))
+    begin = how.start(still)
+    rest = jax.tree.map(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
     inner = Inner((), inner_at_rest(still).elements)
-    omega = float(series.omega)
-    memory = _memory(model, omega * np.arange(count // 2 + 1), radiation)
-    none = np.zeros((0, 0))
-    calm = Period(without_table(still), rest, inner, series, memory, none, none, none)
-    slopes, P = _linearised(how)(calm)
-    R0, R1, R2 = (np.asarray(x) for x in slopes)
-    n, u = rest.s.shape[0], len(R0)
-    inverse = np.zeros((harmonics + 1, u, u), dtype=complex)
-    pinned, unbalanced = _pins(R0)
-    for k in range(harmonics + 1):
-        s = 1j * k * omega
-        Z = R0 + s * R1 + s * s * R2
-        Z[:n, :n] += s * (np.asarray(P).T @ memory[k] @ np.asarray(P))
-        if k == 0:
-            for direction, equation in zip(pinned, unbalanced, strict=True):
-                Z = Z - np.outer(equation, equation @ Z) + np.outer(equation, direction)
-        inverse[k] = np.linalg.inv(Z)
+    memory = _memory(model, float(series.omega) * np.arange(count // 2 + 1), radiation)
     wavy = still
     if waves is not None:
-        steady = replace(waves, ramp=0.0)
-        wavy = in_waves(still, steady, length, step=length / count)
-    return replace(
-        calm,
-        model=without_table(wavy),
-        inverse=inverse,
-        pinned=np.array(pinned).reshape(-1, u),
-        unbalanced=np.array(unbalanced).reshape(-1, u),
-    )
-
-
-def _pins(R0: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Directions that nothing holds in the mean, and the equations that are then missing."""
-    # rows and columns scaled, so that metres, radians and newtons compare
-    row = np.abs(R0).max(axis=1)
-    row = np.where(row > 0, row, 1.0)
-    column = np.abs(R0 / row[:, None]).max(axis=0)
-    column = np.where(column > 0, column, 1.0)
-    U, size, Vt = np.linalg.svd(R0 / row[:, None] / column)
-    soft = size < SOFT * size.max()
-    directions = [v / column for v in Vt[soft]]
-    equations = [u / row for u in U.T[soft]]
-    return (
-        [v / np.linalg.norm(v) for v in directions],
-        [e / np.linalg.norm(e) for e in equations],
-    )
+        wavy = in_waves(still, replace(waves, ramp=0.0), length, step=length / count)
+    none = np.zeros((0, sum(x.size for x in jax.tree.leaves(rest.s))))
+    period = Period(without_table(wavy), rest, inner, series, memory, none, none, none)
+    u = sum(sizes(how, period))
+    return replace(period, pinned=np.zeros((0, u)), unbalanced=np.zeros((0, u)))
 
 
 def _failure(found: Found) -> str:
@@ -298,7 +242,7 @@ def _observer(how: Formulation) -> Any:
         out = jax.lax.map(one, (b.time, nodes["y"], b.rate @ Y, nodes["radiation"]))
         return out | {"imbalance": left_over(how, period, Y)}
 
-    return jax.jit(seen)
+    return jax.jit(seen, compiler_options=QUICK)
 
 
 def _to_dataset(

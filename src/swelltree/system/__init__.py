@@ -6,6 +6,14 @@ No JAX here, so describing and checking a system is quick.
 from swelltree.system.bodies import WORLD, Body, Point
 from swelltree.system.casefile import Case, case_schema, load, loads
 from swelltree.system.controllers import Controller, Measure, parse_measure
+from swelltree.system.currents import (
+    Current,
+    CurrentTable,
+    FlowField,
+    PowerLawCurrent,
+    UniformCurrent,
+    Wind,
+)
 from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
@@ -41,6 +49,7 @@ from swelltree.system.joints import (
 )
 from swelltree.system.moorings import LinearDamping, LinearMooring
 from swelltree.system.ptos import LinearPto
+from swelltree.system.radiation import RadiationFit
 from swelltree.system.seas import (
     FocusedWave,
     IrregularSea,
@@ -76,6 +85,7 @@ from swelltree.system.studies import (
 from swelltree.system.system import System
 from swelltree.system.topology import Topology, find_topology
 from swelltree.system.values import DOFS
+from swelltree.system.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
 from swelltree.system.water import Water
 
 __all__ = [
@@ -88,12 +98,15 @@ __all__ = [
     "Ball",
     "Bimodal",
     "Body",
+    "BodyDrag",
     "Box",
     "Bretschneider",
     "Case",
     "Cone",
     "Controller",
     "Cos2s",
+    "Current",
+    "CurrentTable",
     "Cylinder",
     "Cylindrical",
     "DhRow",
@@ -101,6 +114,7 @@ __all__ = [
     "Distance",
     "DistanceSensor",
     "EquilibriumStudy",
+    "FlowField",
     "FocusedWave",
     "Force",
     "Free",
@@ -122,6 +136,7 @@ __all__ = [
     "MeasuredWave",
     "MeshFile",
     "ModesStudy",
+    "MorisonMember",
     "OchiHubble",
     "OmegaRange",
     "PiersonMoskowitz",
@@ -130,6 +145,9 @@ __all__ = [
     "Point",
     "PointSensor",
     "Polynomial",
+    "PowerLawCurrent",
+    "QuadraticDrag",
+    "RadiationFit",
     "RegularWave",
     "RevoluteSpherical",
     "Screw",
@@ -152,11 +170,14 @@ __all__ = [
     "System",
     "Table",
     "Topology",
+    "UniformCurrent",
     "Union",
     "Universal",
     "Water",
     "Weld",
     "WhiteNoise",
+    "Wind",
+    "WindDrag",
     "case_schema",
     "dh_chain",
     "find_topology",

@@ -9,6 +9,7 @@ from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown, suggest
 from swelltree.system.frames import euler_deg_matrix, nearest_rotation
 from swelltree.system.hulls import HullLike
+from swelltree.system.six import Matrix, by_dof, dense
 from swelltree.system.values import (
     INERTIA_SCHEMA,
     Name,
@@ -132,6 +133,9 @@ class Body(Description, _Place):
             origin on the still water above or below the body's origin as described.
         displaced_volume: [m^3], instead of a hull.
         center_of_buoyancy: in the body frame [m], with displaced_volume.
+        added_mass: {dof: value} or 6 x 6, constant in body axes, at the reference point, for a
+            body that stays well below the surface and has no hydro data [kg, kg m, kg m^2]. In
+            waves and currents such a body also feels (rho V + added mass) Du/Dt.
     """
 
     kind: ClassVar[str] = "body"
@@ -146,6 +150,7 @@ class Body(Description, _Place):
     hull: HullLike = None
     displaced_volume: Number | None = None
     center_of_buoyancy: Vector | None = None
+    added_mass: Matrix = ()
 
     def __post_init__(self) -> None:
         self._fill_in()
@@ -156,6 +161,7 @@ class Body(Description, _Place):
         if self.inertia != HOMOGENEOUS:
             self._check_inertia()
         self._check_displacement()
+        self._check_added_mass()
 
     def _fill_in(self) -> None:
         """What was not given: from the hull if the mass is, else zero."""
@@ -172,6 +178,7 @@ class Body(Description, _Place):
     def table(self) -> dict[str, Any]:
         """This body as a TOML table; zeros that go without saying are left out."""
         table = super().table()
+        by_dof(table, self.added_mass, "added_mass")
         if self.hull is None:
             silent = {"mass": 0.0, "inertia": [0.0] * 3, "com": [0.0] * 3}
         elif self.mass == DISPLACEMENT:
@@ -213,6 +220,18 @@ class Body(Description, _Place):
         if self.center_of_buoyancy is not None and self.displaced_volume is None:
             raise self.fail(
                 "center_of_buoyancy is given without displaced_volume. Give the volume too."
+            )
+
+    def _check_added_mass(self) -> None:
+        A = dense(self.added_mass)
+        size = np.abs(A).max()
+        if np.abs(A - A.T).max() > 1e-6 * size:
+            raise self.fail("added_mass is not symmetric. Give a matrix equal to its transpose.")
+        lowest = np.linalg.eigvalsh(0.5 * (A + A.T))[0]
+        if lowest < -1e-6 * size:
+            raise self.fail(
+                f"added_mass has the negative eigenvalue {lowest:.4g}. Give a matrix that takes "
+                "energy to accelerate in every direction."
             )
 
     @property

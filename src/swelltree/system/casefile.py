@@ -10,23 +10,25 @@ from typing import Any
 
 from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
+from swelltree.system.currents import CURRENT_TYPES, Wind
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
 from swelltree.system.moorings import MOORING_TYPES
 from swelltree.system.ptos import PTO_TYPES
-from swelltree.system.schema import class_schema
+from swelltree.system.schema import choice_schema, class_schema
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
 from swelltree.system.system import System
+from swelltree.system.viscous import VISCOUS_TYPES
 from swelltree.system.water import Water
 
 # the lists of [system]: word of one item, its class or its classes by `type`
 LISTS: dict[str, tuple[str, Any]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
-    "forces": ("force", FORCE_TYPES),
+    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),
@@ -140,15 +142,16 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
 
 
 def _find_files(table: Any, folder: Path) -> None:
-    """Make paths of mesh and data files relative to the case file, in place."""
+    """Make paths of meshes, data and records relative to the case file, in place."""
     if isinstance(table, list):
         for row in table:
             _find_files(row, folder)
     elif isinstance(table, dict):
         for key, value in table.items():
             is_mesh = key == "path" and table.get("shape") == "mesh"
+            is_record = key == "file" and table.get("type") == "measured"
             is_data = key == "hydro" and isinstance(value, dict)
-            if is_mesh and isinstance(value, str):
+            if (is_mesh or is_record) and isinstance(value, str):
                 table[key] = str(folder / value)
             elif is_data and isinstance(value.get("file"), str):
                 value["file"] = str(folder / value["file"])
@@ -216,6 +219,8 @@ def case_schema() -> dict[str, Any]:
                     "name": {"type": "string"},
                     **{key: rows(classes) for key, (_, classes) in LISTS.items()},
                     "water": class_schema(Water),
+                    "current": choice_schema(CURRENT_TYPES),
+                    "wind": class_schema(Wind),
                 },
                 "required": ["name", "bodies", "joints"],
                 "additionalProperties": False,

@@ -1,4 +1,4 @@
-"""Where the hydrodynamic data of a case come from: a BEM run or a file."""
+"""Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal
@@ -8,11 +8,13 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.radiation import FRAMES, RADIATION, FitLike, RadiationFit
 from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text, one_of
 
 DRIFT = ("none", "mean", "newman", "qtf")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
+_radiation, _frame = one_of(RADIATION, "kind of radiation"), one_of(FRAMES, "frame")
 
 
 @description
@@ -131,6 +133,13 @@ class HydroSpec(Description):
         refine: true to compare with larger panels and estimate the error, "extrapolate" to
             correct the result by it.
         threads: number of processor threads.
+        radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
+        radiation_omega: the frequency of "constant" [rad/s].
+        coupling: keep the hydrodynamic coupling between bodies.
+        convolution_step: time step of "convolution" [s]; simulate it with solver "rk4".
+        fit: options of "state_space".
+        frame: "fixed", or "yaw" for data whose axes follow the mean yaw of each body.
+        yaw_time: time over which that mean is taken [s].
         drift: second-order wave loads: "none", "mean", "newman" or "qtf".
     """
 
@@ -147,6 +156,13 @@ class HydroSpec(Description):
         False
     )
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
+    radiation: Annotated[str, _radiation[0], _radiation[1]] = "state_space"
+    radiation_omega: Number | None = None
+    coupling: Flag = True
+    convolution_step: Number = 0.05
+    fit: FitLike = RadiationFit()
+    frame: Annotated[str, _frame[0], _frame[1]] = "fixed"
+    yaw_time: Number = 60.0
     drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
 
     def __post_init__(self) -> None:
@@ -160,6 +176,28 @@ class HydroSpec(Description):
             )
         if not self.wave_direction_deg:
             raise self.fail("wave_direction_deg is empty. Give at least one direction.")
+        if (self.radiation == "constant") != (self.radiation_omega is not None):
+            raise self.fail(
+                'radiation = "constant" and radiation_omega belong together. Give both or none.'
+            )
+        for name in ("radiation_omega", "convolution_step", "yaw_time"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise self.fail(f"{name} {value} is not positive. Give more than zero.")
+
+    @property
+    def compile_options(self) -> dict[str, Any]:
+        """Keyword arguments of `compile` that say how the data are used."""
+        return {
+            "radiation": self.radiation,
+            "omega": self.radiation_omega,
+            "coupling": self.coupling,
+            "step": self.convolution_step,
+            "fit": self.fit.options,
+            "frame": self.frame,
+            "yaw_time": self.yaw_time,
+            "drift": self.drift,
+        }
 
     @property
     def frequencies(self) -> tuple[float, ...]:

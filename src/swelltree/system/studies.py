@@ -8,9 +8,11 @@ from swelltree.system.values import Flag, Name, Number, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 SOLVERS = ("tsit5", "dopri5", "rk4", "stiff")
+EXCITATIONS = ("components", "convolution")
 
 _formulation = one_of(FORMULATIONS, "formulation")
 _solver = one_of(SOLVERS, "solver")
+_excitation = one_of(EXCITATIONS, "kind of excitation")
 Formulation = Annotated[str, _formulation[0], _formulation[1]]
 Solver = Annotated[str, _solver[0], _solver[1]]
 
@@ -42,6 +44,8 @@ class SimulateStudy(Study):
         rtol: relative tolerance of adaptive solvers.
         atol: absolute tolerance of adaptive solvers.
         step: time step of fixed-step solvers [s].
+        excitation: "components" (sum over the waves) or "convolution" (impulse response on the
+            elevation at the origin).
     """
 
     type: ClassVar[str] = "simulate"
@@ -54,6 +58,7 @@ class SimulateStudy(Study):
     atol: Number = 1e-9
     step: Number | None = None
     wave: SeaLike = StillWater()
+    excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
 
     def __post_init__(self) -> None:
         self.check_positive(

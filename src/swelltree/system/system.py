@@ -10,6 +10,7 @@ from pydantic import BeforeValidator
 
 from swelltree.system.bodies import Body, Point
 from swelltree.system.controllers import Controller, parse_measure
+from swelltree.system.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
@@ -17,6 +18,7 @@ from swelltree.system.joint import Joint
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
+from swelltree.system.viscous import WindDrag
 from swelltree.system.water import Water, as_water
 
 
@@ -53,6 +55,8 @@ class System(Description):
         ptos: power take-offs.
         moorings: linear moorings and damping.
         water: density, gravity and depth.
+        current: flow of the water, none by default.
+        wind: none by default.
     """
 
     kind: ClassVar[str] = "system"
@@ -65,6 +69,8 @@ class System(Description):
     water: Annotated[Any, BeforeValidator(as_water)] = Water()
     ptos: Annotated[Any, _rows(Force)] = ()
     moorings: Annotated[Any, _rows(Force)] = ()
+    current: CurrentLike = None
+    wind: WindLike = None
 
     def __post_init__(self) -> None:
         if not self.bodies:
@@ -78,6 +84,7 @@ class System(Description):
                 force.warn_of_degrees(self.dof_of(force))
         self._check_controllers()
         self._check_free_names()
+        self._check_flow()
 
     @functools.cached_property
     def topology(self) -> Topology:
@@ -201,6 +208,15 @@ class System(Description):
 
     def _gap(self, a: Point, b: Point) -> float:
         return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
+
+    def _check_flow(self) -> None:
+        for force in self.forces:
+            if isinstance(force, WindDrag) and self.wind is None:
+                raise force.fail("there is no wind. Give System(..., wind=Wind(speed=...)).")
+        current = self.current
+        endless = isinstance(current, PowerLawCurrent) and current.depth is None
+        if endless and np.isinf(self.water.depth):
+            raise current.fail("the water is infinitely deep. Give the depth where it ends.")
 
     def _check_controllers(self) -> None:
         driver: dict[str, str] = {}

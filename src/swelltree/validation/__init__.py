@@ -18,6 +18,8 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "viscous",
+    "viscous_hydrodyn",
     "drift",
 )
 
@@ -35,8 +37,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, periodic, lines, cables,
-            weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, viscous, periodic, lines,
+            cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

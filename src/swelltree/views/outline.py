@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system import Case, System
+from swelltree.system.currents import FlowField
 from swelltree.system.forces import AppliedForce, SpringDamper
+from swelltree.system.viscous import VISCOUS_TYPES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -89,6 +91,9 @@ def system_tree(system: System) -> RenderableType:
     for f in system.forces:
         if isinstance(f, AppliedForce):
             tree.add(Text.assemble((f.name, "green"), f" applied to {f.point.body}"))
+        elif f.type in VISCOUS_TYPES:
+            on = next(iter(f.points.values())).body
+            tree.add(Text.assemble((f.name, "green"), (f" {f.type}  ", "dim"), f"on {on}"))
     return tree
 
 
@@ -134,8 +139,13 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
         if isinstance(force, AppliedForce):
             forces.append(_quiet(force))
         else:
-            forces.append(force.replace(force=0.0) if isinstance(force.force, str) else force)
-    return system.replace(joints=tuple(joints), forces=tuple(forces), controllers=()), notes
+            named = isinstance(getattr(force, "force", None), str)
+            forces.append(force.replace(force=0.0) if named else force)
+    changes: dict[str, Any] = {"joints": tuple(joints), "forces": tuple(forces), "controllers": ()}
+    if isinstance(system.current, FlowField):
+        notes.append("the current is a function, which only a run imports; the check left it out.")
+        changes["current"] = None
+    return system.replace(**changes), notes
 
 
 def _quiet(force: AppliedForce) -> AppliedForce:

@@ -41,11 +41,20 @@ class ForceGroup:
 
     kind: ClassVar[str]
     uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
+    adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
     names: tuple[str, ...]
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
+
+    def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
+        """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
+        return ()
+
+    def without_drag(self) -> ForceGroup:
+        """The same group without what `drag` gives."""
+        return self
 
     def inner_start(self) -> Array | None:
         """States of its own at the start, such as the volume of an accumulator."""

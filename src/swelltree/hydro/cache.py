@@ -1,9 +1,8 @@
-"""BEM results kept in the user's cache folder, found again by what they were computed from."""
+"""Results kept in the user's cache folder, found again by what they were computed from."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import sys
@@ -13,27 +12,28 @@ from typing import Any
 
 import numpy as np
 
-VERSION = 1  # to be raised when the computation changes
 
+def cache_folder(kind: str) -> Path | None:
+    """Folder of a kind of results in `$SWELLTREE_CACHE_DIR`, else the user's cache folder.
 
-def cache_folder() -> Path | None:
-    """`$SWELLTREE_CACHE_DIR/bem`, else the user's cache folder; None where it is `off`."""
+    None where that variable is `off`.
+    """
     chosen = os.environ.get("SWELLTREE_CACHE_DIR")
     if chosen is not None:
-        return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen) / "bem"
+        return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen) / kind
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = str(Path.home() / "Library" / "Caches")
     else:
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "swelltree" / "bem"
+    return Path(base) / "swelltree" / kind
 
 
 def content_key(*parts: Any) -> str:
-    """SHA-256 of arrays, bytes and plain values, and of the version of Capytaine."""
+    """SHA-256 of arrays, bytes and plain values."""
     digest = hashlib.sha256()
-    for part in (VERSION, _capytaine_version(), *parts):
+    for part in parts:
         if isinstance(part, np.ndarray):
             part = np.ascontiguousarray(part)
             digest.update(f"{part.dtype}{part.shape}".encode())
@@ -46,16 +46,9 @@ def content_key(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _capytaine_version() -> str:
-    try:
-        return importlib.metadata.version("capytaine")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
-
-
-def load(key: str) -> dict[str, Any] | None:
+def load(kind: str, key: str) -> dict[str, Any] | None:
     """Arrays and notes of a result, or None; a damaged file counts as none."""
-    folder = cache_folder()
+    folder = cache_folder(kind)
     if folder is None:
         return None
     try:
@@ -65,9 +58,9 @@ def load(key: str) -> dict[str, Any] | None:
         return None
 
 
-def store(key: str, arrays: dict[str, Any]) -> None:
+def store(kind: str, key: str, arrays: dict[str, Any]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
-    folder = cache_folder()
+    folder = cache_folder(kind)
     if folder is None:
         return
     temporary = ""

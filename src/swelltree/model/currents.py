@@ -1,0 +1,117 @@
+"""Currents and wind of a compiled model: the velocity of the fluid at given points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.system import currents
+from swelltree.system.signals import resolve
+from swelltree.system.water import Water
+
+LOWEST = 1.0  # m: below this height the wind is that of this height
+
+
+@pytree()
+class Profile:
+    """A steady horizontal current by height, linear between rows and held beyond."""
+
+    z: Array  # (k,) increasing, m
+    velocity: Array  # (k, 2) m/s
+
+    def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
+        """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
+        xp = namespace(points, self.velocity)
+        across = [xp.interp(points[:, 2], self.z, self.velocity[:, i]) for i in range(2)]
+        velocity = xp.stack([*across, 0.0 * points[:, 2]], axis=-1)
+        return velocity, 0.0 * velocity
+
+
+@pytree()
+class PowerLaw:
+    """U (1 + z / depth)^exponent below the surface, held above it, zero below `depth`."""
+
+    velocity: Array  # (2,) at the still water, m/s
+    exponent: Array
+    depth: Array  # m
+
+    def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
+        """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
+        xp = namespace(points, self.velocity)
+        # the slope at the bottom is infinite: cut off where the speed is a trifle
+        part = xp.clip(1.0 + points[:, 2] / self.depth, 1e-9, 1.0)
+        size = xp.where(part > 1e-9, part**self.exponent, 0.0)
+        velocity = xp.stack([size * self.velocity[0], size * self.velocity[1], 0.0 * size], -1)
+        return velocity, 0.0 * velocity
+
+
+@pytree("function")
+class Field:
+    """A velocity of the water that a function gives."""
+
+    function: Any  # (t, x, y, z) -> (u, v, w)
+
+    def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
+        """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
+        from swelltree.spatial.engine import jax, jnp
+
+        def velocity(t: Array, x: Array) -> Array:
+            return jnp.stack([jnp.asarray(c, float) for c in self.function(t, *x)])
+
+        def one(x: Array) -> tuple[Array, Array]:
+            now = jnp.asarray(t, float)
+            u = velocity(now, x)
+            # along a water particle: du/dt + (u . grad) u
+            return jax.jvp(velocity, (now, x), (jnp.ones(()), u))
+
+        return jax.vmap(one)(jnp.asarray(points))
+
+
+@pytree()
+class Wind:
+    """Steady wind by height."""
+
+    velocity: Array  # (2,) at the reference height, m/s
+    height: Array  # m
+    exponent: Array
+    rho: Array  # kg/m^3
+
+    def at(self, points: Float[Array, "k 3"]) -> Float[Array, "k 2"]:
+        """Horizontal velocity of the air at the points."""
+        xp = namespace(points, self.velocity)
+        up = xp.maximum(points[:, 2], LOWEST) / self.height
+        return (up**self.exponent)[:, None] * self.velocity
+
+
+def _towards(speed: Any, beta: Any) -> np.ndarray:
+    speed, beta = np.broadcast_arrays(np.asarray(speed, float), np.asarray(beta, float))
+    return np.stack([speed * np.cos(beta), speed * np.sin(beta)], axis=-1)
+
+
+def compile_current(current: Any, water: Water) -> Any:
+    """A described current as arrays."""
+    match current:
+        case None:
+            return None
+        case currents.UniformCurrent():
+            return Profile(np.array([-1.0, 0.0]), _towards([current.speed] * 2, current.beta))
+        case currents.PowerLawCurrent():
+            depth = water.depth if current.depth is None else current.depth
+            top = _towards(current.speed, current.beta)
+            return PowerLaw(top, np.array(current.exponent), np.array(float(depth)))
+        case currents.CurrentTable():
+            velocity = _towards(current.speed, current.beta)
+            return Profile(-np.array(current.depth)[::-1], velocity[::-1])
+        case _:
+            return Field(resolve(current.function))
+
+
+def compile_wind(wind: Any) -> Wind | None:
+    """Described wind as arrays."""
+    if wind is None:
+        return None
+    numbers = (wind.reference_height, wind.exponent, wind.rho)
+    return Wind(_towards(wind.speed, wind.beta), *(np.array(x) for x in numbers))

@@ -1,0 +1,130 @@
+"""Periodic steady states: against the frequency domain, time stepping and between forms."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import MASS, heaving_float, vessel
+from swelltree.system.errors import SwelltreeError
+
+WATER = sw.Water(rho=1000.0)
+OMEGA, AMPLITUDE = 1.1, 0.3
+WAVE = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA)
+
+
+def float_system(*forces):
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    pto = sw.LinearPto("pto", joint="rail", damping=4e4)
+    rail = sw.Slider("rail", sw.WORLD, body)
+    return sw.System("heaving", [body], [rail], water=WATER, ptos=[pto], forces=forces)
+
+
+@pytest.fixture(scope="module")
+def linear():
+    return sw.compile(float_system(), heaving_float(), fit={"error": 1e-3})
+
+
+@pytest.mark.parametrize("radiation", ["data", "state_space"])
+def test_linear_float_moves_as_the_frequency_domain_says(linear, radiation):
+    found = sw.steady_state(linear, WAVE, 3, radiation=radiation)
+    X = found.position_harmonics.sel(body="float", dof="Heave").values / AMPLITUDE
+    expected = sw.rao(linear, omega=[OMEGA], radiation=radiation).rao.values[0, 0, 0, 2]
+    assert abs(X[1] - expected) < 1e-10 * abs(expected)
+    assert np.abs(X[[0, 2, 3]]).max() < 1e-12
+    power = sw.rao(linear, omega=[OMEGA]).absorbed_power.values.squeeze() * AMPLITUDE**2
+    if radiation == "data":
+        assert found.absorbed_power.values.mean() == pytest.approx(power, rel=1e-9)
+    assert found.attrs["newton_iterations"] == 1
+
+
+def test_all_bodies_and_multipliers_give_the_same(linear):
+    """DAE form against ODE form."""
+    ode = sw.steady_state(linear, WAVE, 2)
+    dae = sw.steady_state(linear, WAVE, 2, formulation="lagrange")
+    a, b = ode.position_harmonics.values, dae.position_harmonics.values
+    assert np.abs(a - b).max() < 1e-10
+    assert dae.attrs["form"] == "DAE"
+    largest = np.abs(ode.reaction.values).max()
+    assert np.abs(ode.reaction.values - dae.reaction.values).max() < 1e-8 * max(largest, 1.0)
+
+
+def test_friction_and_stiffening_against_time_stepping():
+    """Strongly nonlinear: smooth friction and stops; the same memory on both sides."""
+    rough = sw.JointForce(
+        "rough", "rail", friction=3e4, friction_velocity=0.1, damping=1e4, stiffness=2e5
+    )
+    model = sw.compile(float_system(rough), heaving_float(), fit={"error": 1e-2})
+    period = 2 * np.pi / OMEGA
+    times = np.arange(60 * 64 + 1) * period / 64
+    wave = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA, ramp=4 * period)
+    run = sw.simulate(model, wave, times=times, rtol=1e-10, atol=1e-12)
+    late = run.position.values[-65:-1, 0, 2]
+    errors = []
+    for harmonics in (3, 9, 21):
+        found = sw.steady_state(model, WAVE, harmonics, radiation="state_space", nodes=128)
+        errors.append(np.abs(found.position.values[::2, 0, 2] - late).max() / np.abs(late).max())
+    # spectral convergence down to the 2e-6 of the excitation's time grid
+    assert errors[1] < 0.3 * errors[0]
+    assert errors[2] < 2e-5
+    assert found.attrs["newton_iterations"] <= 8
+
+
+def test_a_free_vessel_is_pinned_where_nothing_holds_it():
+    body = sw.Body("vessel", mass=MASS, inertia=(1e6, 8e6, 8e6))
+    system = sw.System("vessel", [body], [sw.Free("free", sw.WORLD, body)], water=WATER)
+    model = sw.compile(system, vessel(), radiation="none")
+    wave = sw.RegularWave(amplitude=0.01, omega=1.0, beta=np.pi / 6)
+    found = sw.steady_state(model, wave, 2)
+    for dof in ("Surge", "Sway", "Yaw"):
+        assert f"free {dof} held" in found.attrs["pinned"]
+    X = found.position_harmonics.values[1, 0] / 0.01
+    expected = sw.rao(model, omega=[1.0], wave_direction=[np.pi / 6]).rao.values[0, 0, 0]
+    # at a hundredth of a metre the motion is linear to that order
+    assert np.abs(X - expected).max() < 2e-2 * np.abs(expected).max()
+
+
+@pytest.mark.slow
+def test_a_closed_loop_agrees_between_forms():
+    """A four-bar linkage shaken by a periodic torque: tree with cut joint, partition, DAE."""
+    from swelltree.validation.systems import four_bar
+
+    bars = four_bar()
+    shake = sw.JointForce(
+        "shake",
+        bars.joints[0].name,
+        stiffness=400.0,
+        damping=30.0,
+        force=sw.Harmonic(amplitude=20.0, omega=3.0),
+    )
+    model = sw.compile(bars.replace(forces=(*bars.forces, shake)))
+    period = 2 * np.pi / 3.0
+    found = {
+        name: sw.steady_state(model, None, 5, period=period, formulation=name)
+        for name in ("path_matrix", "partition", "lagrange")
+    }
+    a = found["path_matrix"].position_harmonics.values
+    assert np.abs(a[1]).max() > 1e-3
+    for name in ("partition", "lagrange"):
+        b = found[name].position_harmonics.values
+        assert np.abs(a - b).max() < 1e-6 * np.abs(a).max()
+    assert float(found["lagrange"].closure.max()) < 1e-9
+
+
+def test_an_irregular_sea_of_one_period(linear):
+    sea = sw.IrregularSea(sw.Jonswap(1.0, 6.0), components=20, spacing="equal", jitter=False)
+    found = sw.steady_state(linear, sea, 60)
+    response = sw.response(linear, sea)
+    X = found.position_harmonics.sel(body="float", dof="Heave").values
+    variance = 0.5 * float((np.abs(X[1:]) ** 2).sum())
+    assert variance == pytest.approx(float(response.standard_deviation.values[0, 2]) ** 2, rel=1e-9)
+
+
+def test_what_cannot_be_solved_is_said(linear):
+    with pytest.raises(SwelltreeError, match="sine of the highest harmonic is zero"):
+        sw.steady_state(linear, WAVE, 4, nodes=8)
+    with pytest.raises(SwelltreeError, match="does not repeat"):
+        sw.steady_state(linear, sw.IrregularSea(sw.Jonswap(1.0, 6.0), components=20), 20)
+    with pytest.raises(SwelltreeError, match="give a wave"):
+        sw.steady_state(linear)
+    with pytest.raises(SwelltreeError, match="radiation 'dta' is not known"):
+        sw.steady_state(linear, WAVE, radiation="dta")
