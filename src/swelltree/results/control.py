@@ -64,13 +64,21 @@ def control_dataset(
         "electrical_power": series(delivered, "electrical power", "W"),
         "force_harmonics": (("harmonic", "pto"), to_complex(r.force), about | {"units": units}),
         "control_harmonics": (("harmonic", "pto"), to_complex(u), about | {"units": units}),
-        "stroke_harmonics": (("harmonic", "pto"), to_complex(r.stroke), about | {"units": "m, rad"}),
+        "stroke_harmonics": (
+            ("harmonic", "pto"),
+            to_complex(r.stroke),
+            about | {"units": "m, rad"},
+        ),
         "position_harmonics": (
             ("body_harmonic", "body", "dof"),
             bodies,
             about | {"units": "m, rad", "long_name": "displacement from rest"},
         ),
-        "passive_damping": ("pto", answer.passive[1], {"long_name": "best damper", "units": "N s/m"}),
+        "passive_damping": (
+            "pto",
+            answer.passive[1],
+            {"long_name": "best damper", "units": "N s/m"},
+        ),
         "multiplier": (
             "active",
             optimum.multiplier[active],

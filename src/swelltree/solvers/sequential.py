@@ -10,7 +10,6 @@ be added on the way: a limit that holds at all times is held at the times that m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -22,56 +21,33 @@ STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
 HELD = 1e-7  # multiplier of a row that is held
 
 
-class Point(Protocol):
+class Point:
     """A program at some z; cost and rows scaled to about one."""
 
-    @property
-    def cost(self) -> float:
-        """f."""
-        ...
-
-    @property
-    def gradient(self) -> np.ndarray:
-        """Of the cost, (n,)."""
-        ...
-
-    @property
-    def rows(self) -> np.ndarray:
-        """c, (m,)."""
-        ...
-
-    @property
-    def jacobian(self) -> np.ndarray:
-        """Of the rows, (m, n)."""
-        ...
+    cost: float
+    gradient: np.ndarray  # (n,) of the cost
+    rows: np.ndarray  # (m,) c
+    jacobian: np.ndarray  # (m, n) of the rows
 
     def hessian(self, multiplier: np.ndarray) -> np.ndarray:
         """Of f + multiplier . c, (n, n)."""
-        ...
+        raise NotImplementedError
 
 
-class Program(Protocol):
+class Program:
     """What is minimised."""
 
     convex: bool  # cost quadratic and convex, rows linear
-
-    @property
-    def low(self) -> np.ndarray:
-        """Lower sides of the rows."""
-        ...
-
-    @property
-    def high(self) -> np.ndarray:
-        """Upper sides of the rows."""
-        ...
+    low: np.ndarray  # (m,) lower sides of the rows
+    high: np.ndarray  # (m,) upper sides
 
     def at(self, z: np.ndarray) -> Point | None:
         """The program at z; None where it cannot be evaluated."""
-        ...
+        raise NotImplementedError
 
     def refine(self, point: Point) -> int:
         """Add the rows that are violated between the present ones; how many were added."""
-        ...
+        return 0
 
 
 @dataclass

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.solvers.sequential import Point, Program
 from swelltree.studies.control_series import (
     Response,
     harmonics_of,
@@ -60,7 +61,7 @@ def electrical(goal: Goal, P: np.ndarray, F: np.ndarray) -> np.ndarray:
     return np.where(P > 0, eta * P, P / eta) - goal.copper * F**2
 
 
-class ControlProgram:
+class ControlProgram(Program):
     """Goal and response as a program for `minimise`, scaled."""
 
     def __init__(
@@ -93,7 +94,7 @@ class ControlProgram:
         self.low = np.concatenate([np.full(len(t), x.low / x.scale) for x, t in pairs] or [[]])
         self.high = np.concatenate([np.full(len(t), x.high / x.scale) for x, t in pairs] or [[]])
 
-    def at(self, z: np.ndarray) -> Any:
+    def at(self, z: np.ndarray) -> Point | None:
         """The program at scaled unknowns."""
         response = self.respond(self.force_scale * z)
         return None if response is None else ControlPoint(self, response)
@@ -133,7 +134,7 @@ def fine_values(omega: float, response: Response, limit: Limit) -> np.ndarray:
     return -sampled(response.force[:, i], count) * sampled(response.rate[:, i], count)
 
 
-class ControlPoint:
+class ControlPoint(Point):
     """The program at one response."""
 
     def __init__(self, program: ControlProgram, response: Response) -> None:
@@ -187,7 +188,7 @@ class ControlPoint:
             "vv": bend * F**2,
         }
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """Minus the mean power, scaled."""
         mean = self._samples[1] @ self._phi["value"].sum(axis=1)

@@ -66,7 +66,7 @@ def _ends(name: str, value: Any) -> tuple[float, float]:
 def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
     """A limit in words, at its own or another size."""
     unit = UNITS[limit.kind][ports.angle[limit.port]]
-    size = (limit.low if limit.kind == "power" else max(abs(limit.low), abs(limit.high)))
+    size = limit.low if limit.kind == "power" else max(abs(limit.low), abs(limit.high))
     return f"{limit.name} {size if value is None else value:.4g} {unit}"
 
 
@@ -107,9 +107,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> s
             f"pto '{pto}': {shown(limit, ports)} cannot be kept{with_others}. "
             f"Ask for less in {listed(list(limits))}."
         )
-    ways = [
-        shown(limits[name], ports, 1.001 * size) for name, size in need.items() if size > 0
-    ]
+    ways = [shown(limits[name], ports, 1.001 * size) for name, size in need.items() if size > 0]
     return (
         f"pto '{pto}': {shown(limit, ports)} cannot be kept{with_others} in this sea. "
         f"Raise one of them to {' or '.join(ways)}."

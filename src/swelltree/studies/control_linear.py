@@ -198,7 +198,9 @@ def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Any, int]:
     from swelltree.studies.control_series import rate_of
 
     d_rate = rate_of(port.omega, d_stroke)
-    x0 = from_complex(np.concatenate([port.rest_stroke[None] + 0j, waves_alone / (-1j * w)[:, None]]))
+    x0 = from_complex(
+        np.concatenate([port.rest_stroke[None] + 0j, waves_alone / (-1j * w)[:, None]])
+    )
     v0 = from_complex(np.concatenate([np.zeros((1, p)) + 0j, waves_alone]))
     F0 = np.zeros((c, p))
     F0[0] = port.rest_force

@@ -170,11 +170,11 @@ def _bodies(how: Formulation, reduced: Reduced, found: Solved) -> np.ndarray:
     nodes = reduced.nodes
     v = found.values[1]
     n = (nodes.c - 1) // 2
-    rate = to_complex(
-        np.asarray(basis(2 * np.pi / nodes.omega, n, nodes.count).project) @ v
-    )
+    rate = to_complex(np.asarray(basis(2 * np.pi / nodes.omega, n, nodes.count).project) @ v)
     w = nodes.omega * np.arange(1, n + 1)[:, None]
-    mean = np.real(np.asarray(nodes.period.basis.project)[:1] @ (found.values[2] @ found.Y[0, : nodes.n]))
+    mean = np.real(
+        np.asarray(nodes.period.basis.project)[:1] @ (found.values[2] @ found.Y[0, : nodes.n])
+    )
     return np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
 
 

@@ -64,6 +64,4 @@ def projected(values: np.ndarray) -> np.ndarray:
     count = len(values)
     hat = np.fft.rfft(values, axis=0) / count
     n = (count - 1) // 2
-    return np.concatenate(
-        [hat[:1].real, 2.0 * hat[1 : n + 1].real, -2.0 * hat[1 : n + 1].imag]
-    )
+    return np.concatenate([hat[:1].real, 2.0 * hat[1 : n + 1].real, -2.0 * hat[1 : n + 1].imag])

@@ -43,9 +43,7 @@ def _with_law(model: Model, ports: Ports, law: Any) -> Model:
     kinds = {"spring": "length", "joint": "coordinate"}
     dofs = model.forces.joint_forces.dof
     where = [(kinds[g], i if g == "spring" else dofs[i]) for g, i in ports.place]
-    measures = tuple(
-        (kind, i, is_rate) for is_rate in (False, True) for kind, i in where
-    )
+    measures = tuple((kind, i, is_rate) for is_rate in (False, True) for kind, i in where)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
     def from_zero(t: Array, y: Array) -> Array:

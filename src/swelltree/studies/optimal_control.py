@@ -196,8 +196,9 @@ def _harmonics(waves: Any, length: float, harmonics: int | None) -> int:
 
 def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
     """Typical force of every element and typical power."""
-    size = np.abs(np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max()
-                                * np.eye(len(port.ports))))
+    size = np.abs(
+        np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))
+    )
     moving = np.abs(waves_alone)
     rate = np.sqrt(0.5 * (moving**2).sum(axis=0))
     lead = int((moving**2).sum(axis=1).argmax())

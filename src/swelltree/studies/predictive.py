@@ -196,14 +196,20 @@ class Mpc:
         H, p = self.horizon, len(self.ports)
         f = self.excitation(self.sample * (k + np.arange(H + 1)))
         x0 = (self.plant.C @ z)[:p]
-        drift = (self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)).reshape(-1)
+        drift = (self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)).reshape(
+            -1
+        )
         moved = self.difference @ drift
         moved[:p] -= x0
         g = self.average.T @ moved
         first = np.zeros(H * p)
         first[:p] = 0.5 * u
         g = g + (self.difference @ self.ahead).T @ first
-        s = self.force_max if np.isfinite(self.force_max) else max(np.abs(g).max() / self.scale, 1e-12)
+        s = (
+            self.force_max
+            if np.isfinite(self.force_max)
+            else max(np.abs(g).max() / self.scale, 1e-12)
+        )
         cost = self.scale * s**2
         n = H * p
         Q = np.zeros((n + 1, n + 1))
