@@ -180,7 +180,8 @@ def test_both_methods_agree_on_a_linear_model(model):
     one = sw.optimal_control(model, WAVE, "pto", method="linear", **limits)
     other = sw.optimal_control(model, WAVE, "pto", method="nonlinear", **limits)
     assert other.attrs["mean_power"] == pytest.approx(one.attrs["mean_power"], rel=1e-8)
-    assert np.abs(other.force.values - one.force.values).max() < 1e-5 * 1e5
+    a, b = (x.force_harmonics.values[:6] for x in (one, other))
+    assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
 
 
 def captured(monkeypatch, module):
@@ -219,7 +220,7 @@ def test_derivatives_of_the_nonlinear_program_are_exact(rough, monkeypatch):
 
 @pytest.mark.parametrize("case", ["quadratic", "losses", "friction"])
 def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case):
-    from scipy.optimize import BFGS, NonlinearConstraint, minimize
+    from scipy.optimize import NonlinearConstraint, minimize
 
     seen = captured(monkeypatch, optimal_control)
     limits = {"force_max": 6e4, "stroke_max": 0.35, "harmonics": 3, "limit_points": 24}
@@ -233,7 +234,7 @@ def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case
         program.low,
         program.high,
         jac=lambda z: program.at(z).jacobian,
-        hess=BFGS() if case == "friction" else lambda z, v: np.zeros((len(z), len(z))),
+        hess=lambda z, v: program.at(z).hessian(v) - program.at(z).hessian(0.0 * v),
     )
     none = np.zeros(len(program.low))
     other = minimize(
@@ -243,7 +244,7 @@ def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case
         hess=lambda z: program.at(z).hessian(none),
         method="trust-constr",
         constraints=[rows],
-        options={"gtol": 1e-10, "xtol": 1e-12, "maxiter": 600, "barrier_tol": 1e-10},
+        options={"gtol": 0.0, "xtol": 1e-11, "maxiter": 500, "barrier_tol": 1e-9},
     )
     assert best.point.cost == pytest.approx(other.fun, rel=1e-6)
 
@@ -264,7 +265,7 @@ def late_power(model, wave, periods=25, **options):
     times = np.arange(periods * 40 + 1) * PERIOD / 40
     run = sw.simulate(model, wave, times=times, **options)
     late = slice(-5 * 40 - 1, -1)
-    power = run.absorbed_power.sel(element="pto").values[late].mean()
+    power = run.absorbed_power.sel(pto="pto").values[late].mean()
     return power, run
 
 
