@@ -21,6 +21,7 @@ _MODULES = (
     "viscous",
     "viscous_hydrodyn",
     "drift",
+    "control",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

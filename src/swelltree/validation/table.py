@@ -19,7 +19,16 @@ from rich.table import Table
 
 from swelltree.system.errors import SwelltreeError, suggest
 
-GROUPS = ("joints", "hydro", "viscous", "periodic", "lines", "cables", "weak_scatterer")
+GROUPS = (
+    "joints",
+    "hydro",
+    "viscous",
+    "periodic",
+    "control",
+    "lines",
+    "cables",
+    "weak_scatterer",
+)
 NO_DATA = "skipped: no reference data"
 
 
