@@ -117,7 +117,7 @@ def test_several_ptos_share_the_power_of_the_wave():
     one = sw.optimal_control(pair, WAVE, "reaction", method="linear")
     assert both.attrs["mean_power"] == pytest.approx(both.attrs["bound"], rel=1e-8)
     # one radiating body: two machines cannot take more than the wave gives to it
-    Z, F = impedance(OMEGA)
+    _, F = impedance(OMEGA)
     limit = abs(F) ** 2 / (8 * np.conj(memory(OMEGA)).real)
     assert both.attrs["mean_power"] == pytest.approx(limit, rel=1e-3)
     assert one.attrs["mean_power"] <= limit * (1 + 1e-4)

@@ -10,6 +10,7 @@ be added on the way: a limit that holds at all times is held at the times that m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -24,10 +25,25 @@ HELD = 1e-7  # multiplier of a row that is held
 class Point:
     """A program at some z; cost and rows scaled to about one."""
 
-    cost: float
-    gradient: np.ndarray  # (n,) of the cost
-    rows: np.ndarray  # (m,) c
-    jacobian: np.ndarray  # (m, n) of the rows
+    @cached_property
+    def cost(self) -> float:
+        """f."""
+        raise NotImplementedError
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """Of the cost, (n,)."""
+        raise NotImplementedError
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """c, (m,)."""
+        raise NotImplementedError
+
+    @cached_property
+    def jacobian(self) -> np.ndarray:
+        """Of the rows, (m, n)."""
+        raise NotImplementedError
 
     def hessian(self, multiplier: np.ndarray) -> np.ndarray:
         """Of f + multiplier . c, (n, n)."""
@@ -100,7 +116,7 @@ def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
             value, vector = np.linalg.eigh(H + factor * across)
             if value[0] >= least:
                 return H + factor * across
-        H = H + factor * across
+        H = H + STIFFER[-1] * across
     return (vector * np.where(value > least, value, np.maximum(np.abs(value), least))) @ vector.T
 
 

@@ -259,9 +259,9 @@ class ControlPoint(Point):
         """Of cost plus multipliers times rows."""
         r, program, phi = self.response, self.program, self._phi
         weight = self._samples[1]
-        H = np.zeros((r.d_force.shape[2],) * 2)
+        H = np.zeros((r.d_force.shape[2], r.d_force.shape[2]))
         dF, dv = self._at_samples(r.d_force), self._at_samples(r.d_rate)
-        n_z = H.shape[0]
+        n_z = r.d_force.shape[2]
         dF, dv = dF.reshape(-1, n_z), dv.reshape(-1, n_z)
 
         def times(name: str) -> np.ndarray:

@@ -153,11 +153,11 @@ class Nodes:
         u, c = self.u, self.c
         rho, V, P = self._node_slopes(values, slopes, mu), slopes[1], values[2]
         # node residual per coefficient: (nodes, u, c, u)
-        at = sum(
+        at: Any = sum(
             rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
         )
         if np.any(self.memory):
-            moved = sum(
+            moved: Any = sum(
                 V[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(2)
             )
             back = self._convolved(moved)

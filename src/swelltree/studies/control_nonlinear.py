@@ -6,6 +6,7 @@ functions of the force alone, with the exact Hessian of the Lagrangian by adjoin
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -102,9 +103,9 @@ def nonlinear_control(
     period = set_up(model, how, waves, 2 * np.pi / port.omega, port.harmonics, None, radiation)
     ports = port.ports
     reduced = Reduced(Nodes(how, period, ports, port.mean))
-    linear = isinstance(waves, Components) and model.hydro is not None
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
-    if linear and model.hydro.table is not None:
+    table = None if model.hydro is None else model.hydro.table
+    if isinstance(waves, Components) and table is not None:
         alone = wave_rates(port, wave_forces(model, port, waves))
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(ports, asked.limits, power_scale)
@@ -119,6 +120,7 @@ def nonlinear_control(
         convex=False,
         points=asked.points,
     )
+    begin = time.process_time()
     z = _start(port, alone, goal, program, asked)
     if program.at(z) is None:
         z = np.zeros_like(z)
@@ -128,6 +130,7 @@ def nonlinear_control(
                 "steady_state of this model first."
             )
     optimum = best_of_starts(program, z, asked)
+    spent = time.process_time() - begin
     check_found(program, port, optimum, asked)
     response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
     # the motion of the optimum once more: a rejected step may have come after it
@@ -135,7 +138,7 @@ def nonlinear_control(
     assert final is not None
     bodies = _bodies(how, reduced, final)
     passive = _passive(reduced, goal, port, alone)
-    answer = Answer(response, optimum, program, goal, passive, bodies)
+    answer = Answer(response, optimum, program, goal, passive, bodies, spent)
     return answer, power_bound(port, alone) if np.any(alone) else np.nan
 
 

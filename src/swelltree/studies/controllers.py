@@ -124,7 +124,7 @@ def tracking_law(
     ramp = np.array(float(waves.ramp))
 
     def signal(a: np.ndarray) -> Sinusoids:
-        return Sinusoids(w, a.real, a.imag, np.zeros(()), ramp)
+        return Sinusoids(w, np.real(a), np.imag(a), np.zeros(()), ramp)
 
     target, forward = signal(v), signal(ahead)
     own = 2.0 * R if gain is None else gain

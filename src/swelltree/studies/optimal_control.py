@@ -7,6 +7,7 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.solvers.fourier import from_complex, to_complex
 from swelltree.solvers.sequential import Optimum, minimise
-from swelltree.studies.control_goal import ControlProgram, Goal, Limit
+from swelltree.studies.control_goal import ControlProgram, Goal
 from swelltree.studies.control_limits import read_limits, why_not
 from swelltree.studies.control_linear import (
     Port,
@@ -32,7 +33,7 @@ from swelltree.studies.control_linear import (
     wave_rates,
 )
 from swelltree.studies.control_passive import best_damper
-from swelltree.studies.control_ports import Ports, find_ports, with_signals
+from swelltree.studies.control_ports import find_ports, with_signals
 from swelltree.studies.control_series import Response
 from swelltree.studies.linear_or_not import is_linear
 from swelltree.studies.rao import linear_system
@@ -67,6 +68,7 @@ class Answer:
     goal: Goal
     passive: tuple[float, np.ndarray]
     bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
+    search_cpu: float  # s
 
 
 def optimal_control(
@@ -213,6 +215,7 @@ def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple
 
 
 def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer, float]:
+    begin = time.process_time()
     excitation = wave_forces(model, port, waves)
     alone = wave_rates(port, excitation)
     force_scale, power_scale = scales(port, alone, asked.limits)
@@ -231,6 +234,7 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
         points=asked.points,
     )
     optimum = best_of_starts(program, np.zeros(size), asked)
+    spent = time.process_time() - begin
     check_found(program, port, optimum, asked)
 
     def passive(c: np.ndarray) -> Response:
@@ -243,7 +247,7 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
     F = to_complex(response.force)
     bodies = body_motion(port, excitation, F[1:])
     bodies = np.concatenate([np.zeros_like(bodies[:1]), bodies])
-    return Answer(response, optimum, program, goal, best, bodies), power_bound(port, alone)
+    return Answer(response, optimum, program, goal, best, bodies, spent), power_bound(port, alone)
 
 
 def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
@@ -298,7 +302,7 @@ def series_of(port: Port, x: np.ndarray, v: np.ndarray, F: np.ndarray) -> Respon
         from_complex(np.concatenate([start[None] + 0j, y]))
         for start, y in ((port.rest_stroke, x), (mean[0], v), (port.rest_force, F))
     ]
-    return Response(*parts, none, none, none)
+    return Response(parts[0], parts[1], parts[2], none, none, none)
 
 
 def _joined(results: list[Any], cases: list[Any]) -> Any:
@@ -325,7 +329,7 @@ def _to_dataset(
     radiation: str,
     provenance: Any,
 ) -> Any:
-    from swelltree.results.control import control_dataset
+    from swelltree.studies.control_results import control_dataset
 
     return control_dataset(
         model.layout,

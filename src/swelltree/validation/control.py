@@ -22,7 +22,8 @@ FREQUENCIES = (1.5, 2.1, 3.3, 4.5, 6.0)  # rad/s
 def wavebot(folder: Path) -> Model:
     """The buoy on a vertical slider with a PTO to ground."""
     data = read_hydro(folder / "waveBotBuoy.out", names=["buoy"], rho=1000.0, check=False)
-    place = tuple(float(x) for x in np.ravel(data["rotation_center"])[:3])
+    x, y, z = (float(x) for x in np.ravel(data["rotation_center"])[:3])
+    place = (x, y, z)
     body = Body("buoy", mass=MASS, inertia=(80.0,) * 3, position=place)
     slider = Slider("heave", WORLD.at(*place), body, axis="z")
     pto = LinearPto("pto", joint="heave")

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.layout import DOFS
+from swelltree.solvers.fourier import to_complex
+from swelltree.studies.control_goal import electrical, fine_values
+from swelltree.studies.control_series import sampled
 
 
 def control_dataset(
@@ -22,10 +25,6 @@ def control_dataset(
         attrs: attributes of the result.
     """
     import xarray as xr
-
-    from swelltree.solvers.fourier import to_complex
-    from swelltree.studies.control_goal import electrical, fine_values
-    from swelltree.studies.control_series import sampled
 
     r, goal, program, optimum = answer.response, answer.goal, answer.program, answer.optimum
     u = r.force + ports.damping * r.rate + ports.stiffness * r.stroke
@@ -106,6 +105,7 @@ def control_dataset(
         "kkt_residual": optimum.kkt,
         "leak": max(float(over), 0.0),
         "iterations": len(optimum.history),
+        "search_cpu": answer.search_cpu,
         "quadratic_iterations": optimum.quadratic_iterations,
     }
     return xr.Dataset(data, coords, numbers | attrs)
