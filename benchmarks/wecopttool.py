@@ -190,7 +190,9 @@ def main() -> None:
             # -P: this file has the name of the peer's package
             command = [peer, "-P", script, Path(folder) / "cases.npz", Path(folder) / "out.json"]
             bare = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-            subprocess.run(command, check=True, env=bare)
+            # one thread on both sides: CPU seconds are those of the work, not of waiting
+            bare |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+            subprocess.run(command, check=True, env=bare, stdout=subprocess.DEVNULL)
             theirs = json.loads((Path(folder) / "out.json").read_text())
     else:
         print("wecopttool: no environment with WecOptTool 3.3 (--peer); our side only.")

@@ -17,14 +17,17 @@ _NAMES = {
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
-        LinearPto LinearMooring LinearDamping
+        LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
+        MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
-        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave SeaOf
+        StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
+        SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
-        Case SimulateStudy EquilibriumStudy ModesStudy load loads case_schema
+        Case SimulateStudy EquilibriumStudy ModesStudy RaoStudy
+        ResponseStudy SteadyStateStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.read": "read_hydro",
@@ -43,11 +46,17 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+<<<<<<< HEAD
     "swelltree.studies.optimal_control": "optimal_control",
     "swelltree.studies.controllers": """
         controlled damping_law reactive_law tracking_law replayed
     """,
     "swelltree.studies.predictive": "with_mpc",
+=======
+    "swelltree.studies.state_space": "state_space",
+    "swelltree.studies.control_report": "control_report",
+    "swelltree.studies.excitation_observer": "excitation_observer",
+>>>>>>> main
     "swelltree.studies.steady_state": "steady_state",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",

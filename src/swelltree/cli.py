@@ -207,14 +207,12 @@ def bem(
 
 def run_study(model: Any, study: Any, **options: Any) -> Any:
     """Carry out a study of a case file; options a study does not have are left out."""
-    import importlib
     import inspect
 
-    module = importlib.import_module(f"swelltree.studies.{study.type}")
-    function: Callable[..., Any] = getattr(module, study.type)
-    given = {
-        name: getattr(study, name) for name in study.__dataclass_fields__ if name not in ("name",)
-    }
+    import swelltree
+
+    function: Callable[..., Any] = getattr(swelltree, study.type)
+    given = study.arguments()
     known = inspect.signature(function).parameters
     extra = {name: value for name, value in options.items() if name in known}
     result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)

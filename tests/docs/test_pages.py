@@ -20,7 +20,9 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/tutorial/first_chain.md",
         pytest.param("docs/tutorial/first_waves.md", marks=pytest.mark.slow),
         "docs/how-to/seas.md",
+        pytest.param("docs/how-to/ptos.md", marks=pytest.mark.slow),
         "docs/how-to/check_physics.md",
+        pytest.param("docs/how-to/state_space.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
     ],
 )
@@ -49,3 +51,10 @@ def test_case_file_page_describes_a_system():
     case = loads(text)
     assert case.system.name == "pendulum"
     assert [study.name for study in case.studies] == ["swing"]
+
+
+def test_page_of_ptos_describes_a_machine_and_its_law():
+    (text,) = blocks("docs/how-to/ptos.md", "toml")
+    system = loads(text).system
+    assert [pto.type for pto in system.ptos] == ["hydraulic"]
+    assert system.controllers[0].plain

@@ -29,10 +29,13 @@ def example(name: str):
     [
         pytest.param("ceto", marks=needs_bem),
         pytest.param("sphere_decay", marks=[needs_bem, slow]),
+        pytest.param("power_take_offs", marks=slow),
         pytest.param("moored_float", marks=[needs_bem, slow]),
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
         pytest.param("optimal_control", marks=slow),
+        pytest.param("control_oriented_barges", marks=slow),
+        pytest.param("capsizing_barge", marks=slow),
         pytest.param("spar_of_members", marks=slow),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),
         pytest.param("hinge_barge_tank", marks=[needs_bem, slow]),

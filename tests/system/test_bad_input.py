@@ -380,7 +380,7 @@ CONTROLLERS = {
     "drives twice": (controlled(drives=["ram", "ram"]), "drives names an element twice"),
     "measures an unknown item": (
         controlled(measures=["hige.Pitch"]),
-        "'hige' is not a body, joint or SpringDamper. Did you mean 'hinge'?",
+        "'hige' is not a body, joint, SpringDamper or PTO. Did you mean 'hinge'?",
     ),
     "measures an unknown quantity": (
         controlled(measures=["ram.lenght"]),

@@ -212,3 +212,35 @@ def test_public_names_of_the_package_exist():
     assert "simulate" in dir(swelltree)
     with pytest.raises(AttributeError, match="no attribute 'hinge'"):
         _ = swelltree.hinge
+
+
+def test_studies_of_the_frequency_domain_and_of_periods_are_read():
+    text = """
+        [system]
+        name = "one"
+        bodies = [{ name = "b", mass = 1.0, inertia = [1, 1, 1] }]
+        joints = [{ name = "j", type = "free", base = "world", follower = "b" }]
+        [[studies]]
+        name = "linear"
+        type = "rao"
+        omega = { from = 0.5, to = 1.5, count = 3 }
+        wave_direction_deg = [180.0]
+        [[studies]]
+        name = "sea"
+        type = "response"
+        sea = { type = "irregular", spectrum = { type = "jonswap", Hs = 2.0, Tp = 8.0 } }
+        [[studies]]
+        name = "swell"
+        type = "steady_state"
+        harmonics = 5
+        wave = { type = "regular", amplitude = 1.0, period = 9.0 }
+    """
+    case = sw.loads(text)
+    linear, sea, swell = (study.arguments() for study in case.studies)
+    assert linear["omega"] == (0.5, 1.0, 1.5)
+    assert linear["wave_direction"] == [pytest.approx(3.141592653589793)]
+    assert linear["sea"] is None
+    assert sea["sea"].spectrum.Hs == 2.0
+    assert (swell["harmonics"], swell["wave"].amplitude) == (5, 1.0)
+    assert "name" not in swell
+    assert sw.loads(case.to_toml()).studies == case.studies

@@ -62,6 +62,16 @@ NEEDED = {
     "function": "a:b",
     "bodies": [sw.Body("a")],
     "joints": [sw.Free("f", "world", "a")],
+    "friction": 1,
+    "piston_area": 1,
+    "pressure": 1,
+    "precharge": 1e6,
+    "gas_volume": 1,
+    "ratio": 1,
+    "inertia": 1,
+    "generator_damping": 1,
+    "sea": sw.RegularWave(amplitude=1, period=8),
+    "wave": sw.RegularWave(amplitude=1, period=8),
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
@@ -74,6 +84,10 @@ def test_odd_value_is_taken_or_told(cls):
     needed = {f.name: NEEDED[f.name] for f in fields if f.default is dataclasses.MISSING}
     if cls is sw.AppliedForce:
         needed["force"] = (1, 2, 3)
+    if issubclass(cls, sw.Pto):
+        needed["joint"] = "j"
+    if cls is sw.EndStops:
+        needed |= {"upper": 1, "stop_stiffness": 1}
     if cls is sw.BodyDrag:
         needed["Cd"] = (1, 1, 1)
     if cls is sw.MorisonMember:

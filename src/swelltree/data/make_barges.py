@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.data.pack import write
 from swelltree.system import System
 
 if TYPE_CHECKING:
@@ -23,20 +24,6 @@ if TYPE_CHECKING:
 
 OMEGA = np.concatenate([np.arange(0.12, 1.38, 0.04), np.arange(1.4, 2.25, 0.05)])  # [rad/s]
 HEADINGS_DEG = (-60.0, -45.0, -30.0, -15.0, 0.0, 15.0, 30.0, 45.0, 60.0)
-KEPT = (
-    "added_mass",
-    "radiation_damping",
-    "excitation_force",
-    "hydrostatic_stiffness",
-    "inertia_matrix",
-    "center_of_mass",
-    "rotation_center",
-    "center_of_buoyancy",
-    "displaced_volume",
-    "rho",
-    "g",
-    "water_depth",
-)
 
 
 def barges_file() -> Path:
@@ -49,26 +36,6 @@ def make(system: System) -> xr.Dataset:
     from swelltree.hydro.bem import run_bem
 
     return run_bem(system, OMEGA, np.radians(HEADINGS_DEG).tolist())
-
-
-def write(data: xr.Dataset, path: Path) -> None:
-    """Write what a run needs, small: single precision, compressed, complex as (re, im)."""
-    import xarray as xr
-
-    data = data[list(KEPT)]
-    force = data["excitation_force"]
-    parts = xr.concat([force.real, force.imag], dim="complex").astype("float32")
-    data = data.assign(excitation_force=parts.assign_attrs(force.attrs))
-    data = data.assign_coords(complex=["re", "im"])
-    for name in ("added_mass", "radiation_damping"):
-        # what symmetry makes zero is zero, and takes no room
-        values = data[name]
-        size = np.sqrt(np.abs(values.values).max(axis=0).diagonal())
-        small = np.abs(values.values) < 1e-7 * size[:, None] * size[None, :]
-        data[name] = values.copy(data=np.where(small, 0.0, values.values)).astype("float32")
-    packed = {"zlib": True, "complevel": 9, "shuffle": True}
-    encoding = dict.fromkeys(("added_mass", "radiation_damping", "excitation_force"), packed)
-    data.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 
 def main(argv: list[str]) -> None:

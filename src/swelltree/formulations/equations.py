@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
+from swelltree.formulations.latches import held_motion, latch_group
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.forces.hydro_frame import in_axes, in_frame, mean_yaw
@@ -53,6 +54,9 @@ def solve_motion(
     model = in_frame(model, inner)
     kin = formulation.kinematics(model, t, state)
     loads = total_loads(model, t, kin.motion, inner)
+    if latch_group(model) is not None:
+        now = Now(t, kin.motion, inner)
+        return kin, *held_motion(model, formulation, kin, loads, now)[:2]
     return kin, loads, formulation.acceleration(model, kin, loads.wrench)
 
 
@@ -82,16 +86,28 @@ def event_count(model: Model) -> int:
     return sum(group.event_count for group in model.forces.groups)
 
 
+def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
+    """What events may depend on; the forces in latches only where someone watches them."""
+    kin = formulation.kinematics(model, t, y.state)
+    now = Now(t, kin.motion, y.inner)
+    group = latch_group(model)
+    if group is None or not group.watches_hold:
+        return now
+    loads = total_loads(model, t, kin.motion, y.inner)
+    hold = held_motion(model, formulation, kin, loads, now)[2]
+    return Now(t, kin.motion, y.inner, hold.needed)
+
+
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
     """Values whose fall through zero is an event, (event_count,)."""
-    now = Now(t, formulation.kinematics(model, t, y.state).motion, y.inner)
+    now = _seen(model, formulation, t, y)
     watching = [group for group in model.forces.groups if group.event_count]
     return jnp.concatenate([group.event_values(model, now) for group in watching])
 
 
 def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
     """Phase after events: elements change their inner states."""
-    now = Now(t, formulation.kinematics(model, t, y.state).motion, y.inner)
+    now = _seen(model, formulation, t, y)
     elements, first = dict(y.inner.elements), 0
     for group in model.forces.groups:
         if group.event_count:

@@ -16,13 +16,13 @@ def hydro_options(case: Case) -> dict[str, Any]:
 
 
 def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
-    """Data of the [hydro] section: computed or read; None where there is no section.
+    """Data of the [hydro] section: computed or read; None where there are none.
 
     Args:
         case: a case.
         progress: of a BEM run, as in `run_bem`.
     """
-    if case.hydro is None:
+    if case.hydro is None or (case.hydro.source is None and case.hydro.file is None):
         return None
     if case.hydro.source is not None:
         from swelltree.hydro.bem import bem_of_case

@@ -63,7 +63,7 @@ def truncate(A: Array, B: Array, C: Array, right: Array, left: Array, order: int
     return S @ A @ T, S @ B, C @ T
 
 
-def response(A: Array, B: Array, C: Array, omega: Float[Array, " f"]) -> Complex[Array, "f m m"]:
+def response(A: Array, B: Array, C: Array, omega: Float[Array, " f"]) -> Complex[Array, "f p m"]:
     """C (i omega - A)^-1 B."""
     Z = 1j * omega[:, None, None] * np.eye(A.shape[0]) - A
     return C @ np.linalg.solve(Z, np.broadcast_to(B, (omega.size, *B.shape)))

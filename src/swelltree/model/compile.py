@@ -17,6 +17,12 @@ from swelltree.model.assembly import (
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.describe_forces import build_forces
+from swelltree.model.describe_hulls import (
+    build_hulls,
+    hull_notes,
+    nonlinear_bodies,
+    with_mesh_displacement,
+)
 from swelltree.model.describe_hydro import (
     HydroOptions,
     build_hydro,
@@ -55,6 +61,8 @@ def compile(
     frame: str = "fixed",
     yaw_time: float = 60.0,
     drift: str | None = None,
+    nonlinear: Any = False,
+    stretching: str = "wheeler",
     added_mass: np.ndarray | None = None,
 ) -> Model:
     """Compile a described system.
@@ -73,6 +81,9 @@ def compile(
         yaw_time: time over which that mean is taken [s], longer than the waves.
         drift: second-order wave loads from the data: "none" (the default), "mean", "newman" or
             "qtf" (difference and sum frequencies).
+        nonlinear: True, or names of bodies: buoyancy and Froude-Krylov force act on the actual
+            wetted hull, and linear theory keeps radiation and diffraction. Works without data too.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
         added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
             (Surge ... Yaw), constant in world axes at the reference points
             [kg, kg m, kg m^2].
@@ -80,7 +91,8 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
-    system = system.resolved
+    hulls = nonlinear_bodies(system, nonlinear, stretching)
+    system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
@@ -100,6 +112,7 @@ def compile(
         hydro=None,
         forces=forces,
         sea=Sea(
+            stretching=stretching,
             current=compile_current(system.current, system.water),
             wind=compile_wind(system.wind),
         ),
@@ -115,6 +128,9 @@ def compile(
         redundant=False,
         report=(),
     )
+    if hulls:
+        model = with_group(model, build_hulls(system, layout, hulls))
+        model = model.replace(report=hull_notes(system, hulls))
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
@@ -126,11 +142,12 @@ def compile(
             step,
             frame,
             yaw_time,
+            nonlinear=hulls,
             drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         notes = [*notes, *viscous_notes(system, wet_bodies(system, hydro))]
-        model = model.replace(hydro=loads, added_mass=added, report=tuple(notes))
+        model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
     elif chosen(drift) != "none":

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.model.describe_layout import local_point
+from swelltree.model.describe_ptos import build_ptos
 from swelltree.model.describe_viscous import viscous_groups
 from swelltree.model.forces.applied import Applied
-from swelltree.model.forces.controllers import CompiledController
+from swelltree.model.forces.controllers import CompiledController, PlainLaw
 from swelltree.model.forces.joint_forces import JointForces
 from swelltree.model.forces.moorings import Moorings
 from swelltree.model.forces.springs import Springs
@@ -76,15 +77,17 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         tuple(p.name for p in system.ptos),
         tuple(m.name for m in system.moorings),
     )
+    group = build_ptos(system, layout)
+    machines = () if group is None else group.names
     forces = Forces(
         springs=_springs(system, layout, springs),
         joint_forces=_joint_forces(system, layout, on_joints),
         applied=tuple(_applied(system, layout, f) for f in applied),
         moorings=_moorings(system, layout),
-        controllers=tuple(_controller(layout, names, c) for c in system.controllers),
+        controllers=tuple(_controller(layout, names, machines, c) for c in system.controllers),
         spring_signals=tuple(_signal(f.force) for f in springs),
         joint_signals=tuple(_signal(f.force) for f in on_joints),
-        groups=viscous_groups(system, layout),
+        groups=(*(() if group is None else (group,)), *viscous_groups(system, layout)),
     )
     sensors = Sensors(
         _points(system, [s.point for s in points]),
@@ -138,6 +141,7 @@ def _joint_forces(system: System, layout: Layout, forces: list[JointForce]) -> J
         column("upper", np.inf),
         column("stop_stiffness"),
         column("stop_damping"),
+        column("stop_ramp"),
         dofs,
     )
 
@@ -170,7 +174,9 @@ def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
     )
 
 
-def _controller(layout: Layout, names: Names, controller) -> CompiledController:
+def _controller(
+    layout: Layout, names: Names, machines: tuple[str, ...], controller
+) -> CompiledController:
     measures = []
     for text in controller.measures:
         item, quantity, is_rate = parse_measure(text)
@@ -179,6 +185,8 @@ def _controller(layout: Layout, names: Names, controller) -> CompiledController:
             measures.append(("body", index, is_rate))
         elif item in names.springs:
             measures.append(("length", names.springs.index(item), is_rate))
+        elif item in machines:
+            measures.append(("stroke", machines.index(item), is_rate))
         else:
             k = layout.dof_number(item, quantity)
             if layout.dofs[k].free_turn and not is_rate:
@@ -187,10 +195,14 @@ def _controller(layout: Layout, names: Names, controller) -> CompiledController:
                     f"Measure '{text}.rate'."
                 )
             measures.append(("coordinate", k, is_rate))
-    drives = [
-        ("spring", names.springs.index(name))
-        if name in names.springs
-        else ("joint", names.joint_forces.index(name))
+    groups = {"spring": names.springs, "joint": names.joint_forces, "pto": machines}
+    drives = tuple(
+        (group, own.index(name))
         for name in controller.drives
-    ]
-    return CompiledController((), resolve(controller.law), tuple(measures), tuple(drives))
+        for group, own in groups.items()
+        if name in own
+    )
+    law = resolve(controller.law)
+    if controller.plain:
+        law = PlainLaw(law, len(drives), controller.name)
+    return CompiledController((), law, tuple(measures), drives)

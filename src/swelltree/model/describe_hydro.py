@@ -170,6 +170,13 @@ def build_hydro(
     check_double_counting(options.nonlinear, options.drift, data)
     drift, report = drift_table(order, data, table.place, options.drift)
     table = replace(table, drift=drift)
+    if options.nonlinear:
+        table, notes = _without_froude_krylov(system, layout, mean, table, options.nonlinear)
+        report = [*report, *notes]
+        for name in options.nonlinear:
+            i = layout.bodies.index(name)
+            own = slice(6 * i, 6 * i + 6)
+            buoyancy[i], stiffness[own], stiffness[:, own] = 0.0, 0.0, 0.0
     damping = np.zeros_like(stiffness)
     memory, added = None, table.added_mass_inf
     if options.radiation == "constant":
@@ -245,6 +252,34 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         np.array(water.g),
         np.array(water.depth),
     )
+
+
+def _without_froude_krylov(
+    system: System, layout: Layout, mean: Pose, table: Table, names: tuple[str, ...]
+) -> tuple[Table, list[str]]:
+    """The table with the excitation that nonlinear hulls leave to linear theory."""
+    from swelltree.model.describe_hulls import SAME_HULL, linear_froude_krylov
+
+    remaining, notes = table.excitation.copy(), []
+    for name in names:
+        i = layout.bodies.index(name)
+        own = slice(6 * i, 6 * i + 6)
+        if not np.abs(table.excitation[..., own]).max(initial=0.0) > 0.0:
+            continue
+        pose = Pose(mean.p[i], mean.R[i])
+        F = linear_froude_krylov(
+            system.body(name), pose, system.water, table.omega, table.direction
+        )
+        remaining[..., own] -= F
+        # the longest wave is hardly diffracted: there the two must agree
+        lift = table.excitation[0, :, 6 * i + 2]
+        if np.abs(lift - F[0, :, 2]).max() > SAME_HULL * np.abs(lift).max():
+            notes.append(
+                f"body '{name}': Froude-Krylov heave of its hull and excitation of the data differ "
+                f"by {np.abs(lift - F[0, :, 2]).max() / np.abs(lift).max():.0%} in the longest "
+                "wave. Check that both have the same hull."
+            )
+    return replace(table, remaining=remaining), notes
 
 
 def _uncoupled(layout: Layout, table: Table) -> Table:

@@ -75,6 +75,7 @@ class Table:
     gravity: Array  # m/s^2
     depth: Array  # m
     drift: Any = None  # drift_data.DriftTable, or None
+    remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 
 @pytree()

@@ -4,6 +4,7 @@
     joints        <joint>.base_point, .follower_point, .lead, .length
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
+    PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
 
 Points are measured from the body's reference point.
 """
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from swelltree.model.model import Model
 
 
-def _find(model: Model, name: str) -> tuple[tuple[str, ...], str, int]:
+Path = tuple[str | int, ...]
+
+
+def _find(model: Model, name: str) -> tuple[Path, str, int]:
     """Where a named number lives: path of fields, the array's name, the row."""
     item, _, quantity = name.rpartition(".")
     groups = {
@@ -31,26 +35,56 @@ def _find(model: Model, name: str) -> tuple[tuple[str, ...], str, int]:
         ("forces", "springs"): model.names.springs,
         ("forces", "joint_forces"): model.names.joint_forces,
     }
-    for path, names in groups.items():
-        if item in names:
-            holder = _follow(model, path)
-            known = [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
-            if quantity not in known:
-                raise SwelltreeError(
-                    f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
-                    f"It has {listed(known)}."
-                )
-            return path, quantity, names.index(item)
-    every = [n for names in groups.values() for n in names]
+    places = [(path, names.index(item)) for path, names in groups.items() if item in names]
+    machines = _machines(model)
+    known: list[str] = []
+    for path, row in places or machines.get(item, []):
+        own = _numbers(_follow(model, path))
+        if quantity in own:
+            return path, quantity, row
+        known += own
+    if known:
+        raise SwelltreeError(
+            f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
+            f"It has {listed(known)}."
+        )
+    every = [n for names in groups.values() for n in names] + list(machines)
     raise SwelltreeError(
         f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
     )
 
 
-def _follow(model: Any, path: tuple[str, ...]) -> Any:
+def _numbers(holder: Any) -> list[str]:
+    """Names of the arrays with one row for each item."""
+    return [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
+
+
+def _machines(model: Model) -> dict[str, list[tuple[Path, int]]]:
+    """Where the numbers of each PTO live: in the group, its stops, and its law."""
+    out: dict[str, list[tuple[Path, int]]] = {}
+    for g, group in enumerate(model.forces.groups):
+        if group.kind != "pto":
+            continue
+        at: Path = ("forces", "groups", g)
+        for number, own in enumerate(group.slices()):
+            for row, name in enumerate(group.names[own]):
+                everywhere = own.start + row
+                law = ((*at, "laws", number), row)
+                out[name] = [law, (at, everywhere), ((*at, "stops"), everywhere)]
+    return out
+
+
+def _follow(model: Any, path: Path) -> Any:
     for part in path:
-        model = getattr(model, part)
+        model = model[part] if isinstance(part, int) else getattr(model, part)
     return model
+
+
+def _changed(holder: Any, part: str | int, value: Any) -> Any:
+    """The holder with one field or entry replaced."""
+    if isinstance(part, int):
+        return (*holder[:part], value, *holder[part + 1 :])
+    return replace(holder, **{part: value})
 
 
 def get_value(model: Model, name: str) -> Array:
@@ -75,7 +109,7 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
         changed = replace(holder, **{quantity: _with_row(old, row, value)})
         for depth in reversed(range(len(path))):
             above = _follow(model, path[:depth])
-            changed = replace(above, **{path[depth]: changed})
+            changed = _changed(above, path[depth], changed)
         model = changed
     return model
 

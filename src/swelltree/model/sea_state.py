@@ -19,6 +19,7 @@ from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
 
 POINTS_PER_PERIOD = 40
 METHODS = ("components", "convolution", "moving")
@@ -207,25 +208,33 @@ def in_waves(
     linear = isinstance(waves, Components)
     if linear and (len(waves.amplitude) == 0 or not np.any(waves.amplitude)):
         return model
+    if isinstance(waves, GridWaves) and duration > waves.end * (1 + 1e-9):
+        raise SwelltreeError(
+            f"wave 'gridded': the field ends at {waves.end:g} s, but the run lasts "
+            f"{duration:g} s. Give a longer field or a shorter duration."
+        )
     felt = any(group.uses_sea for group in model.forces.groups)
     if felt:
-        model = model.replace(sea=replace(model.sea, waves=waves))
+        groups = tuple(group.in_sea(model, waves) for group in model.forces.groups)
+        forces = replace(model.forces, groups=groups)
+        model = model.replace(sea=replace(model.sea, waves=waves), forces=forces)
     if model.hydro is not None and model.hydro.table is not None:
+        table = model.hydro.table
         if not linear:
-            raise SwelltreeError(
-                "this wave is not linear and has no linear excitation. Use RegularWave(...) with "
-                "linear hydrodynamics."
-            )
+            waves = _linear_part(table, waves)
+        if table.remaining is not None:
+            # nonlinear hulls feel the undisturbed wave by themselves
+            table = replace(table, excitation=table.remaining)
         turning = any(group.kind == "frame" for group in model.forces.groups)
         if method == "moving" or turning:
             from swelltree.model.moving_waves import moving_waves
 
-            loads: Any = moving_waves(model.hydro.table, waves, method == "moving")
+            loads: Any = moving_waves(table, waves, method == "moving")
         else:
-            loads = wave_loads(model.hydro.table, waves, duration, method, step)
+            loads = wave_loads(table, waves, duration, method, step)
         from swelltree.model.drift import drift_loads
 
-        drift = drift_loads(model.hydro.table, waves, duration, turning)
+        drift = drift_loads(table, waves, duration, turning)
         return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))
     if not felt:
         raise SwelltreeError(
@@ -233,3 +242,22 @@ def in_waves(
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
     return model
+
+
+def _linear_part(table: Table, waves: Any) -> Components:
+    """The first harmonic of a steep wave, whose diffraction stays linear."""
+    from swelltree.waves.stream_function import StreamWave, bound_components
+
+    if table.remaining is None:
+        raise SwelltreeError(
+            "this wave is not linear and has no linear excitation. Use RegularWave(...), or "
+            "compile(..., nonlinear=True)."
+        )
+    if not isinstance(waves, StreamWave):
+        raise SwelltreeError(
+            "a field on a grid does not tell how it is diffracted. Compile without hydro data, "
+            "with compile(system, nonlinear=True)."
+        )
+    bound = bound_components(waves)
+    rows = ("amplitude", "omega", "wavenumber", "beta", "phase")
+    return replace(bound, **{row: getattr(bound, row)[:1] for row in rows})

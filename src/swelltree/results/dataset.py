@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.model.forces.controllers import pto_group
 from swelltree.model.forces.total import element_names
 from swelltree.model.model import Model
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
+from swelltree.results.pto_books import pto_books
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def to_dataset(
         if name in raw and label.dims[:1] == ("body",):
             raw[name] = raw[name][:, order]
     if model.names.ptos:
-        raw["absorbed_power"] = absorbed_power(model, raw)
+        raw |= pto_books(model, raw)
     if "rotation" in raw:
         raw["quaternion"] = matrix_to_quat(raw["rotation"])
         euler = matrix_to_euler(raw["rotation"])
@@ -67,18 +69,13 @@ def to_dataset(
     return dataset
 
 
-def absorbed_power(model: Model, raw: dict[str, np.ndarray]) -> np.ndarray:
-    """Power taken by every PTO, (time, pto) [W]; positive when it leaves the sea."""
-    names, power = model.names, []
-    for pto in names.ptos:
-        if pto in names.springs:
-            i = names.springs.index(pto)
-            power.append(raw["spring_tension"][:, i] * raw["spring_rate"][:, i])
-        else:
-            i = names.joint_forces.index(pto)
-            dof = model.forces.joint_forces.dof[i]
-            power.append(-raw["joint_force_force"][:, i] * raw["rate"][:, dof])
-    return np.stack(power, axis=1)
+def stroke_units(model: Model) -> list[str]:
+    """Metre or radian for the stroke of every PTO."""
+    names, group = model.names, pto_group(model)
+    machines = {} if group is None else dict(zip(group.names, group.turns, strict=True))
+    dofs = dict(zip(names.joint_forces, model.forces.joint_forces.dof, strict=True))
+    turns = {name: model.layout.dofs[k].turns for name, k in dofs.items()} | machines
+    return ["rad" if turns.get(name, False) else "m" for name in names.ptos]
 
 
 def body_order(model: Model) -> list[int]:
@@ -140,6 +137,7 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
             "joint_element", ["N m" if dof.turns else "N" for dof in dofs], "unit of the force"
         ),
         "pto": text("pto", names.ptos, "power take-off"),
+        "pto_unit": text("pto", stroke_units(model), "unit of the stroke"),
         "mooring": text("mooring", names.moorings, "linear mooring"),
         "applied": text("applied", names.applied, "applied force"),
         "applied_body": text(

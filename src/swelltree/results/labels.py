@@ -194,6 +194,25 @@ LABELS: dict[str, Label] = {
     "hydro_hydrostatics": Label(
         "hydrostatic_force", ("body", "dof"), "N, N m", "buoyancy", _POINT, _EACH
     ),
+    "hull_force": Label(
+        "hull_force",
+        ("body", "dof"),
+        "N, N m",
+        "pressure of the undisturbed sea on the wetted hull, buoyancy included",
+        _POINT,
+        _EACH,
+    ),
+    "hull_froude_krylov": Label(
+        "froude_krylov_force",
+        ("body", "dof"),
+        "N, N m",
+        "dynamic pressure of the undisturbed sea on the wetted hull",
+        _POINT,
+        _EACH,
+    ),
+    "hull_volume": Label(
+        "submerged_volume", ("body",), "m^3", "volume under the incident surface", "", _EACH
+    ),
     "mooring_wrench": Label(
         "mooring_force",
         ("mooring", "dof"),
@@ -240,6 +259,32 @@ LABELS: dict[str, Label] = {
     "absorbed_power": Label(
         "absorbed_power", ("pto",), "W", "power taken from the sea, -F times rate of the coordinate"
     ),
+    "delivered_power": Label(
+        "delivered_power", ("pto",), "W", "useful power: electric, or behind the motor"
+    ),
+    "pto_losses": Label("pto_losses", ("pto",), "W", "power lost in the machine and its end stops"),
+    "pto_stored_energy": Label(
+        "pto_stored_energy", ("pto",), "J", "energy stored in springs, gas and flywheel"
+    ),
+    "pto_force": Label(
+        "pto_force",
+        ("pto",),
+        "N, N m",
+        "force on the stroke, spring and stops included; positive acts to increase the stroke",
+    ),
+    "pto_stroke": Label("pto_stroke", ("pto",), "m, rad", "length or coordinate less its rest"),
+    "pto_rate": Label("pto_rate", ("pto",), "m/s, rad/s", "rate of the stroke"),
+    "pto_stop_force": Label("pto_stop_force", ("pto",), "N, N m", "force of the end stops"),
+    "pto_limited": Label("pto_limited", ("pto",), "1", "one while a limit of the machine is met"),
+    "pto_latch_force": Label(
+        "pto_latch_force", ("pto",), "N, N m", "force of the latch that holds the stroke"
+    ),
+    "pto_mode": Label("pto_mode", ("pto",), "1", "one while latched or declutched"),
+    "pto_pressure": Label("pto_pressure", ("pto",), "Pa", "pressure of high less low side"),
+    "pto_oil_volume": Label("pto_oil_volume", ("pto",), "m^3", "oil in the high-pressure side"),
+    "pto_oil_total": Label("pto_oil_total", ("pto",), "m^3", "oil in both sides"),
+    "pto_flywheel_speed": Label("pto_flywheel_speed", ("pto",), "rad/s", "speed of the flywheel"),
+    "pto_copper_loss": Label("pto_copper_loss", ("pto",), "W", "loss in the winding"),
     "distance": Label("distance", ("pair",), "m", "distance between the two points"),
     "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
     "partition_condition": Label(

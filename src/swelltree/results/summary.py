@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.results.energy import energy_scale
+from swelltree.results.pto_books import mean_books
+from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
 if TYPE_CHECKING:
@@ -90,10 +92,19 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
 
     parts: list[Any] = [Text(title, style="bold")] if title else []
     if "position" in dataset and "time" in dataset.dims:
-        parts += [_run_line(dataset), _extremes_table(dataset)]
+        periodic = dataset.attrs.get("study") == "steady_state"
+        parts.append(periodic_line(dataset) if periodic else _run_line(dataset))
+        parts.append(_extremes_table(dataset))
         if "spring_tension" in dataset:
             parts.append(_springs_line(dataset))
-        parts.append(_budget_table(dataset))
+        if "delivered_power" in dataset:
+            parts.append(_pto_table(dataset))
+        if "work" in dataset:
+            parts.append(_budget_table(dataset))
+    elif "rao" in dataset:
+        parts += rao_tables(dataset, STYLE)
+    elif "standard_deviation" in dataset:
+        parts += response_tables(dataset, STYLE)
     elif "position" in dataset:
         parts += rest_tables(dataset, STYLE)
     elif "natural_period" in dataset:
@@ -146,6 +157,19 @@ def _springs_line(dataset: xr.Dataset) -> Any:
         table.add_row(
             str(name), f"{tension:.4g}", f"{dataset['spring_length'].values[:, i].max():.4g}"
         )
+    return table
+
+
+def _pto_table(dataset: xr.Dataset) -> Any:
+    from rich.table import Table
+
+    table = Table(title="power take-offs, mean \\[W]", **STYLE)
+    table.add_column("pto", style="cyan")
+    for heading in ("absorbed", "delivered", "lost", "efficiency"):
+        table.add_column(heading, justify="right")
+    for name, absorbed, delivered, lost in mean_books(dataset):
+        share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "-"
+        table.add_row(name, f"{absorbed:.5g}", f"{delivered:.5g}", f"{lost:.5g}", share)
     return table
 
 

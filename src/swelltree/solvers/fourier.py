@@ -38,11 +38,11 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
     Args:
         period: [s].
         harmonics: N.
-        nodes: number of equidistant nodes, at least 2N + 1; a power of two, at least twice as
-            many as coefficients, if not given.
+        nodes: number of equidistant nodes, at least 2N + 1; twice as many as coefficients, or a
+            few more for the Fourier transform, if not given.
     """
     size = 2 * harmonics + 1
-    count = 2 ** int(np.ceil(np.log2(2 * size))) if nodes is None else nodes
+    count = good_size(2 * size) if nodes is None else nodes
     omega = 2.0 * np.pi / period
     t = period * np.arange(count) / count
     k = np.arange(1, harmonics + 1) * omega
@@ -53,6 +53,12 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
     second = np.concatenate([0.0 * one, -(k**2) * cos, -(k**2) * sin], axis=1)
     project = value.T * np.where(np.arange(size) == 0, 1.0, 2.0)[:, None] / count
     return Basis(np.array(omega), t, value, rate, second, project)
+
+
+def good_size(least: int) -> int:
+    """The smallest number 4, 5 or 6 times a power of two that is not less."""
+    power = 2 ** max(int(np.ceil(np.log2(max(least, 1) / 8))), 0)
+    return min(k * power for k in (4, 5, 6, 8) if k * power >= least)
 
 
 def to_complex(coefficients: Array) -> Array:

@@ -64,6 +64,8 @@ def constrained_solve(
     m, n = J.shape
     if m == 0:
         return solve_spd(M, f), jnp.zeros(0)
+    # custom_linear_solve takes no derivative along f alone: let gamma depend on it by nothing
+    gamma = gamma + 0.0 * f[0]
     M_, J_ = jax.lax.stop_gradient(M), jax.lax.stop_gradient(J)
     Q, R = jnp.linalg.qr(J_.T, mode="complete")
     Q1, Q2, R = Q[:, :m], Q[:, m:], R[:m]

@@ -23,6 +23,7 @@ from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.equilibrium import equilibrium_state, find_rest
+from swelltree.studies.linear_ptos import linear_notes
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -187,6 +188,7 @@ def _to_dataset(
     attrs = {
         "study": "modes",
         "formulation": how.name,
+        "report": " ".join(linear_notes(model)),
         "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }
     data = {

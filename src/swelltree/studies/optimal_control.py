@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -158,23 +159,25 @@ def optimal_control(
         method = "linear" if is_linear(_still(free), how, linear["state"]) else "nonlinear"
     port: Port | None = None
     results = []
-    for one in cases:
-        waves = realised(model, sea, one)
-        length = period_of(waves, period)
-        count = _harmonics(waves, length, harmonics)
-        if port is None or port.harmonics != count or port.omega != 2 * np.pi / length:
-            port = look_in(free, how, ports, length, count, radiation, linear)
-        if method == "linear":
-            answer, bound = _linear(free, port, waves, asked)
-        else:
-            from swelltree.studies.control_nonlinear import nonlinear_control
+    # matrices of some hundred rows: threads of the linear algebra would only wait
+    with threadpool_limits(limits=1):
+        for one in cases:
+            waves = realised(model, sea, one)
+            length = period_of(waves, period)
+            count = _harmonics(waves, length, harmonics)
+            if port is None or port.harmonics != count or port.omega != 2 * np.pi / length:
+                port = look_in(free, how, ports, length, count, radiation, linear)
+            if method == "linear":
+                answer, bound = _linear(free, port, waves, asked)
+            else:
+                from swelltree.studies.control_nonlinear import nonlinear_control
 
-            answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
-        results.append(
-            _to_dataset(free, port, answer, bound, method, radiation, provenance).assign_attrs(
-                case=str(one)
+                answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
+            results.append(
+                _to_dataset(free, port, answer, bound, method, radiation, provenance).assign_attrs(
+                    case=str(one)
+                )
             )
-        )
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)

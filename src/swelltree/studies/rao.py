@@ -22,6 +22,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.forces.controllers import pto_group, pto_strokes
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
@@ -34,6 +35,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
+from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -47,6 +49,7 @@ def _linearised(formulation: Formulation) -> Any:
         t = jnp.zeros(())
         inner = inner_at_rest(model)
         zero = jnp.zeros_like(state.s)
+        group = pto_group(model)
 
         def force(step: Array, s: Array) -> Array:
             moved = formulation.retract(model, state, step)
@@ -58,14 +61,15 @@ def _linearised(formulation: Formulation) -> Any:
                 tau = tau + formulation.constraint(kin)[1].T @ lam
             return tau
 
-        def watched(step: Array) -> tuple[Array, Array]:
+        def watched(step: Array) -> tuple[Array, Array, Array]:
             moved = formulation.retract(model, state, step)
             motion = formulation.kinematics(model, t, moved).motion
-            return motion.coordinate, lengths(model.forces.springs, motion)[0]
+            strokes = pto_strokes(model, motion)[0] if group is not None else jnp.zeros(0)
+            return motion.coordinate, lengths(model.forces.springs, motion)[0], strokes
 
         kin = formulation.kinematics(model, t, state)
         K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
-        to_coordinate, to_length = jax.jacfwd(watched)(zero)
+        to_coordinate, to_length, to_stroke = jax.jacfwd(watched)(zero)
         dry = model.replace(added_mass=None)
         out = {
             "stiffness": -K,
@@ -74,6 +78,8 @@ def _linearised(formulation: Formulation) -> Any:
             "P": kin.P,
             "coordinate": to_coordinate,
             "length": to_length,
+            "stroke": to_stroke,
+            "pto_damping": pto_slopes(model, t, kin.motion),
         }
         if kin.rows is not None and formulation.keeps_rows:
             out["rows"] = formulation.constraint(kin)[1]
@@ -121,9 +127,12 @@ def linear_system(
         "to_bodies": parts["P"] @ Z,
         "to_coordinates": parts["coordinate"] @ Z,
         "to_lengths": parts["length"] @ Z,
+        "to_strokes": parts["stroke"] @ Z,
+        "pto_damping": parts["pto_damping"],
         "state": state,
         "pieces": pieces,
         "still": still,
+        "free_directions": Z,
     }
 
 
@@ -283,11 +292,16 @@ def rao(
 
 
 def damper_power(model: Model, linear: dict[str, Any], w: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Mean power taken by every spring's and joint force's damper per square metre, (..., e)."""
+    """Mean power taken by every damper per square metre of amplitude, (..., e).
+
+    Springs first, then joint forces, then PTOs by the slope of their force at rest.
+    """
     forces = model.forces
     dofs = np.array(forces.joint_forces.dof, dtype=int)
-    moved = np.concatenate([linear["to_lengths"], linear["to_coordinates"][dofs]])
-    c = np.concatenate([forces.springs.damping, forces.joint_forces.damping])
+    moved = [linear["to_lengths"], linear["to_coordinates"][dofs], linear["to_strokes"]]
+    moved = np.concatenate(moved)
+    c = [forces.springs.damping, forces.joint_forces.damping, linear["pto_damping"]]
+    c = np.concatenate(c)
     stroke = y @ moved.T
     rate = w.reshape(-1, *(1,) * (stroke.ndim - 1)) * np.abs(stroke)
     return 0.5 * c * rate**2
@@ -342,7 +356,7 @@ def _to_dataset(
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
-        "element": [*model.names.springs, *model.names.joint_forces],
+        "element": [*model.names.springs, *model.names.joint_forces, *pto_names(model)],
     }
     attrs = {
         "study": "rao",
@@ -352,7 +366,7 @@ def _to_dataset(
         "rho": water.rho,
         "g": water.g,
         "water_depth": water.depth,
-        "report": " ".join(model.report),
+        "report": " ".join([*model.report, *linear_notes(model)]),
     }
     return xr.Dataset(data, coords, attrs | (provenance or {}))
 
@@ -423,7 +437,8 @@ def response(
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
-        "element": [*model.names.springs, *model.names.joint_forces],
+        "element": [*model.names.springs, *model.names.joint_forces, *pto_names(model)],
     }
     attrs = {"study": "response", "sea": repr(sea), "drag": drag, "drag_rounds": rounds}
-    return xr.Dataset(data, coords, attrs)
+    notes = " ".join([*model.report, *linear_notes(model)])
+    return xr.Dataset(data, coords, attrs | {"report": notes})

@@ -198,6 +198,11 @@ def simulate(
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+        if event_count(model):
+            raise SwelltreeError(
+                "radiation='convolution' keeps its step, and this model switches at events "
+                "(latching, declutching) between steps. Compile with radiation='state_space'."
+            )
         step = _convolution_step(model.hydro.memory, solver, step, t_out)
     fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
     options = Options(rtol=rtol, atol=atol, step=fixed)

@@ -151,7 +151,8 @@ def _find_files(table: Any, folder: Path) -> None:
             is_mesh = key == "path" and table.get("shape") == "mesh"
             is_record = key == "file" and table.get("type") == "measured"
             is_data = key == "hydro" and isinstance(value, dict)
-            if (is_mesh or is_record) and isinstance(value, str):
+            is_field = key == "data" and table.get("type") == "gridded"
+            if (is_mesh or is_record or is_field) and isinstance(value, str):
                 table[key] = str(folder / value)
             elif is_data and isinstance(value.get("file"), str):
                 value["file"] = str(folder / value["file"])

@@ -4,7 +4,7 @@ from typing import ClassVar, NamedTuple
 
 from swelltree.system.describe import Description, description
 from swelltree.system.signals import Function
-from swelltree.system.values import Name, Names
+from swelltree.system.values import Flag, Name, Names
 
 
 class Measure(NamedTuple):
@@ -39,9 +39,11 @@ class Controller(Description):
         name: unique in the system.
         measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
             "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
-            its rotations only as rates).
-        drives: names of the SpringDamper and JointForce elements whose u the law gives.
+            its rotations only as rates), "pto.stroke", "pto.stroke.rate".
+        drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
         law: function u(t, y) -> one value for each driven element, or "module:name".
+        plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
+            some 0.1 ms for each evaluation, with derivatives by differences.
     """
 
     kind: ClassVar[str] = "controller"
@@ -49,10 +51,11 @@ class Controller(Description):
     measures: Names
     drives: Names
     law: Function
+    plain: Flag = False
 
     def __post_init__(self) -> None:
         if not self.drives:
-            raise self.fail("drives is empty. Name at least one SpringDamper or JointForce.")
+            raise self.fail("drives is empty. Name at least one SpringDamper, JointForce or PTO.")
         if len(set(self.drives)) != len(self.drives):
             raise self.fail("drives names an element twice. Name each once.")
         for text in self.measures:

@@ -86,11 +86,19 @@ class SpringDamper(Force):
         return {"a": self.a, "b": self.b}
 
 
-def _as_joint_name(value: Any) -> str:
+def as_joint_name(value: Any) -> str:
+    """The name of a joint, or of the joint itself."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise ValueError(f"{shown(value)} is not a joint. Give a joint or its name.")
     return name
+
+
+MaybeDof = Annotated[
+    Any,
+    BeforeValidator(lambda value: None if value is None else as_dof(value)),
+    WithJsonSchema({"enum": list(DOFS)}),
+]
 
 
 @description
@@ -112,17 +120,14 @@ class JointForce(Force):
         upper: upper end stop [m, rad].
         stop_stiffness: of the stops [N/m, N m/rad].
         stop_damping: of the stops while touched [N s/m, N m s/rad].
+        stop_ramp: overrun over which that damping sets in [m, rad].
         force: u [N, N m], a signal.
     """
 
     type: ClassVar[str] = "joint_force"
     name: Name
-    joint: Annotated[str, BeforeValidator(_as_joint_name)]
-    dof: Annotated[
-        Any,
-        BeforeValidator(lambda value: None if value is None else as_dof(value)),
-        WithJsonSchema({"enum": list(DOFS)}),
-    ] = None
+    joint: Annotated[str, BeforeValidator(as_joint_name)]
+    dof: MaybeDof = None
     stiffness: Number = 0.0
     rest_position: Number = 0.0
     damping: Number = 0.0
@@ -133,9 +138,12 @@ class JointForce(Force):
     stop_stiffness: Number | None = None
     stop_damping: Number = 0.0
     force: Signal | None = None
+    stop_ramp: Number = 0.01
 
     def __post_init__(self) -> None:
         self.check_not_negative("stiffness", "damping", "friction", "stop_damping")
+        if not self.stop_ramp > 0:
+            raise self.fail(f"stop_ramp {self.stop_ramp} m is not positive. Give e.g. 0.01.")
         if not self.friction_velocity > 0:
             raise self.fail(
                 f"friction_velocity {self.friction_velocity} m/s is not positive. Give e.g. 1e-3."

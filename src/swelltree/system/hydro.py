@@ -9,7 +9,16 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.radiation import FRAMES, RADIATION, FitLike, RadiationFit
-from swelltree.system.values import Flag, Number, Numbers, as_number, as_numbers, as_text, one_of
+from swelltree.system.values import (
+    Flag,
+    Number,
+    Numbers,
+    as_names,
+    as_number,
+    as_numbers,
+    as_text,
+    one_of,
+)
 
 DRIFT = ("none", "mean", "newman", "qtf")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
@@ -43,7 +52,8 @@ class OmegaRange(Description):
         return tuple(np.linspace(self.start, self.stop, self.count).tolist())
 
 
-def _as_omega(value: Any) -> Any:
+def as_omega(value: Any) -> Any:
+    """Frequencies as a range or a sorted row [rad/s]."""
     if value is None or isinstance(value, OmegaRange):
         return value
     if isinstance(value, dict):
@@ -102,7 +112,14 @@ def _as_source(value: Any) -> Any:
     return value
 
 
-_omega_schema = {
+def _as_nonlinear(value: Any) -> Any:
+    return value if isinstance(value, bool) else as_names(value)
+
+
+_flag = {"type": "boolean"}
+_names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_stretching = one_of(("wheeler", "constant", "extrapolate"), "stretching")
+OMEGA_SCHEMA = {
     "anyOf": [
         {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1},
         {
@@ -141,12 +158,15 @@ class HydroSpec(Description):
         frame: "fixed", or "yaw" for data whose axes follow the mean yaw of each body.
         yaw_time: time over which that mean is taken [s].
         drift: second-order wave loads: "none", "mean", "newman" or "qtf".
+        nonlinear: true, or names of bodies, for buoyancy and Froude-Krylov forces on the actual
+            wetted hull; then data are not needed.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
     """
 
     kind: ClassVar[str] = "hydro"
     source: Annotated[Literal["capytaine"] | None, BeforeValidator(_as_source)] = None
     file: Annotated[str | None, BeforeValidator(_as_path)] = None
-    omega: Annotated[Any, BeforeValidator(_as_omega), WithJsonSchema(_omega_schema)] = None
+    omega: Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)] = None
     wave_direction_deg: Numbers = (0.0,)
     lid: Flag = True
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (
@@ -164,9 +184,14 @@ class HydroSpec(Description):
     frame: Annotated[str, _frame[0], _frame[1]] = "fixed"
     yaw_time: Number = 60.0
     drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
+    nonlinear: Annotated[
+        Any, BeforeValidator(_as_nonlinear), WithJsonSchema({"anyOf": [_flag, _names]})
+    ] = False
+    stretching: Annotated[str, *_stretching] = "wheeler"
 
     def __post_init__(self) -> None:
-        if (self.source is None) == (self.file is None):
+        alone = self.source is None and self.file is None and self.nonlinear is not False
+        if (self.source is None) == (self.file is None) and not alone:
             raise self.fail(
                 'give either source = "capytaine" for a BEM run, or file = "..." with its results.'
             )
@@ -197,6 +222,8 @@ class HydroSpec(Description):
             "frame": self.frame,
             "yaw_time": self.yaw_time,
             "drift": self.drift,
+            "nonlinear": self.nonlinear,
+            "stretching": self.stretching,
         }
 
     @property

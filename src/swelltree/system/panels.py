@@ -145,17 +145,19 @@ def _cut(ring: np.ndarray) -> np.ndarray:
     return np.array(kept)
 
 
-def hull_panels(hull: h.Hull, scale: float = 1.0) -> Panels:
+def hull_panels(hull: h.Hull, scale: float = 1.0, *, true_sections: bool = False) -> Panels:
     """The whole closed surface of a hull in its own frame.
 
     Args:
         hull: the shape.
         scale: factor on the size of the panels; a mesh file can only be divided (0.5, 0.25 ...).
+        true_sections: horizontal sections of shapes of revolution have the true area, as
+            hydrostatics want it, rather than half way to it, as a BEM run wants it.
     """
-    return join(_part(part, scale) for part in hull.parts)
+    return join(_part(part, scale, true_sections) for part in hull.parts)
 
 
-def _part(part: h.Hull, scale: float) -> Panels:
+def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
     match part:
         case h.MeshFile():
             from swelltree.system.mesh_files import read_panels
@@ -175,7 +177,7 @@ def _part(part: h.Hull, scale: float) -> Panels:
         case h.HorizontalCylinder():
             return _horizontal(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
         case _:
-            return _revolved(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
+            return _revolved(part, _size(part, scale), true_sections).moved((*part.offset[:2], 0.0))
 
 
 def _size(part: h.Hull, scale: float) -> float:
@@ -283,17 +285,19 @@ def sphere_centre(part: h.Sphere | h.Hemisphere) -> tuple[float, float]:
     return part.radius - draft + part.offset[2], 1.0 if isinstance(part, h.Sphere) else 0.5
 
 
-def _revolved(part: h.Hull, size: float) -> Panels:
+def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
     """Panels of a shape of revolution."""
     if isinstance(part, h.Sphere | h.Hemisphere):
-        points = _arc(part, size)
+        points = _arc(part, size, 1.0 if true_sections else 2.0)
     else:
         points = _subdivided(profile(part), size)
     largest = max(r for r, _ in points)
     n = max(8, 4 * round(0.5 * math.pi * largest / size))
     # half way to a polygon with the area of the circle
     factor = math.sqrt(2.0 * math.pi / n / math.sin(2.0 * math.pi / n))
-    if isinstance(part, h.Sphere | h.Hemisphere):
+    if true_sections:
+        factor = factor**2
+    elif isinstance(part, h.Sphere | h.Hemisphere):
         factor *= _arc_factor(part, np.array(points))
     angle = np.linspace(0.0, 2.0 * math.pi, n + 1)
     r, z = np.array(points).T
@@ -332,8 +336,10 @@ def _subdivided(rows: list[tuple[float, float]], size: float) -> list[tuple[floa
     return points
 
 
-def _arc(part: h.Sphere | h.Hemisphere, size: float) -> list[tuple[float, float]]:
-    """The profile of a sphere, with a point on the waterline."""
+def _arc(
+    part: h.Sphere | h.Hemisphere, size: float, above: float = 2.0
+) -> list[tuple[float, float]]:
+    """The profile of a sphere, with a point on the waterline and larger steps above it."""
     radius, (centre, top) = part.radius, sphere_centre(part)
     cuts = [0.0, top * math.pi]
     if -radius < centre < radius:
@@ -342,7 +348,7 @@ def _arc(part: h.Sphere | h.Hemisphere, size: float) -> list[tuple[float, float]
             cuts.insert(1, water)
     angles = [0.0]
     for a, b in itertools.pairwise(cuts):
-        coarse = 2.0 * size if len(angles) > 1 else size
+        coarse = above * size if len(angles) > 1 else size
         # even steps: the pole is no edge
         angles += [a + (b - a) * s for s in steps(radius * (b - a), coarse, grade=0.2)[1:]]
     rows = [(radius * math.sin(a), centre - radius * math.cos(a)) for a in angles]

@@ -1,80 +1,105 @@
 """Power take-offs: what turns motion into useful power.
 
-The force on the coordinate is F = -c q' - k (q - q0) + u; the absorbed power -F q' is positive
-when it is taken from the sea.
+Here are the simple ones; machines are in `pto_machines`, latches and clutches in
+`pto_switching`.
 """
 
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Any, ClassVar
 
-from pydantic import BeforeValidator, WithJsonSchema
-
-from swelltree.system.bodies import POINT_SCHEMA, as_point
 from swelltree.system.describe import description
-from swelltree.system.forces import Force, JointForce, SpringDamper
+from swelltree.system.forces import JointForce, SpringDamper
+from swelltree.system.pto_base import Pto
+from swelltree.system.pto_machines import (
+    ConstantPressurePto,
+    DirectDrivePto,
+    HydraulicPto,
+    MechanicalRectifierPto,
+)
+from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
 from swelltree.system.signals import Signal
-from swelltree.system.values import Name, Number
-
-MaybePoint = Annotated[
-    Any,
-    BeforeValidator(lambda value: None if value is None else as_point(value)),
-    WithJsonSchema(POINT_SCHEMA),
-]
-MaybeJoint = Annotated[
-    Any,
-    BeforeValidator(lambda value: getattr(value, "name", value)),
-    WithJsonSchema({"type": "string"}),
-]
+from swelltree.system.values import Number
 
 
 @description
-class LinearPto(Force):
-    """Damper and spring between two points, or on a joint coordinate.
+class LinearPto(Pto):
+    """Damper and spring: F = -c v - k x + u.
 
     Args:
-        name: unique in the system.
-        a: one end.
-        b: the other end.
-        joint: the joint or its name, instead of two ends.
-        dof: its coordinate; may be left out when the joint has one.
         damping: c [N s/m, N m s/rad].
-        stiffness: k [N/m, N m/rad].
-        rest: length or coordinate without spring force [m, rad]; between points the described
-            distance if not given, on a joint zero.
-        force: u [N, N m], a signal.
+        force: u [N, N m], a signal; a controller may drive it instead.
+        efficiency: delivered over absorbed power of the damper.
     """
 
-    kind: ClassVar[str] = "pto"
     type: ClassVar[str] = "linear"
-    name: Name
-    a: MaybePoint = None
-    b: MaybePoint = None
-    joint: MaybeJoint = None
-    dof: str | None = None
-    damping: Number = 0.0
-    stiffness: Number = 0.0
-    rest: Number | None = None
-    force: Signal | None = None
+    damping: Number = field(default=0.0, kw_only=True)
+    force: Signal | None = field(default=None, kw_only=True)
+    efficiency: Number = field(default=1.0, kw_only=True)
 
-    def __post_init__(self) -> None:
-        between = self.a is not None and self.b is not None
-        if between == (self.joint is not None) or (self.a is None) != (self.b is None):
-            raise self.fail("give either two ends a and b, or a joint.")
-        self.check_not_negative("stiffness", "damping")
+    def check(self) -> None:
+        self.check_not_negative("damping")
+        self.check_share()
         self.element  # noqa: B018 - its own checks, under the name of this PTO
 
     @property
-    def element(self) -> SpringDamper | JointForce:
-        """The force element it stands for."""
+    def element(self) -> SpringDamper | JointForce | None:
+        """The force element it stands for; None with stops, limits or losses."""
+        if not self.is_plain("lower", "upper", "force_limit", "power_limit", "efficiency"):
+            return None
         common = {"stiffness": self.stiffness, "damping": self.damping, "force": self.force}
         if self.joint is None:
             return SpringDamper(self.name, self.a, self.b, rest_length=self.rest, **common)
         rest = 0.0 if self.rest is None else self.rest
         return JointForce(self.name, self.joint, self.dof, rest_position=rest, **common)
 
-    @property
-    def points(self) -> dict[str, Any]:
-        """The points by field name."""
-        return {} if self.a is None else {"a": self.a, "b": self.b}
+
+@description
+class CoulombPto(Pto):
+    """Constant force against the motion: F = -friction tanh(v / friction_velocity) - c v + u.
+
+    Args:
+        friction: size of the force [N, N m].
+        friction_velocity: velocity over which its change of sign is smoothed [m/s, rad/s].
+        damping: c [N s/m, N m s/rad].
+        force: u [N, N m], a signal; a controller may drive it instead.
+        efficiency: delivered over absorbed power; zero for plain friction.
+    """
+
+    type: ClassVar[str] = "coulomb"
+    friction: Number = field(kw_only=True)
+    friction_velocity: Number = field(default=0.01, kw_only=True)
+    damping: Number = field(default=0.0, kw_only=True)
+    force: Signal | None = field(default=None, kw_only=True)
+    efficiency: Number = field(default=1.0, kw_only=True)
+
+    def check(self) -> None:
+        self.check_not_negative("friction", "damping")
+        self.check_positive("friction_velocity")
+        self.check_share()
 
 
-PTO_TYPES: dict[str, Any] = {LinearPto.type: LinearPto}
+@description
+class EndStops(Pto):
+    """End stops alone, between two points or on a joint coordinate."""
+
+    type: ClassVar[str] = "end_stops"
+
+    def check(self) -> None:
+        if self.lower is None and self.upper is None:
+            raise self.fail("has no stop. Give lower, upper or both.")
+
+
+PTO_TYPES: dict[str, Any] = {
+    cls.type: cls
+    for cls in (
+        LinearPto,
+        CoulombPto,
+        EndStops,
+        HydraulicPto,
+        ConstantPressurePto,
+        DirectDrivePto,
+        MechanicalRectifierPto,
+        LatchingPto,
+        DeclutchingPto,
+    )
+}

@@ -7,9 +7,10 @@ time over which it grows from still water to its full height [s].
 
 import itertools
 import math
+import os
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
 from swelltree.system.schema import SchemaOf, choice_schema
@@ -21,6 +22,20 @@ _amplitudes = one_of(("deterministic", "rayleigh"), "choice of amplitudes")
 Spacing = Annotated[str, _spacing[0], _spacing[1]]
 Amplitudes = Annotated[str, _amplitudes[0], _amplitudes[1]]
 Text = Annotated[str, BeforeValidator(as_text)]
+_interpolation = one_of(("linear", "cubic"), "interpolation")
+Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
+
+
+def as_field(value: Any) -> Any:
+    """A dataset, or the path of its file."""
+    if hasattr(value, "data_vars"):
+        return value
+    if not isinstance(value, str | os.PathLike):
+        raise ValueError("is not a field. Give an xarray.Dataset or the path of a netCDF file.")
+    return as_text(os.fspath(value))
+
+
+FieldData = Annotated[Any, BeforeValidator(as_field), WithJsonSchema({"type": "string"})]
 
 # two words for one quantity: the first is the one used inside
 PAIRS = {"height": "amplitude", "period": "omega"}
@@ -300,6 +315,33 @@ class MeasuredWave(Sea):
         self.check_ramp()
 
 
+@description
+class GriddedSea(Sea):
+    """A field of your own on a grid, for example from CFD or another wave model.
+
+    Args:
+        data: an xarray.Dataset or the path of a netCDF file with dimensions time, x, y, z (y may
+            be missing) and variables `elevation` (time, x, y) [m], `pressure` (dynamic, without
+            -rho g z) [Pa] and, for drag, `u`, `v`, `w` [m/s].
+        interpolation: "linear" or "cubic"; beside the grid the values of its edge are held.
+        ramp: [s].
+    """
+
+    type: ClassVar[str] = "gridded"
+    data: FieldData
+    interpolation: Interpolation = "linear"
+    ramp: Number = 0.0
+
+    def __post_init__(self) -> None:
+        self.check_ramp()
+
+    def table(self) -> dict[str, Any]:
+        """This sea as a TOML table, which can only name a file."""
+        if not isinstance(self.data, str):
+            raise self.fail("data in memory cannot be written as TOML. Save them as netCDF first.")
+        return super().table()
+
+
 SEA_TYPES: dict[str, Any] = {
     cls.type: cls
     for cls in (
@@ -309,6 +351,7 @@ SEA_TYPES: dict[str, Any] = {
         IrregularSea,
         FocusedWave,
         MeasuredWave,
+        GriddedSea,
     )
 }
 as_sea = read_type(SEA_TYPES, Sea, "wave", "RegularWave(amplitude=1.0, period=8.0)")

@@ -1,20 +1,31 @@
 """Studies as a case file describes them; `swelltree.studies` carries them out."""
 
+import math
 from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator, WithJsonSchema
+
 from swelltree.system.describe import Description, description
+from swelltree.system.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.system.seas import SeaLike, StillWater
-from swelltree.system.values import Flag, Name, Number, one_of
+from swelltree.system.values import Flag, Name, Number, Numbers, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 SOLVERS = ("tsit5", "dopri5", "rk4", "stiff")
-EXCITATIONS = ("components", "convolution")
+EXCITATIONS = ("components", "convolution", "moving")
+RADIATION = ("data", "state_space")
+DRAG = ("none", "harmonic", "stochastic")
 
 _formulation = one_of(FORMULATIONS, "formulation")
 _solver = one_of(SOLVERS, "solver")
 _excitation = one_of(EXCITATIONS, "kind of excitation")
 Formulation = Annotated[str, _formulation[0], _formulation[1]]
+_radiation = one_of(RADIATION, "source of radiation")
+_drag = one_of(DRAG, "linearisation of drag")
 Solver = Annotated[str, _solver[0], _solver[1]]
+Radiation = Annotated[str, _radiation[0], _radiation[1]]
+Drag = Annotated[str, _drag[0], _drag[1]]
+Omega = Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)]
 
 
 class Study(Description):
@@ -22,6 +33,11 @@ class Study(Description):
 
     kind: ClassVar[str] = "study"
     name: Any
+
+    def arguments(self) -> dict[str, Any]:
+        """What the study's function is called with."""
+        fields: Any = self.__dataclass_fields__  # type: ignore[attr-defined]
+        return {field: getattr(self, field) for field in fields if field != "name"}
 
     def check_positive(self, **values: tuple[float | None, str]) -> None:
         """Values that must be more than zero, with their unit."""
@@ -104,6 +120,95 @@ class ModesStudy(Study):
     at_equilibrium: Flag = True
 
 
+@description
+class RaoStudy(Study):
+    """Motion per metre of wave in the frequency domain.
+
+    Args:
+        name: unique among the studies.
+        omega: frequencies, a list or { from, to, count } [rad/s]; those of the data by default.
+        wave_direction_deg: headings [degrees]; those of the data by default.
+        radiation: "data", or "state_space" for the fitted memory.
+        drag: "none", "harmonic" (with amplitude) or "stochastic" (with sea).
+        amplitude: of the waves, for harmonic drag [m].
+        sea: for stochastic drag.
+        formulation: one of FORMULATIONS.
+    """
+
+    type: ClassVar[str] = "rao"
+    name: Name
+    omega: Omega = None
+    wave_direction_deg: Numbers = ()
+    radiation: Radiation = "data"
+    drag: Drag = "none"
+    amplitude: Number | None = None
+    sea: SeaLike = StillWater()
+    formulation: Formulation = "path_matrix"
+
+    def __post_init__(self) -> None:
+        self.check_positive(amplitude=(self.amplitude, " m"))
+
+    def arguments(self) -> dict[str, Any]:
+        """Headings in radians."""
+        given = super().arguments()
+        omega, degrees = given.pop("omega"), given.pop("wave_direction_deg")
+        given["omega"] = omega.values if isinstance(omega, OmegaRange) else omega
+        given["wave_direction"] = [math.radians(beta) for beta in degrees] or None
+        given["sea"] = None if isinstance(self.sea, StillWater) else self.sea
+        return given
+
+
+@description
+class ResponseStudy(Study):
+    """Standard deviations and mean powers in a sea, by the linearised system.
+
+    Args:
+        name: unique among the studies.
+        sea: the sea.
+        radiation: "data", or "state_space" for the fitted memory.
+        drag: "none", "harmonic" or "stochastic".
+        formulation: one of FORMULATIONS.
+    """
+
+    type: ClassVar[str] = "response"
+    name: Name
+    sea: SeaLike
+    radiation: Radiation = "data"
+    drag: Drag = "none"
+    formulation: Formulation = "path_matrix"
+
+
+@description
+class SteadyStateStudy(Study):
+    """The periodic motion in a sea that repeats.
+
+    Args:
+        name: unique among the studies.
+        wave: the sea.
+        harmonics: number of harmonics of the period.
+        radiation: "data", or "state_space" for the fitted memory.
+        formulation: one of FORMULATIONS; "lagrange" is the DAE form.
+    """
+
+    type: ClassVar[str] = "steady_state"
+    name: Name
+    wave: SeaLike
+    harmonics: int = 9
+    radiation: Radiation = "data"
+    formulation: Formulation = "path_matrix"
+
+    def __post_init__(self) -> None:
+        self.check_positive(harmonics=(self.harmonics, ""))
+
+
 STUDY_TYPES: dict[str, Any] = {
-    cls.type: cls for cls in (SimulateStudy, EquilibriumStudy, ModesStudy)
+    cls.type: cls
+    for cls in (
+        SimulateStudy,
+        EquilibriumStudy,
+        ModesStudy,
+        RaoStudy,
+        ResponseStudy,
+        SteadyStateStudy,
+    )
 }

@@ -76,12 +76,16 @@ class System(Description):
         if not self.bodies:
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
-        for item in (*self.joints, *self.elements, *self.moorings, *self.sensors):
+        items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
+        for item in items:
             self._check_points(item)
         self._check_lengths()
         for force in self.elements:
             if isinstance(force, JointForce):
                 force.warn_of_degrees(self.dof_of(force))
+        for pto in self.machines:
+            if pto.joint is not None:
+                self.dof_of(pto)
         self._check_controllers()
         self._check_free_names()
         self._check_flow()
@@ -100,7 +104,13 @@ class System(Description):
     @property
     def elements(self) -> tuple[Any, ...]:
         """Force elements, PTOs as the elements they stand for."""
-        return (*self.forces, *(pto.element for pto in self.ptos))
+        simple = [pto.element for pto in self.ptos]
+        return (*self.forces, *(element for element in simple if element is not None))
+
+    @property
+    def machines(self) -> tuple[Any, ...]:
+        """PTOs that are more than a simple force element."""
+        return tuple(pto for pto in self.ptos if pto.element is None)
 
     def body(self, name: str) -> Body:
         """The body of a name."""
@@ -129,8 +139,8 @@ class System(Description):
         body = self.body(point.body)
         return np.array(body.position) + body.rotation_matrix @ np.array(point.position)
 
-    def dof_of(self, force: JointForce) -> str:
-        """The DoF a joint force acts on, also when the user left it out."""
+    def dof_of(self, force: Any) -> str:
+        """The DoF a joint force or PTO acts on, also when the user left it out."""
         if force.joint not in [joint.name for joint in self.joints]:
             raise force.fail(_unknown("joint", force.joint, [joint.name for joint in self.joints]))
         dofs: tuple[str, ...] = self.joint(force.joint).layout().dofs
@@ -205,6 +215,11 @@ class System(Description):
                 raise force.fail(
                     "the ends coincide as described and rest_length is not given. Give rest_length."
                 )
+        for pto in self.ptos:
+            if pto.a is not None and self._gap(pto.a, pto.b) < 1e-9:
+                raise pto.fail(
+                    "the ends coincide as described, so it has no direction. Move one of them."
+                )
 
     def _gap(self, a: Point, b: Point) -> float:
         return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
@@ -230,9 +245,21 @@ class System(Description):
                         f"force '{name}' is driven by '{driver[name]}' already. Use one controller."
                     )
                 driver[name] = controller.name
+        for pto in self.ptos:
+            self._check_release(pto, pto.name in driver)
+
+    def _check_release(self, pto: Any, driven: bool) -> None:
+        """A latch that holds must also be let go."""
+        ways = {"latching": ("release_after", "release_force"), "declutching": ("off_for",)}
+        own = ways.get(pto.type, ())
+        if own and not driven and all(getattr(pto, field) is None for field in own):
+            raise pto.fail(
+                f"nothing switches it back. Give {' or '.join(own)}, or drive it by a controller."
+            )
 
     def _check_driven(self, controller: Controller, name: str) -> None:
-        able = [force.name for force in self.forces if isinstance(force, SpringDamper | JointForce)]
+        simple = [f.name for f in self.forces if isinstance(f, SpringDamper | JointForce)]
+        able = simple + [pto.name for pto in self.ptos if pto.type != "end_stops"]
         if name not in able:
             other = name in [force.name for force in self.forces]
             raise controller.fail(
@@ -245,7 +272,8 @@ class System(Description):
                     or f" It can drive {listed(able) or 'nothing yet: add a SpringDamper'}."
                 )
             )
-        if self.force(name).force is not None:
+        driven = self._find(name, (*self.forces, *self.ptos), "force")
+        if getattr(driven, "force", None) is not None:
             raise controller.fail(
                 f"drives '{name}', which has its own force. Put that signal into the law."
             )
@@ -257,10 +285,11 @@ class System(Description):
             force.name: ("length",) for force in self.elements if isinstance(force, SpringDamper)
         }
         bodies = {body.name: DOFS for body in self.bodies}
-        known = joints | springs | bodies
+        strokes = {pto.name: ("stroke",) for pto in self.machines}
+        known = joints | springs | strokes | bodies
         if item not in known:
             raise controller.fail(
-                f"measures '{text}', but '{item}' is not a body, joint or SpringDamper."
+                f"measures '{text}', but '{item}' is not a body, joint, SpringDamper or PTO."
                 + (suggest(item, known) or " Use the name of one.")
             )
         if quantity not in known[item]:
@@ -278,8 +307,8 @@ class System(Description):
     def _check_free_names(self) -> None:
         names = {
             item.name: item
-            for item in (*self.bodies, *self.joints, *self.elements, *self.moorings, *self.sensors)
-        }
+            for item in (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
+        } | {item.name: item for item in self.sensors}
         for body in self.topology.implicit_free:
             if f"{body}_free" in names:
                 item = names[f"{body}_free"]

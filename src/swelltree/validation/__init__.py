@@ -18,10 +18,17 @@ _MODULES = (
     "hydro_sphere",
     "hydro_devices",
     "hydro_forces",
+    "ptos",
+    "hulls",
     "viscous",
     "viscous_hydrodyn",
     "drift",
+<<<<<<< HEAD
     "control",
+=======
+    "combinations",
+    "control_models",
+>>>>>>> main
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -38,8 +45,8 @@ def validate(only: str | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
-        only: name of a case or of a group (joints, hydro, viscous, periodic, lines,
-            cables, weak_scatterer); all when not given.
+        only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
+            control_models, periodic, lines, cables, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

@@ -23,8 +23,15 @@ GROUPS = (
     "joints",
     "hydro",
     "viscous",
+<<<<<<< HEAD
     "periodic",
     "control",
+=======
+    "pto",
+    "combinations",
+    "control_models",
+    "periodic",
+>>>>>>> main
     "lines",
     "cables",
     "weak_scatterer",

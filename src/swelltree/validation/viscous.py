@@ -35,6 +35,7 @@ from swelltree.system import (
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
 from swelltree.waves.components import components
+from swelltree.waves.dispersion import dispersion
 from swelltree.waves.sea import realise
 
 RHO, G = 1000.0, 9.81
@@ -73,7 +74,7 @@ def morison_pile() -> list[Check]:
     for depth, name in ((np.inf, "deep"), (20.0, "20 m")):
         model = pile(depth, -min(depth, 150.0))
         waves = realise(RegularWave(amplitude=a, omega=omega), model.water)
-        k = float(waves.wavenumber[0])
+        k = float(np.asarray(dispersion(omega, depth, G)))
         kd = min(k * depth, 200.0)
         inertia = RHO * 2.1 * np.pi * G * a * np.tanh(kd)
         squares = (np.sinh(2 * kd) / (4 * k) + 0.5 * kd / k) / np.sinh(kd) ** 2

@@ -225,18 +225,18 @@ def _joints(system: System, dataset: xr.Dataset) -> str:
 
 
 def _ptos(dataset: xr.Dataset) -> str:
-    power = dataset["absorbed_power"]
+    absorbed = dataset["absorbed_power"]
+    delivered = dataset.get("delivered_power", absorbed)
+
+    def row(name: str, taken: xr.DataArray, given: xr.DataArray) -> list[str]:
+        return [name, *(power_text(float(x)) for x in (taken.mean(), taken.max(), given.mean()))]
+
     rows = [
-        [
-            str(name),
-            power_text(float(power.sel(pto=name).mean())),
-            power_text(float(power.sel(pto=name).max())),
-        ]
+        row(str(name), absorbed.sel(pto=name), delivered.sel(pto=name))
         for name in dataset["pto"].values
     ]
-    total = power.sum("pto")
-    rows.append(["sum", power_text(float(total.mean())), power_text(float(total.max()))])
-    return table(["power take-off", "mean absorbed", "greatest"], rows, total=1)
+    rows.append(row("sum", absorbed.sum("pto"), delivered.sum("pto")))
+    return table(["power take-off", "mean absorbed", "greatest", "mean delivered"], rows, total=1)
 
 
 def _springs(dataset: xr.Dataset) -> str:

@@ -54,6 +54,11 @@ def _train(sea: Any, water: Water, case: int | str, number: int) -> Components:
             from swelltree.waves.stream_function import bound_components, stream_wave
 
             return bound_components(stream_wave(sea, water))
+        case seas.GriddedSea():
+            raise sea.fail(
+                "a field on a grid has no components and no linear excitation. Use it with "
+                "compile(..., nonlinear=True) and without hydro data."
+            )
         case seas.SeaOf():
             return joined([_train(part, water, case, k) for k, part in enumerate(sea.trains)])
         case _:

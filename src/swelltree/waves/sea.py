@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.spatial.arrays import Array
-from swelltree.system.seas import SeaOf, StreamFunctionWave
+from swelltree.system.seas import GriddedSea, SeaOf, StreamFunctionWave
 from swelltree.system.water import Water
-from swelltree.waves import airy, stream_function
+from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components
+from swelltree.waves.gridded import GridWaves, grid_waves
+from swelltree.waves.local import LocalWaves
 from swelltree.waves.stream_function import StreamWave, stream_wave
 
 
-def realise(sea: Any, water: Water, case: int | str = 0) -> Components | StreamWave:
-    """A sea ready for use: components, or the solution of a steep wave.
+def realise(sea: Any, water: Water, case: int | str = 0) -> Components | StreamWave | GridWaves:
+    """A sea ready for use: components, the solution of a steep wave, or a field on a grid.
 
     Args:
         sea: its description.
@@ -23,6 +25,8 @@ def realise(sea: Any, water: Water, case: int | str = 0) -> Components | StreamW
     """
     if isinstance(sea, StreamFunctionWave):
         return stream_wave(sea, water)
+    if isinstance(sea, GriddedSea):
+        return grid_waves(sea, water)
     if isinstance(sea, SeaOf) and any(isinstance(part, StreamFunctionWave) for part in sea.trains):
         raise sea.fail(
             "a stream function wave is not linear and cannot be added to other trains. "
@@ -42,6 +46,8 @@ def elevation(waves: Any, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
     """
     if isinstance(waves, StreamWave):
         return stream_function.elevation(waves, t, x, y)
+    if isinstance(waves, GridWaves):
+        return gridded.elevation(waves, t, x, y)
     return airy.elevation(waves, t, x, y)
 
 
@@ -67,4 +73,40 @@ def kinematics(
     """
     if isinstance(waves, StreamWave):
         return stream_function.kinematics(waves, t, x, y, z, water)
+    if isinstance(waves, GridWaves):
+        return gridded.kinematics(waves, t, x, y, z, water)
     return airy.kinematics(waves, t, x, y, z, water, stretching)
+
+
+def surface_head(
+    waves: Any,
+    t: Array,
+    centre: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: Water,
+    stretching: str = "wheeler",
+) -> tuple[Array, Array]:
+    """Elevation and dynamic pressure head p / rho g at points (b, v) of bodies [m].
+
+    Args:
+        waves: a realised sea, or one of `local_waves`.
+        t: one time [s].
+        centre: places of the bodies (b, 3) [m].
+        x: [m].
+        y: [m].
+        z: [m].
+        water: the same as for `realise`.
+        stretching: of linear waves above the still water.
+    """
+    if isinstance(waves, LocalWaves):
+        return local.surface_head(waves, t, centre, x, y, z, water, stretching)
+    eta = elevation(waves, t, x, y)
+    if isinstance(waves, GridWaves):
+        return eta, gridded.head(waves, t, x, y, z)
+    if isinstance(waves, StreamWave):
+        p = stream_function.pressure(waves, t, x, y, z, water)
+    else:
+        p = airy.kinematics(waves, t, x, y, z, water, stretching).pressure
+    return eta, p / (water.rho * water.g)

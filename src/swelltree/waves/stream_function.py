@@ -21,6 +21,7 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system.water import Water
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import depth_decay, dispersion
+from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
 
 ACCEPTED = 1e-3  # the same, when more harmonics find no solution
@@ -296,12 +297,50 @@ def _theta(wave: StreamWave, t: Array, x: Array, y: Array) -> Array:
     return wave.wavenumber * along - wave.omega * t + wave.phase
 
 
+def _powers(coefficients: list[Array], re: Array, im: Array) -> tuple[Array, Array]:
+    """Real and imaginary part of sum_j c_j q^j, j from one, of a complex q (Horner's scheme)."""
+    f, g = 0.0 * re, 0.0 * im
+    for c in reversed(coefficients):
+        f, g = c + f, g
+        f, g = f * re - g * im, f * im + g * re
+    return f, g
+
+
 def elevation(wave: StreamWave, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
     """Free surface [m]; arguments broadcast."""
-    xp = namespace(wave.harmonics, t, x, y)
+    sin, cos = sin_cos(_theta(wave, t, x, y))
+    E = [wave.harmonics[j] for j in range(len(wave.harmonics))]
+    return ramp(t, wave.ramp) * _powers(E, cos, sin)[0]
+
+
+def _series(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Water) -> Any:
+    """Function of weights w_j: the sums of w_j b_j C_j exp(i j theta) and w_j b_j S_j exp(...)."""
+    xp = namespace(wave.harmonics, t, x, y, z)
+    k, depth = wave.wavenumber, water.depth
+    sin, cos = sin_cos(_theta(wave, t, x, y))
+    z = xp.minimum(xp.asarray(z), wave.crest)
+    down = xp.exp(k * z)
+    up = 0.0 * down if math.isinf(depth) else xp.exp(-k * (z + 2.0 * depth))
     j = np.arange(1, len(wave.harmonics) + 1)
-    eta = (wave.harmonics * xp.cos(j * _theta(wave, t, x, y)[..., None])).sum(-1)
-    return ramp(t, wave.ramp) * eta
+    b = (water.g / k) ** 0.5 * j * wave.coefficients
+    b = b if math.isinf(depth) else b / (1.0 + xp.exp(-2.0 * k * depth * j))
+
+    def sums(weight: np.ndarray) -> tuple[Array, Array, Array, Array]:
+        c = [weight[n] * b[n] for n in range(len(j))]
+        f, g = _powers(c, down * cos, down * sin)
+        if math.isinf(depth):
+            return f, g, f, g
+        f_up, g_up = _powers(c, up * cos, up * sin)
+        return f + f_up, g + g_up, f - f_up, g - g_up
+
+    return sums
+
+
+def pressure(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Water) -> Array:
+    """Dynamic pressure under a steep wave [Pa]; arguments broadcast."""
+    u, _, _, w = _series(wave, t, x, y, z, water)(np.ones(len(wave.harmonics)))
+    r = ramp(t, wave.ramp)
+    return r * water.rho * (wave.bernoulli - 0.5 * ((u - wave.speed) ** 2 + w**2))
 
 
 def kinematics(
@@ -325,16 +364,14 @@ def kinematics(
         water: rho, g and depth.
     """
     xp = namespace(wave.harmonics, t, x, y, z)
-    theta = _theta(wave, t, x, y)[..., None]
     k, c = wave.wavenumber, wave.speed
-    z = xp.minimum(xp.asarray(z), wave.crest)[..., None]
     j = np.arange(1, len(wave.harmonics) + 1)
-    C, S = depth_decay(j * k, z, water.depth)
-    b = (water.g / k) ** 0.5 * j * wave.coefficients
-    cos, sin = xp.cos(j * theta), xp.sin(j * theta)
-    u, w = (b * C * cos).sum(-1), (b * S * sin).sum(-1)
+    # sums over exp(i j theta): real parts go with cosines, imaginary parts with sines
+    sums = _series(wave, t, x, y, z, water)
+    u, _, _, w = sums(np.ones(len(j)))
+    _, slope_u, slope_w, _ = sums(1.0 * j)
     # steady in axes that travel: d/dt = -c d/dx; and u_z = w_x, w_z = -u_x
-    u_x, w_x = -k * (j * b * C * sin).sum(-1), k * (j * b * S * cos).sum(-1)
+    u_x, w_x = -k * slope_u, k * slope_w
     ahead = (u - c) * u_x + w * w_x
     up = (u - c) * w_x - w * u_x
     r = ramp(t, wave.ramp)

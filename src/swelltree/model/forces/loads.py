@@ -30,6 +30,7 @@ class Now:
     t: Array  # s
     motion: Motion
     inner: Any  # inner.Inner: states of radiation memory and of elements
+    hold: Any = None  # forces that hold locked strokes, where a group watches them
 
 
 class ForceGroup:
@@ -47,6 +48,10 @@ class ForceGroup:
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
+
+    def in_sea(self, model: Any, waves: Any) -> ForceGroup:
+        """The same group, prepared for a realised sea."""
+        return self
 
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
         """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
@@ -76,6 +81,11 @@ class ForceGroup:
     def switched(self, model: Any, now: Now, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
+
+    @property
+    def holds(self) -> bool:
+        """Can it lock strokes as constraints (`held`, `strokes`)? Static."""
+        return False
 
 
 @pytree()

@@ -1,0 +1,83 @@
+"""Make `tank.nc` again: hydrodynamic data of the two barges in the tank, by a BEM run.
+
+    python -m swelltree.data.make_tank [FILE]
+
+takes some minutes. The barges are those of Paparella et al. (2015), Table I, without the damping
+plate; the frequencies are those of Ó Catháin et al. (2006), 0.5 to 12 rad/s.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from swelltree.data.pack import write
+from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
+from swelltree.system.moorings import LinearDamping
+
+OMEGA = np.linspace(0.5, 12.0, 47)  # [rad/s]
+ARM1, ARM2 = 0.78, 1.48  # from each waterline origin to the hinge [m]
+PTO_DAMPING, PITCH_STIFFNESS = 850.0, 3.5e4  # N s/m, N m/rad
+
+
+def tank_file() -> Path:
+    """Where the packaged data lie."""
+    return Path(str(resources.files("swelltree.data").joinpath("tank.nc")))
+
+
+def tank_system(losses: dict[str, dict[str, float]] | None = None) -> System:
+    """Two barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
+
+    Args:
+        losses: linear damping by body and freedom.
+    """
+    one = Body(
+        "barge1",
+        272.69,
+        (20.0, 34.8793, 50.0),
+        com=(0, 0, -0.084),
+        reference_point=(0, 0, 0),
+        hull=Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1),
+    )
+    two = Body(
+        "barge2",
+        128.0,
+        (4.5, 66.8203, 71.0),
+        com=(0, 0, -0.0175),
+        position=(ARM1 + ARM2, 0, 0),
+        reference_point=(0, 0, 0),
+        hull=Box(2.5, 0.64, 0.12, 0.08, panel_size=0.1),
+    )
+    return System(
+        "two barges in a tank",
+        bodies=(one, two),
+        joints=(
+            Hinge("pivot", WORLD, one),
+            Hinge("hinge", one.at(ARM1, 0, 0), two.at(-ARM2, 0, 0)),
+        ),
+        ptos=(LinearPto("ram", one.at(0.35, 0, 0.1), two.at(-0.55, 0, 0.1), damping=PTO_DAMPING),),
+        moorings=(
+            LinearMooring("mooring", one, stiffness={"Pitch": PITCH_STIFFNESS}),
+            *(
+                LinearDamping(f"losses_{body}", body, damping=values)
+                for body, values in (losses or {}).items()
+            ),
+        ),
+        water=Water(rho=1000.0),
+    )
+
+
+def main(argv: list[str]) -> None:
+    """Compute and write."""
+    from swelltree.hydro.bem import run_bem
+
+    path = Path(argv[0]) if argv else tank_file()
+    write(run_bem(tank_system(), OMEGA, (0.0,)), path)
+    sys.stdout.write(f"{path}: {path.stat().st_size} bytes\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,96 @@
+r"""Locked strokes as constraints, in any formulation.
+
+Accelerations are linear in the force f of a latch. With W its unit wrench pair, a_0 the
+acceleration without it and a_1 the response to W, the rate of the stroke W . v changes by
+
+.. math:: \frac{d}{dt}(W \cdot v) = W \cdot (a_0 + f a_1) + \dot W \cdot v = -\frac{W \cdot v}{\tau}
+
+which gives f; the right-hand side takes away what rounding leaves of the rate. Several latches
+are one small system. An open latch has f = 0, and no equation is written where there is no latch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.formulations.base import Acceleration, Formulation, Kinematics
+from swelltree.model.forces.loads import Loads, Now
+from swelltree.model.forces.strokes import pair_wrench
+from swelltree.model.kinematics import Motion, Pose, joint_frames
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.linalg import solve_spd
+from swelltree.spatial.vectors import cross
+
+DRIFT_TIME = 0.1  # s, tau
+
+
+@pytree()
+class Hold:
+    """Forces of all machines of a group with latches, (e,) each; zero for those without."""
+
+    force: Array  # that each latch exerts now
+    needed: Array  # that would hold each, by itself where it is open
+
+
+def latch_group(model: Model) -> Any:
+    """The group that can lock strokes, None if there is none."""
+    return next((group for group in model.forces.groups if group.holds), None)
+
+
+def unit_pairs(model: Model, group: Any, motion: Motion) -> Float[Array, "k n 6"]:
+    """Wrench pairs of a unit force in each latch."""
+    units = jnp.eye(len(group.names))[group.can_hold()]
+    return jax.vmap(lambda unit: pair_wrench(model, group.strokes, motion, unit))(units)
+
+
+def convective(model: Model, group: Any, motion: Motion) -> Float[Array, " k"]:
+    """Change of each rate by the turning of its wrench pair, at constant body velocities."""
+    pose, v = motion.pose, motion.v
+
+    def rates(p: Array, R: Array) -> Array:
+        moved = Pose(p, R)
+        there = Motion(moved, v, joint_frames(model, moved), motion.coordinate, motion.rate)
+        return (unit_pairs(model, group, there) * v).sum((1, 2))
+
+    R_rate = jnp.swapaxes(cross(v[:, None, 3:], jnp.swapaxes(pose.R, 1, 2)), 1, 2)
+    return jax.jvp(rates, (pose.p, pose.R), (v[:, :3], R_rate))[1]
+
+
+def held_motion(
+    model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Now
+) -> tuple[Loads, Acceleration, Hold]:
+    """Loads and accelerations with the locked strokes held, and the forces in the latches."""
+    group = latch_group(model)
+    motion = kin.motion
+    W = unit_pairs(model, group, motion)
+
+    def respond(unit: Array) -> tuple[Acceleration, Acceleration]:
+        solve = lambda wrench: formulation.acceleration(model, kin, wrench)  # noqa: E731
+        return jax.jvp(solve, (loads.wrench,), (unit,))
+
+    free, each = jax.vmap(respond, out_axes=(None, 0))(W)
+    G = (W[:, None] * each.v_dot[None]).sum((2, 3))
+    G = 0.5 * (G + G.T)
+    rate = (W * motion.v).sum((1, 2))
+    missing = -rate / DRIFT_TIME - convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
+
+    which = group.can_hold()
+    locked = jnp.where(group.held(now)[which] > 0.5, 1.0, 0.0)
+    matrix = locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
+    f = solve_spd(matrix, locked * missing)
+    needed = jnp.where(locked > 0.5, f, missing / jnp.diag(G))
+
+    def added(a: Array, b: Array) -> Array:
+        return a + (f.reshape(-1, *(1,) * a.ndim) * b).sum(0)
+
+    answer = jax.tree.map(added, free, each)
+    place = np.eye(len(group.names))[which]
+    hold = Hold((f[:, None] * place).sum(0), (needed[:, None] * place).sum(0))
+    wrench = loads.wrench + (f[:, None, None] * W).sum(0)
+    channels = loads.channels | {f"{group.kind}_latch_force": hold.force}
+    return Loads(wrench, loads.potential, loads.power, channels), answer, hold

@@ -1,0 +1,240 @@
+"""Machines of power take-offs: books, limits, conservation."""
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.formulations import formulation
+from swelltree.model.forces.laws.base import Seen
+from swelltree.model.forces.loads import Now
+from swelltree.model.forces.stops import Stops, stop_forces
+from swelltree.model.inner import AT_REST, inner_at_rest
+from swelltree.spatial.engine import jax, jnp
+from swelltree.validation.pto_systems import (
+    DRY,
+    bank,
+    budget_residuals,
+    machines,
+    mean_power,
+)
+from swelltree.validation.ptos import damper_power
+
+
+@pytest.fixture(scope="module")
+def run():
+    model = sw.compile(bank(machines()))
+    return sw.simulate(model, duration=56.0, output_step=0.04, progress=False)
+
+
+# --- in a regular wave -------------------------------------------------------------------------
+def test_energy_budget_closes_with_every_machine(run):
+    assert run.attrs["result"] == "success"
+    residuals = budget_residuals(run)
+    assert len(residuals) == 10
+    # default tolerance 1e-6 of the solver
+    assert max(residuals.values()) < 1e-5, residuals
+
+
+def test_absorbed_is_stored_delivered_or_lost(run):
+    time = run["time"].values
+    rates = run["absorbed_power"] - run["delivered_power"] - run["pto_losses"]
+    gained = np.trapezoid(rates.values, time, axis=0)
+    stored = run["pto_stored_energy"].values
+    passed = np.trapezoid(np.abs(run["absorbed_power"].values), time, axis=0)
+    # trapezoids over samples 0.04 s apart, with corners of the laws between
+    assert np.abs(gained - (stored[-1] - stored[0])).max() < 2e-3 * passed.min()
+    lost = run["pto_losses"].mean("time")
+    assert float(lost.sel(pto="generator")) > 0.1 * float(lost.sel(pto="coulomb")) > 0.0
+
+
+def test_hydraulic_keeps_its_oil_and_its_gas_law(run):
+    own = run.sel(pto="relieved")
+    oil = own["pto_oil_total"].values
+    assert np.abs(oil / oil[0] - 1.0).max() < 1e-12
+    volume = 0.3 - own["pto_oil_volume"].values
+    high = own["pto_pressure"].values + 1e5  # a reservoir of constant pressure
+    assert np.allclose(high * volume**1.4, 6e6 * 0.3**1.4, rtol=1e-9)
+    assert own["pto_pressure"].values[-1] > 1.2 * own["pto_pressure"].values[0]
+
+
+def test_limits_hold_and_are_told(run):
+    own = run.sel(pto="limited")
+    force, rate = own["pto_force"].values, own["pto_rate"].values
+    assert np.abs(force).max() <= 8e4 * (1 + 1e-12)
+    assert np.abs(force * rate).max() <= 4e4 * (1 + 1e-12)
+    told = own["pto_limited"].values > 0.5
+    free = np.abs(2e5 * rate) < np.minimum(8e4, 4e4 / np.abs(rate).clip(1e-9))
+    assert told.any()
+    assert np.array_equal(told, ~free)
+    relieved = run.sel(pto="relieved")
+    assert np.abs(relieved["pto_force"].values).max() <= 1.8e5 * (1 + 1e-12)
+    told = relieved["pto_limited"].values > 0.5
+    assert np.array_equal(told, 0.02 * relieved["pto_pressure"].values > 1.8e5)
+    assert 0 < told.sum() < len(told)
+    assert not run["pto_limited"].sel(pto="coulomb").values.any()
+
+
+def test_stops_keep_the_stroke(run):
+    own = run.sel(pto="stopped")
+    stroke, push = own["pto_stroke"].values, own["pto_stop_force"].values
+    assert 0.4 < np.abs(stroke).max() < 0.6
+    assert (np.abs(stroke)[push != 0.0] > 0.4).all()
+    closing = (np.abs(stroke) > 0.4) & (stroke * own["pto_rate"].values > 0.0)
+    assert closing.any()
+    assert (push[closing] != 0.0).all()
+    assert (push * stroke <= 0.0).all()
+
+
+def test_latching_takes_more_than_the_best_damper(run):
+    best = damper_power(np.geomspace(1e4, 1e7, 200)).max()
+    latched = mean_power(run, "latch", 24.0)
+    assert latched > 2.5 * best
+    mode = run["pto_mode"].sel(pto="latch", time=slice(24, None)).values
+    assert 0.4 < mode.mean() < 0.5  # 1.8 s of each half period of 4 s
+
+
+def test_flywheel_never_turns_back_and_the_clutch_lets_go(run):
+    own = run.sel(pto="rectifier")
+    speed, shaft = own["pto_flywheel_speed"].values, 20.0 * np.abs(own["pto_rate"].values)
+    assert (speed >= 0.0).all()
+    free = shaft < speed
+    assert free.any()
+    assert (own["pto_force"].values[free] == 0.0).all()
+    assert (np.abs(own["pto_force"].values)[shaft > speed + 1e-6] > 0.0).all()
+
+
+def test_units_and_labels(run):
+    assert run["delivered_power"].attrs["units"] == "W"
+    assert run["pto_stored_energy"].attrs["units"] == "J"
+    assert set(run["pto_unit"].values) == {"m"}
+    assert run.attrs["events"] > 20
+
+
+def test_summary_tells_mean_powers(run):
+    from rich.console import Console
+
+    from swelltree.results.summary import summary
+
+    console = Console(width=140, file=io.StringIO())
+    console.print(summary(run))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "efficiency" in text
+    assert "rectifier" in text
+
+
+# --- one law at a time -------------------------------------------------------------------------
+def law_of(name):
+    model = sw.compile(bank({name: machines()[name]}))
+    return model.forces.groups[0].laws[0]
+
+
+def seen(v, z, **more):
+    v = np.atleast_1d(np.asarray(v, float))
+    none = np.zeros_like(v)
+    z = np.broadcast_to(np.asarray(z, float)[:, None], (len(z), len(v)))
+    return dataclasses.replace(Seen(np.zeros(()), none, v, z, none, none + 1e30), **more)
+
+
+def test_efficiency_map_is_bilinear_and_held_beyond_its_edges():
+    law = law_of("generator")
+    force, speed = np.array([1e5, 5e4, 2e5, 9e9]), np.array([0.5, 0.25, 1.0, 9e9])
+    middle = (0.2 + 0.5 + 0.5 + 0.8) / 4, (0.8 + 0.85 + 0.85 + 0.9) / 4
+    assert np.allclose(law.efficiency(-force, speed), [0.8, *middle, 0.9])
+
+
+def test_generator_pays_for_driving_and_for_its_winding():
+    law = law_of("generator")
+    out = law.answer(seen(0.5, (), u=np.array([3e5])))  # 2e5 N along the motion
+    eta = 0.5 * (0.8 + 0.85)
+    assert out.delivered[0] == pytest.approx(-1e5 / eta - 1e-8 * (2e5) ** 2)
+    assert out.lost[0] == pytest.approx(-1e5 - out.delivered[0])
+
+
+def test_clutch_carries_torque_only_ahead_of_the_flywheel():
+    law = law_of("rectifier")
+    out = law.answer(seen([0.4, 0.6, -0.6], (10.0,)))
+    torque = 6000.0 * (12.0 - 10.0)
+    assert np.allclose(out.force, [0.0, -20 * torque, 20 * torque])
+    assert np.allclose(out.rate[0], (np.array([0, torque, torque]) - 600.0) / 300.0)
+
+
+def test_empty_accumulator_stops_the_motor():
+    law = law_of("relieved")
+    full, empty = law.answer(seen(0.0, (0.1, 0.3))), law.answer(seen(0.0, (0.0, 0.4)))
+    assert full.delivered[0] > 0.0
+    assert empty.delivered[0] == 0.0
+    assert empty.rate[0, 0] == 0.0
+
+
+def test_stop_is_continuous_at_contact_and_never_pulls():
+    stops = Stops(*(np.array([x]) for x in (-np.inf, 0.5, 1e6, 1e5, 0.01)))
+    x = np.linspace(0.499, 0.52, 4000)
+    for v in (3.0, -3.0):
+        force = np.array([stop_forces(stops, np.array([a]), np.array([v]))[0][0] for a in x])
+        assert np.abs(np.diff(force)).max() < 2e3  # of 3e5 N
+        assert (force <= 0.0).all()
+        assert (np.abs(force).max() > 3e5) == (v > 0)
+
+
+def test_stroke_between_points_makes_a_pair_without_net_wrench():
+    one = sw.Body("one", mass=2.0, inertia=(1, 1, 1), position=(0.3, 0.2, 0.1))
+    two = sw.Body("two", mass=1.0, inertia=(1, 1, 1), position=(2.0, 1.0, -1.0))
+    oil = {"piston_area": 0.1, "precharge": 1e6, "gas_volume": 1.0, "motor_gain": 1e-8}
+    system = sw.System(
+        "adrift",
+        [one, two],
+        [sw.Free("f1", sw.WORLD, one, velocity={"Yaw": 0.3}), sw.Free("f2", sw.WORLD, two)],
+        ptos=[
+            sw.HydraulicPto("oil", one.at(0.1, 0.2, 0), two.at(0, 0.4, 0.2), **oil),
+            sw.CoulombPto("rub", two.at(0.5, 0, 0), one.at(0, 0, 0.3), friction=20.0),
+            sw.EndStops("end", one, two, upper=-0.1, stop_stiffness=100.0),
+        ],
+        water=DRY,
+    )
+    model = sw.compile(system)
+    group = model.forces.groups[0]
+    how = formulation("path_matrix")
+    found = jax.jit(lambda state: how.kinematics(model, jnp.zeros(()), state).motion)
+    motion = jax.tree.map(np.asarray, found(how.start(model)))
+    loads = group.loads(model, Now(np.zeros(()), motion, inner_at_rest(model)))
+    force, moment = loads.wrench[:, :3], loads.wrench[:, 3:]
+    about_origin = moment + np.cross(motion.pose.p, force)
+    assert np.abs(force).max() > 10.0
+    assert np.abs(force.sum(0)).max() < 1e-9 * np.abs(force).max()
+    assert np.abs(about_origin.sum(0)).max() < 1e-9 * np.abs(force).max()
+    # power of the pair is force times rate
+    power = float((loads.wrench * motion.v).sum())
+    booked = float((loads.channels["force"] * loads.channels["rate"]).sum())
+    assert power == pytest.approx(booked, rel=1e-9)
+    # studies that know no inner states see the machine as at its start
+    again = group.loads(model, Now(np.zeros(()), motion, AT_REST))
+    assert np.allclose(again.wrench, loads.wrench)
+
+
+def test_numbers_of_a_machine_by_name():
+    model = sw.compile(bank({k: machines()[k] for k in ("stopped", "limited", "hydraulic")}))
+    changed = model.with_values({"hydraulic.motor_gain": 2e-9, "limited.upper": 3.0})
+    assert changed.value("hydraulic.motor_gain") == 2e-9
+    assert changed.value("limited.upper") == 3.0
+    assert changed.value("stopped.upper") == 0.4
+    assert model.value("hydraulic.motor_gain") == 1e-9
+    assert model.value("limited.force_limit") == 8e4
+    with pytest.raises(sw.SwelltreeError, match=r"'limited' has no number 'dampng'\. Did you mean"):
+        model.value("limited.dampng")
+
+
+def test_derivative_of_delivered_energy_is_the_difference():
+    model = sw.compile(bank({"hydraulic": machines()["hydraulic"]}))
+
+    def delivered(gain):
+        changed = model.with_values({"hydraulic.motor_gain": gain})
+        out = sw.simulate(changed, duration=1.0, output_step=0.1, solver="rk4", step=0.02)
+        return out["pto_delivered"][:, 0].sum()
+
+    step = 1e-12
+    both = jax.jit(lambda gain: jax.jvp(delivered, (gain,), (1.0,)))
+    difference = (both(1e-9 + step)[0] - both(1e-9 - step)[0]) / (2 * step)
+    assert float(both(1e-9)[1]) == pytest.approx(float(difference), rel=1e-5)

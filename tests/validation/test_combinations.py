@@ -1,0 +1,16 @@
+"""Pairs of features: some in every run of the tests, all of them in the slow ones."""
+
+import pytest
+
+from swelltree.validation.combinations import PAIRS, checked, run
+
+QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.system.errors.SwelltreeWarning")
+@pytest.mark.parametrize(
+    "pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS]
+)
+def test_pair_of_features(pair):
+    for check in checked(run(set(pair)), " + ".join(pair)):
+        assert check.ok, f"{check.quantity}: {check.found}, allowed {check.allowed}"
