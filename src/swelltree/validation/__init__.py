@@ -23,12 +23,9 @@ _MODULES = (
     "viscous",
     "viscous_hydrodyn",
     "drift",
-<<<<<<< HEAD
     "control",
-=======
     "combinations",
     "control_models",
->>>>>>> main
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

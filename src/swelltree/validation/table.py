@@ -23,15 +23,11 @@ GROUPS = (
     "joints",
     "hydro",
     "viscous",
-<<<<<<< HEAD
-    "periodic",
     "control",
-=======
     "pto",
     "combinations",
     "control_models",
     "periodic",
->>>>>>> main
     "lines",
     "cables",
     "weak_scatterer",
