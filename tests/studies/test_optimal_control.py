@@ -172,6 +172,13 @@ def test_a_stroke_below_the_static_need_is_named():
         sw.optimal_control(model, WAVE, "pto", stroke_max=0.1, force_max=1e4, method="linear")
 
 
+def test_a_machine_with_its_own_law_is_refused():
+    system = float_system().replace(ptos=(sw.CoulombPto("pto", joint="rail", friction=1e4),))
+    machine = sw.compile(system, heaving_float(), radiation="none")
+    with pytest.raises(SwelltreeError, match="pto 'pto' is a machine with a law of its own"):
+        sw.optimal_control(machine, WAVE, "pto")
+
+
 # --- nonlinear models --------------------------------------------------------------------
 
 

@@ -42,7 +42,13 @@ def find_ports(model: Model, names: Any) -> Ports:
     names = (names,) if isinstance(names, str) else tuple(names)
     forces = model.forces
     place = []
+    machines = {name for g in forces.groups if g.kind == "pto" for name in g.names}
     for name in names:
+        if name in machines:
+            raise SwelltreeError(
+                f"pto '{name}' is a machine with a law of its own, and its force cannot be chosen "
+                "freely. Name a plain LinearPto, and give its limits here."
+            )
         if name not in known:
             raise SwelltreeError(
                 f"pto '{name}': there is no linear PTO, spring or joint force of this name."
