@@ -26,6 +26,7 @@ from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band, synthesised
 from swelltree.solvers.quadratic import solve_quadratic
 from swelltree.spatial.arrays import Array, namespace
+from swelltree.studies.control_linear import rest_strokes
 from swelltree.studies.control_ports import Ports, find_ports, port_rows
 from swelltree.studies.controllers import _with_law
 from swelltree.studies.rao import linear_system
@@ -113,7 +114,7 @@ class Mpc:
         self.ports, p = ports, len(ports)
         self.plant = plant = Plant(model, ports, sample)
         self.excitation = self._preview(model, sea, case)
-        rest = np.asarray(model_strokes(model, ports, plant))
+        rest = rest_strokes(model, chosen_formulation("path_matrix"), ports, plant.state)
         self.rest = np.concatenate([rest, 0.0 * rest])
         self.gain = self._kalman(noise)
         self._predictor()
@@ -268,14 +269,6 @@ class Mpc:
         from swelltree.spatial.callbacks import called_back
 
         return called_back(self.values, len(self.ports), t, y)
-
-
-def model_strokes(model: Model, ports: Ports, plant: Plant) -> Any:
-    """Strokes at the state of rest."""
-    from swelltree.studies.control_ports import port_motion
-
-    how = chosen_formulation("path_matrix")
-    return port_motion(ports, model, how.kinematics(model, np.zeros(()), plant.state).motion)[0]
 
 
 def with_mpc(
