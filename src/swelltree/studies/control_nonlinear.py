@@ -94,13 +94,15 @@ def nonlinear_control(
         spread_scale,
     )
 
-    check_periodic(model, port.harmonics, None, radiation)
+    check_periodic(model, port.harmonics, asked.nodes, radiation)
     if any(group.kind == "frame" for group in model.forces.groups):
         raise SwelltreeError(
             "optimal_control: frames that follow the mean yaw are not taken here. Compile without "
             "them."
         )
-    period = set_up(model, how, waves, 2 * np.pi / port.omega, port.harmonics, None, radiation)
+    period = set_up(
+        model, how, waves, 2 * np.pi / port.omega, port.harmonics, asked.nodes, radiation
+    )
     ports = port.ports
     reduced = Reduced(Nodes(how, period, ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
@@ -137,7 +139,9 @@ def nonlinear_control(
     final = reduced.motion(reduced.nodes.series(program.force_scale * optimum.z))
     assert final is not None
     bodies = _bodies(how, reduced, final)
-    passive = _passive(reduced, goal, port, alone)
+    passive = (np.nan, np.full(len(ports), np.nan))
+    if asked.compare:
+        passive = _passive(reduced, goal, port, alone)
     answer = Answer(response, optimum, program, goal, passive, bodies, spent)
     return answer, power_bound(port, alone) if np.any(alone) else np.nan
 

@@ -57,6 +57,8 @@ class Asked:
     max_iterations: int
     points: int | None
     starts: int
+    nodes: int | None
+    compare: bool
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def optimal_control(
     radiation: str = "data",
     limit_points: int | None = None,
     starts: int = 1,
+    nodes: int | None = None,
+    compare: bool = True,
     tol: float = 1e-9,
     max_iterations: int = 80,
     case: Any = 0,
@@ -120,6 +124,8 @@ def optimal_control(
         radiation: "data", or "state_space" to compare with runs in time.
         limit_points: hold the limits at so many equidistant times only; everywhere if not given.
         starts: number of starting points of a search that may have several optima.
+        nodes: per period, of nonlinear models; as in `steady_state` if not given.
+        compare: look for the best damper within the same limits, too.
         tol: of the KKT residual, in scaled units.
         max_iterations: of the search.
         case: number or name of the run; a list of them shares one problem.
@@ -152,6 +158,8 @@ def optimal_control(
         max_iterations,
         limit_points,
         starts,
+        nodes,
+        compare,
     )
     cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
     linear = linear_system(free, how)
@@ -245,7 +253,9 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
 
     bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))
     lead = int((np.abs(alone) ** 2).sum(axis=1).argmax())
-    best = best_damper(passive, goal, port.omega, bare[lead])
+    best = (np.nan, np.full(len(port.ports), np.nan))
+    if asked.compare:
+        best = best_damper(passive, goal, port.omega, bare[lead])
     response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
     F = to_complex(response.force)
     bodies = body_motion(port, excitation, F[1:])
