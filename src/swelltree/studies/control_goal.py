@@ -83,6 +83,7 @@ class ControlProgram(Program):
         self.force_scale = force_scale
         self.power_scale = power_scale
         self.convex = convex
+        self.rounded = ROUNDED
         self.fixed = points is not None
         count = max(COARSE * harmonics, 24) if points is None else points
         grid = self.period * np.arange(count) / count
@@ -174,7 +175,7 @@ class ControlPoint(Point):
             }
         # -P_e = -a P + b sqrt(P^2 + e^2) with P = -F v
         a, b = 0.5 * (eta + 1 / eta), 0.5 * (1 / eta - eta)
-        width = ROUNDED * self.program.power_scale
+        width = self.program.rounded * self.program.power_scale
         P = -F * v
         root = np.sqrt(P**2 + width**2)
         slope = -a + b * P / root

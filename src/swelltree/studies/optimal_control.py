@@ -43,7 +43,8 @@ from swelltree.studies.steady_state import _period as period_of
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 METHODS = ("auto", "linear", "nonlinear")
-HARMONICS = 9  # of a regular wave, when nothing is said
+HARMONICS = 15  # of a regular wave, when nothing is said
+HIGHER = 3  # times the highest component of a sea: limits give the force corners
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def optimal_control(
     nodes: int | None = None,
     compare: bool = True,
     tol: float = 1e-9,
-    max_iterations: int = 80,
+    max_iterations: int = 100,
     case: Any = 0,
     provenance: dict[str, Any] | None = None,
 ) -> Any:
@@ -117,7 +118,8 @@ def optimal_control(
         power_min: least absorbed power at any time [W]; zero: the PTO never motors.
         efficiency: of the machine, P_e = eta P when it generates and P / eta when it motors.
         copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
-        harmonics: N of the series; nine, or the highest component of the sea, if not given.
+        harmonics: N of the series; fifteen, or three times the highest component of the sea, if
+            not given. Limits give the force corners: more harmonics, more power.
         period: of the motion [s]; that of the sea if not given.
         method: "linear" (about the state of rest), "nonlinear", or "auto", which looks.
         formulation: name or object.
@@ -204,7 +206,7 @@ def _harmonics(waves: Any, length: float, harmonics: int | None) -> int:
             raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
         return harmonics
     highest = int(np.round(np.max(np.asarray(waves.omega)) * length / (2 * np.pi)))
-    return max(HARMONICS, highest)
+    return max(HARMONICS, HIGHER * highest)
 
 
 def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
@@ -273,6 +275,13 @@ def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
 
 def best_of_starts(program: ControlProgram, z: np.ndarray, asked: Asked) -> Optimum:
     """The best optimum of several starts; the first from z, the others scattered around it."""
+    if program.goal.efficiency < 1.0:
+        # the change from generating to motoring is sharpened in steps
+        own = program.rounded
+        for width in (0.3, 0.1, 0.03, 0.01):
+            program.rounded = width
+            z = minimise(program, z, tol=1e-4, max_iterations=20).z
+        program.rounded = own
     found = minimise(program, z, tol=asked.tol, max_iterations=asked.max_iterations)
     if program.convex:
         return found
