@@ -7,9 +7,8 @@ import swelltree as sw
 
 def main() -> None:
     # --- the ten lines
-    buoy = sw.Body(
-        "buoy", hull=sw.Cylinder(radius=4.0, draft=3.0, height=5.0), reference_point=(0, 0, 0)
-    )
+    hull = sw.Cylinder(radius=4.0, draft=3.0, height=5.0)
+    buoy = sw.Body("buoy", hull=hull, com=(0, 0, -1.8), reference_point=(0, 0, 0))
     lines = [
         sw.SpringDamper(
             f"line{i}",
@@ -21,7 +20,8 @@ def main() -> None:
         )
         for i, a in enumerate((0.0, 2.0944, 4.1888))
     ]
-    system = sw.System("moored float", [buoy], [sw.Free("float", sw.WORLD, buoy)], lines)
+    drag = sw.QuadraticDrag("drag", buoy, damping={"Heave": 3e4, "Roll": 4e6, "Pitch": 4e6})
+    system = sw.System("moored float", [buoy], [sw.Free("float", sw.WORLD, buoy)], [*lines, drag])
     model = sw.compile(system, sw.run_bem(system, [0.1 * i for i in range(2, 36, 2)]))
     run = sw.simulate(
         model, sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=8.0), seed=1, ramp=20), duration=300

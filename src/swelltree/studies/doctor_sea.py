@@ -18,6 +18,7 @@ DECAYED = 0.05  # of the largest damping: what may be left at the end of the dat
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
+DRAGS = ("quadratic_drag", "body_drag", "morison")
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
 LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
 
@@ -44,7 +45,7 @@ def sea_in_band(model: Model, waves: Components) -> list[Finding]:
     ]
 
 
-def damping_decayed(model: Model) -> Iterator[Finding]:
+def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
     """Damping that has not died out where the data end: the memory is cut off."""
     if model.hydro is None or model.hydro.table is None or model.hydro.memory is None:
         return
@@ -52,7 +53,7 @@ def damping_decayed(model: Model) -> Iterator[Finding]:
     largest = damping.max(axis=0)
     matters = largest > 1e-6 * largest.max(initial=0.0)
     left = np.where(matters, damping[-1] / np.where(matters, largest, 1.0), 0.0)
-    if left.max(initial=0.0) > DECAYED:
+    if left.max(initial=0.0) > limit:
         k = int(left.argmax())
         yield Finding(
             "warning",
@@ -89,6 +90,15 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
             continue
         shape = np.hypot(found.shape_real[k].values, found.shape_imag[k].values)
         i, dof = np.unravel_index(int(shape.argmax()), shape.shape)
+        if has_drag(model):
+            yield Finding(
+                "note",
+                "resonance",
+                f"{found.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, "
+                "within the waves; its amplitude hangs on the drag coefficients.",
+                {"omega": omega, "damping_ratio": damping},
+            )
+            continue
         yield Finding(
             "warning",
             "resonance",
@@ -119,7 +129,10 @@ def expected_motion(
             "StreamFunctionWave with nonlinear hulls.",
             {"steepness": steep},
         )
-    found = response(model, wave, formulation=how, case=case)
+    drag = "none"
+    if has_drag(model):
+        drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
+    found = response(model, wave, formulation=how, case=case, drag=drag)
     deviation = found.standard_deviation.values  # in the order of the description
     factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
     for i, name in enumerate(found.body.values):
@@ -155,6 +168,11 @@ def beyond_linear(
             "waves.",
             {"tilt": tilt},
         )
+
+
+def has_drag(model: Model) -> bool:
+    """Does any element take energy by drag?"""
+    return any(group.kind in DRAGS for group in model.forces.groups)
 
 
 def nonlinear(model: Model, name: str) -> bool:
