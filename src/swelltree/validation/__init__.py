@@ -25,6 +25,7 @@ _MODULES = (
     "drift",
     "combinations",
     "control_models",
+    "hinge_barge",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
