@@ -99,7 +99,7 @@ def hinge_barge_plateless() -> list[Check]:
 
 
 @case("periodic", "hinge_barge_runge_kutta", source="rao; the same equations by another method")
-def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, duration: float = 160.0) -> list[Check]:
+def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> list[Check]:
     """The paper's equations in time, its memory fitted, at the 14 frequencies.
 
     Heave on plate and mooring decays by 0.027/s only: gaps are told per metre of wave.
@@ -109,16 +109,16 @@ def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, duration: float = 160.0)
     steps, late, found, same = 64, 4, [], []
     for w in omega:
         period = 2 * np.pi / w
-        times = period / steps * np.arange(round(duration / period) * steps)
-        z = paper.simulate_barge(barge, w, WAVE, times, 40.0)[:, 2]
+        times = period / steps * np.arange(periods * steps)
+        z = paper.simulate_barge(barge, w, WAVE, times, 40 * period)[:, 2]
         rows = slice(-late * steps, None)
         found.append(harmonic(times[rows], z[rows], w) / WAVE)
         own = paper.periodic(barge, w, WAVE, 3, form="ode", radiation="state_space")
         same.append(np.abs(own.heave(times[rows]) - z[rows]).max() / WAVE)
     worst = float(np.abs(np.array(found) - fitted).max())
     return [
-        Check("heave over time to ODE", max(same), 1e-4, "m/m", "end of the transient"),
-        Check("rao, fitted memory", worst, 1e-4, "m/m", "small angles, transient"),
+        Check("heave over time to ODE", max(same), 2e-5, "m/m", "end of the transient"),
+        Check("rao, fitted memory", worst, 2e-5, "m/m", "small angles, transient"),
         Check("rao, data", _gap(found, linear), 0.04, "", "fit of the memory to 4 %"),
     ]
 
@@ -169,7 +169,7 @@ def hinge_barge_series(duration: float = 400.0) -> list[Check]:
         checks.append(Check(f"steady_state {at}", gap, 3e-5, "", "time grid of the excitation"))
         other = paper.periodic(literal(), w, WAVE, 5, radiation="state_space").heave(times[:16])
         gap = np.abs(other - z).max() / size
-        checks.append(Check(f"the paper's DAE {at}", gap, 2e-3, "", "surge is left out"))
+        checks.append(Check(f"the paper's DAE {at}", gap, 5e-3, "", "surge is left out"))
     return checks
 
 

@@ -25,6 +25,8 @@ import numpy as np
 from swelltree.data.make_tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.model.sea_state import excitation_at, interpolated
 from swelltree.solvers.fourier import Basis, basis
+from swelltree.spatial.arrays import namespace
+from swelltree.spatial.engine import jax, jnp
 from swelltree.system.errors import SwelltreeError
 
 RHO, G = 1000.0, 9.81
@@ -118,14 +120,13 @@ def hinge_barge(model: Any, losses: np.ndarray) -> HingeBarge:
     return HingeBarge(added, np.asarray(losses, float), model.hydro.table, memory)
 
 
-def bias(v: np.ndarray) -> np.ndarray:
+def bias(v: Any) -> Any:
     """Coriolis forces of eq. 57, with the centre of mass below the origin, (..., 4)."""
-    out = np.zeros_like(v)
+    rows = []
     for k, (_, _, _, mass, _, depth) in enumerate(BOXES):
         z, turn = v[..., 2 * k], v[..., 2 * k + 1]
-        out[..., 2 * k] = mass * depth * turn * turn
-        out[..., 2 * k + 1] = -mass * depth * turn * z
-    return out
+        rows += [mass * depth * turn * turn, -mass * depth * turn * z]
+    return namespace(v).stack(rows, axis=-1)
 
 
 def hinge(q: np.ndarray) -> np.ndarray:
@@ -265,30 +266,35 @@ def simulate_barge(
     if barge.memory is None:
         raise ValueError("there is no fitted memory")
     a, b, c = barge.memory
-    M = P.T @ barge.mass @ P
-    K, D = P.T @ barge.stiffness @ P, P.T @ barge.damping @ P
-    into, out_of = b @ P, P.T @ c
-    F = amplitude * P.T @ barge.excitation(omega)
+    inverse = np.linalg.inv(P.T @ barge.mass @ P)
+    forces = [-P.T @ barge.stiffness @ P, -P.T @ barge.damping @ P, -P.T @ c]
     n = len(a)
     system = np.zeros((6 + n, 6 + n))
     system[:3, 3:6] = np.eye(3)
-    system[3:6] = np.linalg.solve(M, np.hstack([-K, -D, -out_of]))
-    system[6:, 3:6], system[6:, 6:] = into, a
-    inverse = np.linalg.inv(M)
+    system[3:6] = inverse @ np.hstack(forces)
+    system[6:, 3:6], system[6:, 6:] = b @ P, a
+    F = amplitude * P.T @ barge.excitation(omega)
+    step, ramp, w = float(times[1] - times[0]), float(ramp), float(omega)
+    found = _stepped(times, system, inverse, (F.real, F.imag), (step, ramp, w))
+    return np.asarray(found) @ P.T
 
-    def rate(t: float, x: np.ndarray) -> np.ndarray:
-        grown = 0.5 * (1 - np.cos(np.pi * min(t / ramp, 1.0)))
-        load = grown * np.real(F * np.exp(-1j * omega * t)) - bias(P @ x[3:6]) @ P
-        out = system @ x
-        out[3:6] += inverse @ load
-        return out
 
-    h, x = float(times[1] - times[0]), np.zeros(6 + n)
-    found = np.empty((len(times), 3))
-    for k, t in enumerate(times):
-        found[k] = x[:3]
+@jax.jit
+def _stepped(times: Any, system: Any, inverse: Any, wave: Any, numbers: Any) -> Any:
+    """All steps of the classical Runge-Kutta method from rest, (t, 3)."""
+    step, ramp, omega = numbers
+
+    def rate(t: Any, x: Any) -> Any:
+        grown = 0.5 * (1 - jnp.cos(jnp.pi * jnp.minimum(t / ramp, 1.0)))
+        force = wave[0] * jnp.cos(omega * t) + wave[1] * jnp.sin(omega * t)
+        load = inverse @ (grown * force - bias(P @ x[3:6]) @ P)
+        return (system @ x).at[3:6].add(load)
+
+    def one(x: Any, t: Any) -> Any:
         k1 = rate(t, x)
-        k2 = rate(t + h / 2, x + h / 2 * k1)
-        k3 = rate(t + h / 2, x + h / 2 * k2)
-        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(t + h, x + h * k3))
-    return found @ P.T
+        k2 = rate(t + step / 2, x + step / 2 * k1)
+        k3 = rate(t + step / 2, x + step / 2 * k2)
+        k4 = rate(t + step, x + step * k3)
+        return x + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4), x[:3]
+
+    return jax.lax.scan(one, jnp.zeros(len(system)), times)[1]
