@@ -31,14 +31,14 @@ from swelltree.validation.table import Check, case
 WAVE = 0.06  # m, amplitude in the paper
 SMALL = 1e-5  # m
 SHOWN = (6.28, 2.8)  # rad/s, the paper's Figs. 4 and 5
-FIT = {"error": 0.04}
+FIT, PLATE_FIT = {"error": 0.04}, {"error": 0.07}  # the plate's data are rougher
 
 
 @functools.lru_cache(maxsize=1)
 def tank_model() -> Model:
     """The device of Table I with its plate."""
     data = hinge_barge_data()
-    return compile_system(hinge_barge_system(losses(data)), data, fit=FIT)
+    return compile_system(hinge_barge_system(losses(data)), data, fit=PLATE_FIT)
 
 
 @functools.lru_cache(maxsize=1)
@@ -119,7 +119,7 @@ def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> l
     return [
         Check("heave over time to ODE", max(same), 2e-5, "m/m", "end of the transient"),
         Check("rao, fitted memory", worst, 2e-5, "m/m", "small angles, transient"),
-        Check("rao, data", _gap(found, linear), 0.04, "", "fit of the memory to 4 %"),
+        Check("rao, data", _gap(found, linear), 0.04, "", "fit of the memory to 7 %"),
     ]
 
 
