@@ -115,7 +115,7 @@ def sound(data: xr.Dataset) -> xr.Dataset:
     size = np.sqrt(np.abs(B).max(axis=0).diagonal())
     own = 0.5 * (B + np.swapaxes(B, 1, 2)) / size[:, None] / size
     least = np.linalg.eigvalsh(own)[:, 0]
-    return data.isel(omega=least > -1e-3)
+    return data.isel(omega=least > -1e-2)
 
 
 def main(argv: list[str]) -> None:
