@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 TESTED = np.linspace(2.61, 7.85, 14)  # frequencies of the tank tests [rad/s]
-OMEGA = np.union1d(np.linspace(0.5, 10.0, 39), TESTED)
-# the other one in deep water makes the damping of the deep plate negative above 8 rad/s
-GREEN = "delhommeau"
+# each Green function where it does well: the first makes the damping of the deep plate negative
+# above 8 rad/s, the second at single frequencies below
+BANDS = {
+    "liang_wu_noblesse": np.union1d(np.linspace(0.5, 8.0, 31), TESTED),
+    "delhommeau": np.linspace(8.25, 9.25, 5),
+}
 STIFFNESS = {"Heave": 3.5e4, "Pitch": 3.5e4}  # of the mooring of barge 1 [N/m, N m/rad]
 NAMES = ("barge1", "barge2")
 STATICS = ("hydrostatic_stiffness", "displaced_volume", "center_of_buoyancy")
@@ -109,22 +112,19 @@ def hinge_barge_system(
     )
 
 
-def sound(data: xr.Dataset) -> xr.Dataset:
-    """The data without frequencies whose damping is negative, where the BEM run went wrong."""
-    B = np.asarray(data["radiation_damping"].values)
-    size = np.sqrt(np.abs(B).max(axis=0).diagonal())
-    own = 0.5 * (B + np.swapaxes(B, 1, 2)) / size[:, None] / size
-    least = np.linalg.eigvalsh(own)[:, 0]
-    return data.isel(omega=least > -1e-2)
-
-
 def main(argv: list[str]) -> None:
     """Compute and write."""
+    import xarray as xr
+
     from swelltree.hydro.bem import run_bem
 
     path = Path(argv[0]) if argv else hinge_barge_file()
-    data = run_bem(hinge_barge_system(plate=True), OMEGA, (0.0,), green=GREEN)
-    write(sound(data), path)
+    system = hinge_barge_system(plate=True)
+    low, high = (run_bem(system, omega, (0.0,), green=g) for g, omega in BANDS.items())
+    high = high.isel(omega=np.isin(high["omega"], BANDS["delhommeau"]))
+    keys = [name for name in low if "omega" in low[name].dims]
+    both = xr.concat([low[keys], high[keys]], dim="omega").sortby("omega")
+    write(low.drop_dims("omega").merge(both), path)
     sys.stdout.write(f"{path}: {path.stat().st_size} bytes\n")
 
 
