@@ -2,7 +2,9 @@
 
 import pytest
 
-from swelltree.validation.combinations import PAIRS, checked, run
+from swelltree.model.compile import compile
+from swelltree.system.errors import SwelltreeError
+from swelltree.validation.combinations import PAIRS, checked, data, run, system
 
 QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
 
@@ -14,3 +16,8 @@ QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
 def test_pair_of_features(pair):
     for check in checked(run(set(pair)), " + ".join(pair)):
         assert check.ok, f"{check.quantity}: {check.found}, allowed {check.allowed}"
+
+
+def test_drift_of_a_nonlinear_hull_would_be_counted_twice():
+    with pytest.raises(SwelltreeError, match="aft"):
+        compile(system(set()), data(), radiation="none", nonlinear=["aft"], drift="mean")

@@ -40,11 +40,11 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
     Args:
         period: [s].
         harmonics: N.
-        nodes: number of equidistant nodes, at least 2N + 1; a power of two, at least twice as
-            many as coefficients, if not given.
+        nodes: number of equidistant nodes, at least 2N + 1; twice as many as coefficients, or a
+            few more for the Fourier transform, if not given.
     """
     size = 2 * harmonics + 1
-    count = 2 ** int(np.ceil(np.log2(2 * size))) if nodes is None else nodes
+    count = good_size(2 * size) if nodes is None else nodes
     omega = 2.0 * np.pi / period
     t = period * np.arange(count) / count
     k = np.arange(1, harmonics + 1) * omega
@@ -81,6 +81,12 @@ def to_coefficients(basis: Basis, values: Array) -> Array:
     xp = namespace(values)
     hat = xp.fft.rfft(values, axis=0)[: n + 1] / count
     return xp.concatenate([hat[:1].real, 2.0 * hat[1:].real, -2.0 * hat[1:].imag])
+
+
+def good_size(least: int) -> int:
+    """The smallest number 4, 5 or 6 times a power of two that is not less."""
+    power = 2 ** max(int(np.ceil(np.log2(max(least, 1) / 8))), 0)
+    return min(k * power for k in (4, 5, 6, 8) if k * power >= least)
 
 
 def to_complex(coefficients: Array) -> Array:

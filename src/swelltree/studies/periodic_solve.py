@@ -23,7 +23,7 @@ from swelltree.studies.periodic_problem import Period, node, preconditioned, res
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
 SHORTEST = 2.0**-7  # least part of a Newton step
 SMALLEST = 1e-3  # least step of the continuation in wave height
-LINEAR = 1e-12  # relative accuracy of GMRES
+LINEAR = 1e-9  # relative accuracy of GMRES
 SOFT = 1e-9  # of the largest singular value: nothing holds this direction
 QUICK = {"xla_backend_optimization_level": "0"}  # compile quickly what runs once
 
@@ -54,20 +54,16 @@ def _dense(how: Formulation) -> Any:
 
 @functools.lru_cache(maxsize=32)
 def _krylov(how: Formulation) -> Any:
-    """Compiled (period, Y) -> preconditioned residual and Newton step."""
+    """Compiled (period, Y, d) -> preconditioned residual and its derivative along d."""
 
     def error(period: Period, Y: Any) -> Any:
         return preconditioned(period, residual(how, period, Y))
 
-    def step(period: Period, Y: Any) -> Any:
+    def along(period: Period, Y: Any, d: Any) -> Any:
         with compact():
-            r, push = jax.linearize(functools.partial(error, period), Y)
-        change, _ = jax.scipy.sparse.linalg.gmres(
-            push, -r, tol=LINEAR, restart=40, maxiter=10, solve_method="incremental"
-        )
-        return r, change
+            return jax.jvp(functools.partial(error, period), (Y,), (d,))
 
-    return jax.jit(step)
+    return jax.jit(along)
 
 
 @functools.lru_cache(maxsize=32)
@@ -144,11 +140,24 @@ def _dense_evaluate(how: Formulation, period: Period, u: int) -> Evaluate:
 
 
 def _krylov_evaluate(how: Formulation, period: Period, u: int) -> Evaluate:
+    from scipy.sparse.linalg import LinearOperator, gmres
+
+    device = jax.device_put(period)  # once, not at every product
+
     def evaluate(Y: np.ndarray) -> tuple[float, np.ndarray]:
-        r, change = (np.asarray(x) for x in _krylov(how)(period, Y))
-        if not np.isfinite(change).all():
-            return np.inf, change
-        return float(np.abs(r[:, :u]).max()), change
+        def push(d: np.ndarray) -> np.ndarray:
+            return np.array(_krylov(how)(device, Y, d.reshape(Y.shape))[1]).reshape(-1)
+
+        r = np.asarray(_krylov(how)(device, Y, np.zeros_like(Y))[0])
+        size = float(np.abs(r[:, :u]).max())
+        if not np.isfinite(r).all():
+            return np.inf, r
+        if size < 1e-14:
+            return size, np.zeros_like(Y)
+        # columns in units of the preconditioned residual, so one scale serves all
+        product = LinearOperator((Y.size, Y.size), matvec=push, dtype=float)  # type: ignore[call-arg]
+        change, _ = gmres(product, -r.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
+        return size, change.reshape(Y.shape)
 
     return evaluate
 

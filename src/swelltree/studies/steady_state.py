@@ -49,6 +49,7 @@ def steady_state(
     tol: float = 1e-11,
     max_iterations: int = 30,
     start: np.ndarray | None = None,
+    stability: bool = False,
     case: int | str = 0,
     provenance: dict[str, Any] | None = None,
 ) -> Any:
@@ -71,11 +72,17 @@ def steady_state(
         tol: estimated error of the motion at which Newton stops [m, rad].
         max_iterations: of Newton.
         start: coefficients to begin from; the state of rest if not given.
+        stability: also give the Floquet multipliers (needs radiation="state_space").
         case: number or name of the run.
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
     _check(model, harmonics, nodes, radiation)
+    if stability and model.hydro is not None and radiation != "state_space":
+        raise SwelltreeError(
+            "steady_state: stability needs the memory of the water as states. Give "
+            "radiation='state_space' and compile the model so."
+        )
     waves = None if wave is None else realised(model, wave, case)
     length = _period(waves, period)
     own = _set_up(model, how, waves, length, harmonics, nodes, radiation)
@@ -92,7 +99,23 @@ def steady_state(
     if found.code is not Code.SUCCESS:
         raise SwelltreeError(_failure(found))
     result = _to_dataset(model, how, own, found, radiation, provenance)
+    if stability:
+        result = _with_stability(result, model, how, found, waves)
     return result if waves is None else with_elevation(result, wave, waves)
+
+
+def _with_stability(result: Any, model: Model, how: Formulation, found: Found, waves: Any) -> Any:
+    """The result with its Floquet multipliers."""
+    from swelltree.studies.floquet import multipliers
+
+    values = multipliers(model, how, found.period, found.Y, waves)
+    # directions that nothing holds have the multiplier one, once or twice each
+    free = np.abs(values - 1.0) < 1e-4
+    largest = float(np.abs(values[~free]).max(initial=0.0))
+    about = {"long_name": "Floquet multiplier", "stable": int(largest < 1.0)}
+    return result.assign(floquet_multiplier=("multiplier", values, about)).assign_attrs(
+        stable=int(largest < 1.0), largest_multiplier=largest
+    )
 
 
 def _check(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:

@@ -3,7 +3,8 @@
 Two floats, "fore" and "aft", on a hinge. A pair switches two features on; the run must end well,
 move, and keep its energy budget. Features:
 
-    nonlinear   hydrostatics and Froude-Krylov force of "fore" on its actual hull
+    nonlinear   hydrostatics and Froude-Krylov force of "fore" on its actual hull; the data have
+                no second-order force of that float, which would be counted twice
     morison     a member under "aft"
     drift       mean drift and Newman's slow drift of "aft"
     pto         rectified hydraulics on the hinge
@@ -116,14 +117,6 @@ def data() -> Any:
     )
 
 
-def without_drift_of_fore(found: Any) -> Any:
-    """Second-order data of the aft float alone: the actual hull of the other holds its own."""
-    rows = [label for label in found["influenced_dof"].values if str(label).startswith("fore")]
-    drift = found["mean_drift"].copy()
-    drift.loc[{"influenced_dof": rows}] = np.nan
-    return found.assign(mean_drift=drift)
-
-
 def system(features: set[str]) -> System:
     """The floats with the elements that the features ask for."""
 
@@ -189,12 +182,9 @@ def run(features: set[str], duration: float = DURATION) -> Any:
     """A short run with the features."""
     from swelltree.studies.simulate import simulate
 
-    found = data()
-    if "nonlinear" in features:
-        found = without_drift_of_fore(found)
     model = compile(
         system(features),
-        found,
+        data(),
         fit={"error": 0.05},
         nonlinear=["fore"] if "nonlinear" in features else False,
         drift="newman" if "drift" in features else None,
