@@ -2,10 +2,11 @@
 
 The hinge barge of the paper in a regular wave. Pseudo-spectral solutions give the steady state;
 Runge-Kutta gives the stated seconds, transient included. "first" is the first call of its line,
-with tracing and compiling unless a line before had the same shapes; "warm" is a later call. `paper` lines solve the paper's planar equations (N_x = 1, the Runge-Kutta
-loop compiled), `general` lines are `steady_state` (N = 9) and `simulate` (rk4), which also build
-the dataset. `python benchmarks/periodic.py` prints one line of JSON each; `--figure FILE` draws
-them. The last line is an irregular sea of 256 harmonics on the barge with drag and friction.
+with tracing and compiling unless a line before had the same shapes; "warm" is a later call.
+`paper` lines solve the paper's planar equations (N_x = 1, the Runge-Kutta loop compiled),
+`general` lines are `steady_state` (N = 9) and `simulate` (rk4), which also build the dataset. The
+last line is an irregular sea of 256 harmonics on the barge with drag and friction.
+`python benchmarks/periodic.py` prints one line of JSON each; `--figure FILE` draws them.
 """
 
 from __future__ import annotations
