@@ -46,6 +46,11 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.optimal_control": "optimal_control",
+    "swelltree.studies.controllers": """
+        controlled damping_law reactive_law tracking_law replayed
+    """,
+    "swelltree.studies.predictive": "with_mpc",
     "swelltree.studies.state_space": "state_space",
     "swelltree.studies.control_report": "control_report",
     "swelltree.studies.excitation_observer": "excitation_observer",

@@ -33,6 +33,7 @@ def example(name: str):
         pytest.param("moored_float", marks=[needs_bem, slow]),
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
+        pytest.param("optimal_control", marks=slow),
         pytest.param("control_oriented_barges", marks=slow),
         pytest.param("periodic_barge", marks=slow),
         pytest.param("capsizing_barge", marks=slow),

@@ -183,3 +183,18 @@ def test_unknown_choices_are_refused(model, data):
     wave = sw.RegularWave(amplitude=1.0, omega=1.0)
     with pytest.raises(sw.SwelltreeError, match="Did you mean 'convolution'"):
         sw.simulate(model, wave, duration=1.0, excitation="convolusion")
+
+
+def test_response_spectrum_is_that_of_the_sea_times_the_rao_squared(model):
+    sea = sw.IrregularSea(
+        sw.Jonswap(1.0, 6.0), components=120, spacing="equal", jitter=False, omega_max=2.5
+    )
+    found = sw.response(model, sea)
+    omega = found.omega.values
+    expected = np.abs(exact(omega)) ** 2 * sw.components(sea, WATER).amplitude ** 2 / 2
+    expected /= omega[1] - omega[0]
+    spectrum = found.spectrum.sel(body="float", dof="Heave").values
+    assert spectrum == pytest.approx(expected, rel=1e-4)
+    flux = 0.5 * 1000.0 * 9.81**2 / 2 * (sw.components(sea, WATER).amplitude ** 2 / omega).sum()
+    width = float(found.capture_width.sum())
+    assert width == pytest.approx(float(found.absorbed_power.sum()) / flux, rel=1e-3)

@@ -46,6 +46,8 @@ def read_listing_tables(file: TextFile) -> ListingTables:
             continue
         elif "EXCITING FORCES" in line:
             kind = "HASKIND" if "HASKIND" in line.upper() else "DIFFRACTION"
+        elif line.strip().isupper() and len(line.split()) > 1:
+            kind = ""  # another table, such as RESPONSE AMPLITUDE OPERATORS, with headings too
         elif "Wave Heading" in line and kind and period is not None:
             heading = leading_numbers(line.split(":")[1])[0]
             rows, index = _rows(file, index + 1)

@@ -75,6 +75,24 @@ class Harmonic:
 
 
 @pytree()
+class Sinusoids:
+    """mean + sum of cos_k cos(omega_k t) + sin_k sin(omega_k t), grown over a ramp."""
+
+    omega: Array  # (k,) rad/s
+    cos: Array  # (k,)
+    sin: Array  # (k,)
+    mean: Array
+    ramp: Array  # s; zero: there from the start
+
+    def __call__(self, t: Array) -> Array:
+        xp = namespace(t, self.cos, self.omega)
+        phase = self.omega * t
+        swing = (self.cos * xp.cos(phase) + self.sin * xp.sin(phase)).sum()
+        grown = xp.clip(t / xp.maximum(self.ramp, 1e-12), 0.0, 1.0)
+        return 0.5 * (1.0 - xp.cos(np.pi * grown)) * (self.mean + swing)
+
+
+@pytree()
 class Polynomial:
     """Powers of t, constant first."""
 

@@ -371,6 +371,25 @@ def _to_dataset(
     return xr.Dataset(data, coords, attrs | (provenance or {}))
 
 
+def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
+    """Power of waves per metre of crest [W/m]."""
+    from swelltree.waves.dispersion import dispersion, group_speed
+
+    water = model.water
+    speed = group_speed(w, dispersion(w, water.depth, water.g), water.depth)
+    return float((0.5 * water.rho * water.g * a**2 * speed).sum())
+
+
+def bin_widths(w: np.ndarray) -> np.ndarray:
+    """Width of the band that each component stands for [rad/s]: half way to its neighbours."""
+    order = np.argsort(w, kind="stable")
+    middle = 0.5 * (w[order][1:] + w[order][:-1])
+    first, last = 1.5 * w[order][0] - 0.5 * w[order][1], 1.5 * w[order][-1] - 0.5 * w[order][-2]
+    widths = np.empty(len(w))
+    widths[order] = np.diff(np.concatenate([[first], middle, [last]]))
+    return np.maximum(widths, 1e-12)
+
+
 def response(
     model: Model,
     sea: Any,
@@ -385,7 +404,8 @@ def response(
 
     Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
-    `omega`), and `absorbed_power` (element) [W].
+    `omega`) and, in a sea of several, the response `spectrum`; `absorbed_power` (element) [W] and
+    `capture_width` [m].
 
     Args:
         model: compiled with hydro data.
@@ -430,7 +450,18 @@ def response(
         "coordinate_deviation": ("coordinate", np.sqrt(joints.sum(0)), {"units": "m, rad"}),
         "variance": (("component", "body", "dof"), variance, {"units": "m^2, rad^2"}),
         "absorbed_power": ("element", power, {"units": "W", "long_name": "mean absorbed power"}),
+        "capture_width": (
+            "element",
+            power / wave_power(model, w, a),
+            {"units": "m", "long_name": "absorbed power over wave power per metre of crest"},
+        ),
     }
+    if len(w) > 1:
+        data["spectrum"] = (
+            ("component", "body", "dof"),
+            variance / bin_widths(w)[:, None, None],
+            {"units": "m^2 s/rad, rad s", "long_name": "response spectrum"},
+        )
     coords = {
         "omega": ("component", w, {"units": "rad/s"}),
         "wave_direction": ("component", beta, {"units": "rad"}),

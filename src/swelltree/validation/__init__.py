@@ -23,6 +23,7 @@ _MODULES = (
     "viscous",
     "viscous_hydrodyn",
     "drift",
+    "control",
     "combinations",
     "control_models",
     "hinge_barge",

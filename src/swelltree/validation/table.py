@@ -23,6 +23,7 @@ GROUPS = (
     "joints",
     "hydro",
     "viscous",
+    "control",
     "pto",
     "combinations",
     "control_models",

@@ -1,0 +1,222 @@
+"""Optimal control of nonlinear models: the motion is eliminated by Newton, its derivatives exact.
+
+For every trial force the periodic motion is found; the quadratic programs see cost and limits as
+functions of the force alone, with the exact Hessian of the Lagrangian by adjoints.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation
+from swelltree.model.model import Model
+from swelltree.solvers.fourier import basis, to_complex
+from swelltree.solvers.sequential import minimise
+from swelltree.studies.control_goal import ControlProgram, Goal
+from swelltree.studies.control_limits import read_limits
+from swelltree.studies.control_linear import (
+    Port,
+    linear_response,
+    power_bound,
+    wave_forces,
+    wave_rates,
+)
+from swelltree.studies.control_nodes import Nodes, Solved
+from swelltree.studies.control_passive import best_damper
+from swelltree.studies.control_series import Response
+from swelltree.studies.steady_state import _check as check_periodic
+from swelltree.studies.steady_state import _set_up as set_up
+from swelltree.system.errors import SwelltreeError
+from swelltree.waves.airy import Components
+
+FEW = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size of the impedance
+
+
+class Reduced:
+    """Unknowns -> series of the driven elements; remembers the last motion to begin from."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.last: np.ndarray = np.zeros((nodes.c, nodes.u))
+        self.found: Solved | None = None
+
+    def motion(self, a: np.ndarray) -> Solved | None:
+        """Periodic motion under u at the nodes."""
+        found = self.nodes.solve(a, self.last)
+        if found is None and np.any(self.last):
+            found = self.nodes.solve(a, np.zeros_like(self.last))
+        if found is not None:
+            self.last = found.Y
+        return found
+
+    def series(self, found: Solved) -> Response:
+        """Series without derivatives."""
+        ports, out = self.nodes.ports, self.nodes.out
+        x, v = found.values[3] - ports.zero, found.values[4]
+        F = found.a - ports.damping * v - ports.stiffness * x
+        none = np.zeros((0, 0, 0))
+        return Response(out @ x, out @ v, out @ F, none, none, none)
+
+    def __call__(self, z: np.ndarray) -> Response | None:
+        nodes, ports = self.nodes, self.nodes.ports
+        found = self.motion(nodes.series(z))
+        if found is None:
+            return None
+        W = nodes.sensitivity(found)
+        plain = self.series(found)
+        d_x = np.tensordot(nodes.out, found.slopes[3] @ W, 1)
+        d_v = np.tensordot(nodes.out, found.slopes[4] @ W, 1)
+        d_u = np.tensordot(nodes.out, W[:, 3 * nodes.u :], 1)
+        d_F = d_u - ports.damping[:, None] * d_v - ports.stiffness[:, None] * d_x
+
+        def curvature(w_x: np.ndarray, w_v: np.ndarray, w_F: np.ndarray) -> np.ndarray:
+            of_x = nodes.out.T @ (w_x - ports.stiffness * w_F)
+            of_v = nodes.out.T @ (w_v - ports.damping * w_F)
+            return nodes.curvature(found, W, of_x, of_v)
+
+        self.found = found
+        return replace(plain, d_stroke=d_x, d_rate=d_v, d_force=d_F, curvature=curvature)
+
+
+def nonlinear_control(
+    model: Model, how: Formulation, port: Port, waves: Any, asked: Any, radiation: str
+) -> tuple[Any, float]:
+    """Answer of the nonlinear search, and the bound of the linearised system."""
+    from swelltree.studies.optimal_control import (
+        Answer,
+        best_of_starts,
+        check_found,
+        scales,
+        spread_scale,
+    )
+
+    check_periodic(model, port.harmonics, asked.nodes, radiation)
+    if any(group.kind == "frame" for group in model.forces.groups):
+        raise SwelltreeError(
+            "optimal_control: frames that follow the mean yaw are not taken here. Compile without "
+            "them."
+        )
+    period = set_up(
+        model, how, waves, 2 * np.pi / port.omega, port.harmonics, asked.nodes, radiation
+    )
+    ports = port.ports
+    reduced = Reduced(Nodes(how, period, ports, port.mean))
+    alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
+    table = None if model.hydro is None else model.hydro.table
+    if isinstance(waves, Components) and table is not None:
+        alone = wave_rates(port, wave_forces(model, port, waves))
+    force_scale, power_scale = scales(port, alone, asked.limits)
+    limits = read_limits(ports, asked.limits, power_scale)
+    goal = Goal(asked.efficiency, asked.copper, limits)
+    program = ControlProgram(
+        reduced,
+        goal,
+        port.omega,
+        port.harmonics,
+        spread_scale(port, force_scale),
+        power_scale,
+        convex=False,
+        points=asked.points,
+    )
+    begin = time.process_time()
+    z = _start(port, alone, goal, program, asked)
+    if program.at(z) is None:
+        z = np.zeros_like(z)
+        if program.at(z) is None:
+            raise SwelltreeError(
+                "optimal_control: no periodic motion was found without control. Look at "
+                "steady_state of this model first."
+            )
+    optimum = best_of_starts(program, z, asked)
+    spent = time.process_time() - begin
+    check_found(program, port, optimum, asked)
+    response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
+    # the motion of the optimum once more: a rejected step may have come after it
+    final = reduced.motion(reduced.nodes.series(program.force_scale * optimum.z))
+    assert final is not None
+    bodies = _bodies(how, reduced, final)
+    passive = (np.nan, np.full(len(ports), np.nan))
+    if asked.compare:
+        passive = _passive(reduced, goal, port, alone)
+    answer = Answer(response, optimum, program, goal, passive, bodies, spent)
+    return answer, power_bound(port, alone) if np.any(alone) else np.nan
+
+
+def _start(
+    port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: Any
+) -> np.ndarray:
+    """Optimum of the linearised system under the same limits, as scaled u."""
+    respond, size = linear_response(port, alone)
+    limits = tuple(limit for limit in goal.limits if limit.kind != "power")
+    quadratic = ControlProgram(
+        respond,
+        Goal(1.0, goal.copper, limits),
+        port.omega,
+        port.harmonics,
+        program.force_scale,
+        program.power_scale,
+        convex=True,
+        points=asked.points,
+    )
+    found = minimise(quadratic, np.zeros(size))
+    if not (found.feasible and np.any(alone)):
+        return np.zeros(size)
+    r = found.point.response  # pyright: ignore[reportAttributeAccessIssue]
+    u = r.force + port.ports.damping * r.rate + port.ports.stiffness * r.stroke
+    keep = np.ones((len(port.ports), len(u)), bool)
+    keep[:, 0] = port.mean
+    return u.T[keep] / program.force_scale
+
+
+def _bodies(how: Formulation, reduced: Reduced, found: Solved) -> np.ndarray:
+    """Displacements of all bodies from rest by harmonic, (N + 1, 6N) complex."""
+    nodes = reduced.nodes
+    v = found.values[1]
+    n = (nodes.c - 1) // 2
+    rate = to_complex(np.asarray(basis(2 * np.pi / nodes.omega, n, nodes.count).project) @ v)
+    w = nodes.omega * np.arange(1, n + 1)[:, None]
+    mean = np.real(
+        np.asarray(nodes.period.basis.project)[:1] @ (found.values[2] @ found.Y[0, : nodes.n])
+    )
+    return np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
+
+
+def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any:
+    """Best dampers within the limits, on the nonlinear model."""
+    nodes = reduced.nodes
+    model = nodes.period.model
+    zero = np.zeros((nodes.count, nodes.p))
+
+    def respond(c: np.ndarray) -> Response | None:
+        forces = model.forces
+        springs = np.array(forces.springs.damping, dtype=float)
+        joints = np.array(forces.joint_forces.damping, dtype=float)
+        for value, (group, i) in zip(c, nodes.ports.place, strict=True):
+            (springs if group == "spring" else joints)[i] = value
+        changed = replace(
+            forces,
+            springs=replace(forces.springs, damping=springs),
+            joint_forces=replace(forces.joint_forces, damping=joints),
+        )
+        own = Nodes(
+            nodes.how,
+            replace(nodes.period, model=model.replace(forces=changed)),
+            replace(nodes.ports, damping=c),
+            port.mean,
+        )
+        trial = Reduced(own)
+        trial.last = start[0]
+        found = trial.motion(zero)
+        if found is None:
+            return None
+        start[0] = found.Y
+        return trial.series(found)
+
+    start = [np.zeros((nodes.c, nodes.u))]
+    bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))
+    lead = int((np.abs(alone) ** 2).sum(axis=1).argmax())
+    return best_damper(respond, goal, port.omega, bare[lead], FEW)

@@ -1,0 +1,60 @@
+"""Is a model linear? Its forces at finite displacements against their slopes at rest."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.formulations import Formulation, State
+from swelltree.model.forces.total import total_loads
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.model import Model
+from swelltree.spatial.engine import jax, jnp
+
+SIZE = 0.3  # m, rad, m/s, rad/s: displacements and velocities tried
+TOLERANCE = 1e-7  # of the forces there
+
+
+@functools.lru_cache(maxsize=32)
+def _leftover(how: Formulation) -> Any:
+    """Compiled: change of force and of mass at a displacement and velocity."""
+
+    def leftover(model: Model, rest: State, x: Any, s: Any) -> Any:
+        t, inner = jnp.zeros(()), inner_at_rest(model)
+
+        def force(x: Any, s: Any) -> Any:
+            moved = how.retract(model, rest, x)
+            kin = how.kinematics(model, t, State(moved.q, s, moved.chart))
+            tau = how.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+            return tau - how.bias(model, kin), how.mass(model, kin), kin.P
+
+        zero = jnp.zeros_like(x)
+        there, there_mass, P = force(x, s)
+        here, here_mass, P0 = force(zero, zero)
+        slope = jax.jvp(lambda a, b: force(a, b)[0], (zero, zero), (x, s))[1]
+        bent = jnp.abs(there - here - slope).max() / jnp.abs(slope).max()
+        heavier = jnp.abs(there_mass - here_mass).max() / jnp.abs(here_mass).max()
+        return jnp.maximum(jnp.maximum(bent, heavier), jnp.abs(P - P0).max())
+
+    return jax.jit(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
+
+
+def is_linear(model: Model, how: Formulation, rest: State) -> bool:
+    """Are forces, inertia and directions of motion those of the linearised model?
+
+    Args:
+        model: without radiation memory and waves.
+        how: formulation.
+        rest: its state of rest.
+    """
+    if inner_at_rest(model).elements or any(g.uses_sea for g in model.forces.groups):
+        return False
+    if how.rows(model) and how.keeps_rows:
+        return False
+    n = rest.s.shape[0]
+    rng = np.random.default_rng(5)
+    x, s = SIZE * rng.standard_normal((2, 4, n))
+    worst = float(np.max(np.asarray(_leftover(how)(model, rest, x, s))))
+    return bool(worst < TOLERANCE)

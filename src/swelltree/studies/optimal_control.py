@@ -1,0 +1,369 @@
+r"""`optimal_control`: the periodic force of the power take-offs that takes most power.
+
+The force of every driven PTO is a Fourier series. Linear models are condensed to the driven
+elements, and the search is one convex quadratic program; other models are solved by sequential
+quadratic programming on the periodic equations of motion.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from swelltree.formulations import Formulation
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.hydrodynamics import without_table
+from swelltree.model.model import Model
+from swelltree.model.signals import Constant
+from swelltree.solvers.fourier import from_complex, to_complex
+from swelltree.solvers.sequential import Optimum, minimise
+from swelltree.studies.control_goal import ControlProgram, Goal
+from swelltree.studies.control_limits import read_limits, why_not
+from swelltree.studies.control_linear import (
+    Port,
+    body_motion,
+    damped,
+    linear_response,
+    look_in,
+    power_bound,
+    wave_forces,
+    wave_rates,
+)
+from swelltree.studies.control_passive import best_damper
+from swelltree.studies.control_ports import find_ports, with_signals
+from swelltree.studies.control_series import Response
+from swelltree.studies.linear_or_not import is_linear
+from swelltree.studies.rao import linear_system
+from swelltree.studies.simulate import realised
+from swelltree.studies.steady_state import _period as period_of
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+METHODS = ("auto", "linear", "nonlinear")
+HARMONICS = 15  # of a regular wave, when nothing is said
+HIGHER = 3  # times the highest component of a sea: limits give the force corners
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user wants."""
+
+    limits: dict[str, Any]
+    efficiency: float
+    copper: np.ndarray  # (p,)
+    tol: float
+    max_iterations: int
+    points: int | None
+    starts: int
+    nodes: int | None
+    compare: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, before it becomes a dataset."""
+
+    response: Response
+    optimum: Optimum
+    program: ControlProgram
+    goal: Goal
+    passive: tuple[float, np.ndarray]
+    bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
+    search_cpu: float  # s
+
+
+def optimal_control(
+    model: Model,
+    sea: Any,
+    pto: Any = None,
+    *,
+    force_max: Any = None,
+    stroke_max: Any = None,
+    rate_max: Any = None,
+    power_min: Any = None,
+    efficiency: float = 1.0,
+    copper_loss: Any = 0.0,
+    harmonics: int | None = None,
+    period: float | None = None,
+    method: str = "auto",
+    formulation: str | Formulation = "path_matrix",
+    radiation: str = "data",
+    limit_points: int | None = None,
+    starts: int = 1,
+    nodes: int | None = None,
+    compare: bool = True,
+    tol: float = 1e-9,
+    max_iterations: int = 100,
+    case: Any = 0,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
+
+    F = u - c v - k x is the whole force of a PTO, its own spring and damper included; limits and
+    power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,
+    `absorbed_power`, `electrical_power` over one period, their harmonics, the motion of the
+    bodies, the multipliers of the limits, and as attributes the mean powers, the best plain
+    damper within the same limits, the bound without limits, and the KKT residual.
+
+    Args:
+        model: from `compile`, with hydro data.
+        sea: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
+        pto: name or names of the PTOs driven; all linear ones if not given.
+        force_max: largest size of F [N, N m]; a number, a pair (low, high), or a dict by PTO.
+        stroke_max: largest stroke from its zero [m, rad], likewise.
+        rate_max: largest rate of F [N/s], likewise.
+        power_min: least absorbed power at any time [W]; zero: the PTO never motors.
+        efficiency: of the machine, P_e = eta P when it generates and P / eta when it motors.
+        copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
+        harmonics: N of the series; fifteen, or three times the highest component of the sea, if
+            not given. Limits give the force corners: more harmonics, more power.
+        period: of the motion [s]; that of the sea if not given.
+        method: "linear" (about the state of rest), "nonlinear", or "auto", which looks.
+        formulation: name or object.
+        radiation: "data", or "state_space" to compare with runs in time.
+        limit_points: hold the limits at so many equidistant times only; everywhere if not given.
+        starts: number of starting points of a search that may have several optima.
+        nodes: per period, of nonlinear models; as in `steady_state` if not given.
+        compare: look for the best damper within the same limits, too.
+        tol: of the KKT residual, in scaled units.
+        max_iterations: of the search.
+        case: number or name of the run; a list of them shares one problem.
+        provenance: attributes added to the result.
+    """
+    if method not in METHODS:
+        raise SwelltreeError(
+            f"method '{method}' is not known.{suggest(method, METHODS)} "
+            f"Choose one of {listed(METHODS)}."
+        )
+    if not 0.0 < efficiency <= 1.0:
+        raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a share.")
+    how = chosen_formulation(formulation)
+    ports = find_ports(model, pto)
+    free = with_signals(model, ports, [Constant(np.zeros(())) for _ in ports.names])
+    losses = [
+        copper_loss.get(name, 0.0) if isinstance(copper_loss, dict) else copper_loss
+        for name in ports.names
+    ]
+    asked = Asked(
+        {
+            "force_max": force_max,
+            "stroke_max": stroke_max,
+            "rate_max": rate_max,
+            "power_min": power_min,
+        },
+        efficiency,
+        np.array(losses, dtype=float),
+        tol,
+        max_iterations,
+        limit_points,
+        starts,
+        nodes,
+        compare,
+    )
+    cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
+    linear = linear_system(free, how)
+    if method == "auto":
+        method = "linear" if is_linear(_still(free), how, linear["state"]) else "nonlinear"
+    port: Port | None = None
+    results = []
+    # matrices of some hundred rows: threads of the linear algebra would only wait
+    with threadpool_limits(limits=1):
+        for one in cases:
+            waves = realised(model, sea, one)
+            length = period_of(waves, period)
+            count = _harmonics(waves, length, harmonics)
+            if port is None or port.harmonics != count or port.omega != 2 * np.pi / length:
+                port = look_in(free, how, ports, length, count, radiation, linear)
+            if method == "linear":
+                answer, bound = _linear(free, port, waves, asked)
+            else:
+                from swelltree.studies.control_nonlinear import nonlinear_control
+
+                answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
+            results.append(
+                _to_dataset(free, port, answer, bound, method, radiation, provenance).assign_attrs(
+                    case=str(one)
+                )
+            )
+    if not isinstance(case, (list, tuple, range)):
+        return results[0]
+    return _joined(results, cases)
+
+
+def _still(model: Model) -> Model:
+    """The model without memory, waves and data."""
+    if model.hydro is None:
+        return model
+    return without_table(model.replace(hydro=replace(model.hydro, memory=None, waves=None)))
+
+
+def _harmonics(waves: Any, length: float, harmonics: int | None) -> int:
+    if harmonics is not None:
+        if harmonics < 1:
+            raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
+        return harmonics
+    highest = int(np.round(np.max(np.asarray(waves.omega)) * length / (2 * np.pi)))
+    return max(HARMONICS, HIGHER * highest)
+
+
+def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
+    """Typical force of every element and typical power."""
+    size = np.abs(
+        np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))
+    )
+    moving = np.abs(waves_alone)
+    rate = np.sqrt(0.5 * (moving**2).sum(axis=0))
+    lead = int((moving**2).sum(axis=1).argmax())
+    force = np.maximum(size[lead].sum(axis=1) * np.sqrt(0.5 * (moving**2).sum()), 1e-12)
+    given = limits.get("force_max")
+    for i, name in enumerate(port.ports.names):
+        own = given.get(name) if isinstance(given, dict) else given
+        if own is not None:
+            force[i] = min(force[i], float(np.abs(own).max()))
+    power = float((force * rate).sum())
+    return force, power if power > 0.0 else 1.0
+
+
+def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer, float]:
+    begin = time.process_time()
+    excitation = wave_forces(model, port, waves)
+    alone = wave_rates(port, excitation)
+    force_scale, power_scale = scales(port, alone, asked.limits)
+    limits = read_limits(port.ports, asked.limits, power_scale)
+    goal = Goal(asked.efficiency, asked.copper, limits)
+    respond, size = linear_response(port, alone)
+    convex = asked.efficiency == 1.0 and asked.limits["power_min"] is None
+    program = ControlProgram(
+        respond,
+        goal,
+        port.omega,
+        port.harmonics,
+        spread_scale(port, force_scale),
+        power_scale,
+        convex=convex,
+        points=asked.points,
+    )
+    optimum = best_of_starts(program, np.zeros(size), asked)
+    spent = time.process_time() - begin
+    check_found(program, port, optimum, asked)
+
+    def passive(c: np.ndarray) -> Response:
+        return series_of(port, *damped(port, alone, c))
+
+    bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))
+    lead = int((np.abs(alone) ** 2).sum(axis=1).argmax())
+    best = (np.nan, np.full(len(port.ports), np.nan))
+    if asked.compare:
+        best = best_damper(passive, goal, port.omega, bare[lead])
+    response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
+    F = to_complex(response.force)
+    bodies = body_motion(port, excitation, F[1:])
+    bodies = np.concatenate([np.zeros_like(bodies[:1]), bodies])
+    return Answer(response, optimum, program, goal, best, bodies, spent), power_bound(port, alone)
+
+
+def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
+    """Scale of every unknown, element by element."""
+    c = 2 * port.harmonics + 1
+    return np.concatenate(
+        [np.full(c - (not held), s) for s, held in zip(force_scale, port.mean, strict=True)]
+    )
+
+
+def best_of_starts(program: ControlProgram, z: np.ndarray, asked: Asked) -> Optimum:
+    """The best optimum of several starts; the first from z, the others scattered around it."""
+    if program.goal.efficiency < 1.0:
+        # the change from generating to motoring is sharpened in steps
+        own = program.rounded
+        for width in (0.3, 0.1, 0.03, 0.01):
+            program.rounded = width
+            z = minimise(program, z, tol=1e-4, max_iterations=20).z
+        program.rounded = own
+    found = minimise(program, z, tol=asked.tol, max_iterations=asked.max_iterations)
+    if program.convex:
+        return found
+    rng = np.random.default_rng(11)
+    for _ in range(asked.starts - 1):
+        try:
+            other = minimise(
+                program,
+                z + 0.3 * rng.standard_normal(len(z)) / np.sqrt(len(z)),
+                tol=asked.tol,
+                max_iterations=asked.max_iterations,
+            )
+        except AssertionError:
+            continue
+        better = other.point.cost < found.point.cost or not found.converged
+        if other.converged and other.feasible and better:
+            found = other
+    return found
+
+
+def check_found(program: ControlProgram, port: Port, optimum: Optimum, asked: Asked) -> None:
+    """Refuse what is not an optimum, with a sentence."""
+    if optimum.converged and optimum.feasible:
+        return
+    if not optimum.feasible:
+        held = np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
+        static = (port.rest_stroke, port.compliance, port.rest_force, held)
+        raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
+    raise SwelltreeError(
+        f"optimal_control: the search stopped with a KKT residual of {optimum.kkt:.2g} after "
+        f"{len(optimum.history)} steps. Raise max_iterations, give fewer harmonics, or starts=4."
+    )
+
+
+def series_of(port: Port, x: np.ndarray, v: np.ndarray, F: np.ndarray) -> Response:
+    """Series of complex harmonics about the state of rest."""
+    none = np.zeros((0, 0, 0))
+    mean = np.zeros((1, len(port.ports)))
+    parts = [
+        from_complex(np.concatenate([start[None] + 0j, y]))
+        for start, y in ((port.rest_stroke, x), (mean[0], v), (port.rest_force, F))
+    ]
+    return Response(parts[0], parts[1], parts[2], none, none, none)
+
+
+def _joined(results: list[Any], cases: list[Any]) -> Any:
+    """Several realisations as one dataset, their numbers as variables."""
+    import xarray as xr
+
+    numbers = ("mean_power", "electrical_power", "bound", "passive_power", "kkt_residual")
+    parts = []
+    for result in results:
+        own = result.drop_dims("active")
+        attrs = {f"{name}_of_case": ((), float(result.attrs[name])) for name in numbers}
+        parts.append(own.assign(attrs))
+    return xr.concat(parts, dim="case", combine_attrs="drop_conflicts").assign_coords(
+        case=[str(c) for c in cases]
+    )
+
+
+def _to_dataset(
+    model: Model,
+    port: Port,
+    answer: Answer,
+    bound: float,
+    method: str,
+    radiation: str,
+    provenance: Any,
+) -> Any:
+    from swelltree.studies.control_results import control_dataset
+
+    return control_dataset(
+        model.layout,
+        port.ports,
+        port.omega,
+        answer,
+        {
+            "study": "optimal_control",
+            "method": method,
+            "radiation": radiation,
+            "bound": bound,
+            "clipped": " ".join(str(k) for k in port.clipped),
+        }
+        | (provenance or {}),
+    )

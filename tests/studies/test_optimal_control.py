@@ -1,0 +1,313 @@
+"""Optimal control: against closed forms, brute force, another solver, and runs in time."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from swelltree.studies import optimal_control
+from swelltree.system.errors import SwelltreeError
+
+WATER = sw.Water(rho=1000.0)
+OMEGA, AMPLITUDE = 1.1, 0.3
+WAVE = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA)
+PERIOD = 2 * np.pi / OMEGA
+
+
+def float_system(*forces, **pto):
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.Slider("rail", sw.WORLD, body)
+    ptos = [sw.LinearPto("pto", joint="rail", **pto)]
+    return sw.System("heaving", [body], [rail], water=WATER, ptos=ptos, forces=forces)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return sw.compile(float_system(damping=4e4), heaving_float(), fit={"error": 1e-3})
+
+
+@pytest.fixture(scope="module")
+def rough():
+    """Friction that no linear model has."""
+    force = sw.JointForce("rough", "rail", friction=3e4, friction_velocity=0.1)
+    return sw.compile(float_system(force), heaving_float(), fit={"error": 1e-2})
+
+
+def impedance(omega):
+    """Z = F / v of the bare float, exp(-iwt), and the force of the wave."""
+    D = -(omega**2) * (MASS + A_INF) - 1j * omega * np.conj(memory(omega)) + STIFFNESS
+    return D / (-1j * omega), AMPLITUDE * excitation(omega)
+
+
+def test_without_limits_the_optimum_is_the_conjugate_one(model):
+    found = sw.optimal_control(model, WAVE, "pto")
+    assert found.attrs["method"] == "linear"
+    Z, F = impedance(OMEGA)
+    assert found.attrs["mean_power"] == pytest.approx(found.attrs["bound"], rel=1e-8)
+    # splines through the data are good to 1e-5
+    assert found.attrs["bound"] == pytest.approx(abs(F) ** 2 / (8 * Z.real), rel=1e-4)
+    assert found.attrs["passive_power"] == pytest.approx(
+        abs(F) ** 2 / (4 * (Z.real + abs(Z))), rel=1e-3
+    )
+    assert float(found.passive_damping[0]) == pytest.approx(abs(Z), rel=0.05)
+
+
+@pytest.mark.parametrize("limits", [{"force_max": 6e4}, {"force_max": 1e5, "stroke_max": 0.25}])
+def test_limits_hold_and_no_damper_or_spring_does_better(model, limits):
+    found = sw.optimal_control(model, WAVE, "pto", **limits)
+    assert found.attrs["kkt_residual"] < 1e-8
+    assert found.attrs["leak"] < 1e-3
+    assert float(np.abs(found.force).max()) < 1.001 * limits["force_max"]
+    Z, F = impedance(OMEGA)
+    best = 0.0
+    for c in np.linspace(0.0, 4e5, 81):
+        for k in np.linspace(-6e5, 4e5, 81):
+            law = c + k / (-1j * OMEGA)
+            v = F / (Z + law)
+            stroke, force = abs(v) / OMEGA, abs(law * v)
+            if force <= limits["force_max"] and stroke <= limits.get("stroke_max", np.inf):
+                best = max(best, 0.5 * c * abs(v) ** 2)
+    assert best > 0.0
+    assert found.attrs["mean_power"] > best
+    assert found.attrs["mean_power"] < found.attrs["bound"]
+    assert not found.attrs["mean_power"] < found.attrs["passive_power"]
+
+
+def test_limits_at_more_harmonics_never_cost_power(model):
+    powers = [
+        sw.optimal_control(model, WAVE, force_max=5e4, harmonics=n).attrs["mean_power"]
+        for n in (1, 3, 9)
+    ]
+    assert powers[0] < powers[1] < powers[2] * (1 + 1e-4)
+
+
+def test_rate_and_copper_losses(model):
+    free = sw.optimal_control(model, WAVE, "pto")
+    slow = sw.optimal_control(model, WAVE, "pto", rate_max=6e4)
+    rate = np.gradient(slow.force.values[:, 0], slow.time.values)
+    assert np.abs(rate).max() < 1.001 * 6e4
+    assert slow.attrs["mean_power"] < free.attrs["mean_power"]
+    Z, F = impedance(OMEGA)
+    lossy = sw.optimal_control(model, WAVE, "pto", copper_loss=1e-6)
+    # maximum of |F||v0|/2 - |F|^2 (Re Y + R) / 2 over forces in phase with the motion
+    Y = 1 / Z
+    expected = abs(Y * F) ** 2 / (8 * (Y.real + 1e-6))
+    assert lossy.attrs["electrical_power"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_machine_with_losses_motors_less(model):
+    free = sw.optimal_control(model, WAVE, "pto")
+    found = sw.optimal_control(model, WAVE, "pto", efficiency=0.8)
+    assert found.attrs["kkt_residual"] < 1e-8
+    by_hand = np.where(free.absorbed_power > 0, 0.8, 1 / 0.8) * free.absorbed_power.values
+    assert found.attrs["electrical_power"] > by_hand.sum(axis=1).mean()
+    assert float(found.absorbed_power.min()) > float(free.absorbed_power.min())
+
+
+def test_several_ptos_share_the_power_of_the_wave():
+    body = sw.Body("float", mass=0.8 * MASS, inertia=(1e6,) * 3)
+    inner = sw.Body("inner", mass=0.2 * MASS, inertia=(1e6,) * 3)
+    joints = [sw.Slider("rail", sw.WORLD, body), sw.Slider("guide", body, inner)]
+    spring = sw.JointForce("spring", "guide", stiffness=2e5)
+    ptos = [sw.LinearPto("outer", joint="rail"), sw.LinearPto("reaction", joint="guide")]
+    system = sw.System("two", [body, inner], joints, water=WATER, ptos=ptos, forces=[spring])
+    # the spring carries the inner mass: both strokes begin below their zero
+    pair = sw.compile(system, heaving_float(), radiation="none")
+    both = sw.optimal_control(pair, WAVE, ["outer", "reaction"], method="linear")
+    one = sw.optimal_control(pair, WAVE, "reaction", method="linear")
+    assert both.attrs["mean_power"] == pytest.approx(both.attrs["bound"], rel=1e-8)
+    # one radiating body: two machines cannot take more than the wave gives to it
+    _, F = impedance(OMEGA)
+    limit = abs(F) ** 2 / (8 * np.conj(memory(OMEGA)).real)
+    assert both.attrs["mean_power"] == pytest.approx(limit, rel=1e-3)
+    assert one.attrs["mean_power"] <= limit * (1 + 1e-4)
+
+
+def test_realisations_share_one_problem(model):
+    sea = sw.IrregularSea(
+        sw.Jonswap(0.5, 6.0),
+        components=20,
+        spacing="equal",
+        jitter=False,
+        omega_min=0.5,
+        omega_max=2.0,
+    )
+    found = sw.optimal_control(model, sea, "pto", force_max=6e4, case=[0, 1])
+    assert found.sizes["case"] == 2
+    single = sw.optimal_control(model, sea, "pto", force_max=6e4, case=1)
+    power = float(found.mean_power_of_case.sel(case="1"))
+    assert power == pytest.approx(single.attrs["mean_power"], rel=1e-12)
+    assert power != pytest.approx(float(found.mean_power_of_case.sel(case="0")), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        (
+            {"force_max": 1e3, "stroke_max": 0.2},
+            "stroke_max 0.2 m cannot be kept with force_max 1000 N in this sea. Raise one of them",
+        ),
+        ({"force_max": -1.0}, "force_max -1.0 is not positive"),
+        ({"force_max": {"ptoo": 1.0}}, "'ptoo' is not driven. Did you mean 'pto'"),
+        ({"harmonics": 0}, "harmonics 0 is too few"),
+        ({"method": "lineer"}, "method 'lineer' is not known"),
+        ({"efficiency": 1.2}, "efficiency 1.2 is not in"),
+    ],
+)
+def test_what_cannot_be_done_is_said(model, limits, sentence):
+    with pytest.raises(SwelltreeError, match=sentence):
+        sw.optimal_control(model, WAVE, "pto", **limits)
+
+
+def test_a_stroke_below_the_static_need_is_named():
+    heavy = sw.System(
+        "heavy",
+        [sw.Body("float", mass=1.2 * MASS, inertia=(1e6,) * 3)],
+        [sw.Slider("rail", sw.WORLD, "float")],
+        water=WATER,
+        ptos=[sw.LinearPto("pto", joint="rail")],
+    )
+    model = sw.compile(heavy, heaving_float(), radiation="none")
+    with pytest.raises(SwelltreeError, match="less than its static need: at rest the stroke is -0"):
+        sw.optimal_control(model, WAVE, "pto", stroke_max=0.1, force_max=1e4, method="linear")
+
+
+def test_a_machine_with_its_own_law_is_refused():
+    system = float_system().replace(ptos=(sw.CoulombPto("pto", joint="rail", friction=1e4),))
+    machine = sw.compile(system, heaving_float(), radiation="none")
+    with pytest.raises(SwelltreeError, match="pto 'pto' is a machine with a law of its own"):
+        sw.optimal_control(machine, WAVE, "pto")
+
+
+# --- nonlinear models --------------------------------------------------------------------
+
+
+def test_both_methods_agree_on_a_linear_model(model):
+    limits = {"force_max": 1e5, "stroke_max": 0.3, "limit_points": 60, "harmonics": 5}
+    one = sw.optimal_control(model, WAVE, "pto", method="linear", **limits)
+    other = sw.optimal_control(model, WAVE, "pto", method="nonlinear", **limits)
+    assert other.attrs["mean_power"] == pytest.approx(one.attrs["mean_power"], rel=1e-8)
+    a, b = (x.force_harmonics.values[:6] for x in (one, other))
+    assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
+
+
+def captured(monkeypatch, module):
+    """The program of the next study and its optimum."""
+    seen = {}
+    own = optimal_control.best_of_starts
+
+    def keep(program, z, asked):
+        seen["program"], seen["start"] = program, z
+        seen["optimum"] = own(program, z, asked)
+        return seen["optimum"]
+
+    monkeypatch.setattr(module, "best_of_starts", keep)
+    return seen
+
+
+def test_derivatives_of_the_nonlinear_program_are_exact(rough, monkeypatch):
+    seen = captured(monkeypatch, optimal_control)
+    sw.optimal_control(rough, WAVE, "pto", force_max=6e4, stroke_max=0.3, harmonics=3)
+    program = seen["program"]
+    rng = np.random.default_rng(1)
+    z = seen["start"] + 0.05 * rng.standard_normal(len(seen["start"]))
+    d = rng.standard_normal(len(z))
+    mu = rng.standard_normal(len(program.low))
+    low, here, high = (program.at(z + h * d) for h in (-1e-4, 0.0, 1e-4))
+
+    def slope(name):
+        return (getattr(high, name) - getattr(low, name)) / 2e-4
+
+    assert here.gradient @ d == pytest.approx(slope("cost"), rel=1e-5)
+    assert np.abs(here.jacobian @ d - slope("rows")).max() < 1e-5
+    bent = (high.gradient + high.jacobian.T @ mu) - (low.gradient + low.jacobian.T @ mu)
+    H = here.hessian(mu)
+    assert np.abs(H @ d - bent / 2e-4).max() < 1e-5 * np.abs(H @ d).max()
+
+
+@pytest.mark.parametrize("case", ["quadratic", "losses", "friction"])
+def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case):
+    from scipy.optimize import NonlinearConstraint, minimize
+
+    seen = captured(monkeypatch, optimal_control)
+    limits = {"force_max": 6e4, "stroke_max": 0.35, "harmonics": 3, "limit_points": 24}
+    if case == "losses":
+        limits["efficiency"] = 0.8
+    sw.optimal_control(rough if case == "friction" else model, WAVE, "pto", **limits)
+    program, best = seen["program"], seen["optimum"]
+    assert best.kkt < 1e-8
+    rows = NonlinearConstraint(
+        lambda z: program.at(z).rows,
+        program.low,
+        program.high,
+        jac=lambda z: program.at(z).jacobian,
+        hess=lambda z, v: program.at(z).hessian(v) - program.at(z).hessian(0.0 * v),
+    )
+    none = np.zeros(len(program.low))
+    other = minimize(
+        lambda z: program.at(z).cost,
+        0.9 * best.z,
+        jac=lambda z: program.at(z).gradient,
+        hess=lambda z: program.at(z).hessian(none),
+        method="trust-constr",
+        constraints=[rows],
+        options={"gtol": 0.0, "xtol": 1e-11, "maxiter": 500, "barrier_tol": 1e-9},
+    )
+    assert best.point.cost == pytest.approx(other.fun, rel=1e-6)
+
+
+def test_a_search_from_several_starts_is_never_worse(rough):
+    limits = {"force_max": 6e4, "harmonics": 3}
+    one = sw.optimal_control(rough, WAVE, "pto", **limits)
+    four = sw.optimal_control(rough, WAVE, "pto", starts=3, **limits)
+    assert one.attrs["method"] == "nonlinear"
+    assert four.attrs["mean_power"] >= one.attrs["mean_power"] * (1 - 1e-7)
+    assert one.attrs["mean_power"] > one.attrs["passive_power"]
+
+
+# --- in time -----------------------------------------------------------------------------
+
+
+def late_power(model, wave, periods=25, **options):
+    times = np.arange(periods * 40 + 1) * PERIOD / 40
+    run = sw.simulate(model, wave, times=times, **options)
+    late = slice(-5 * 40 - 1, -1)
+    power = run.absorbed_power.sel(pto="pto").values[late].mean()
+    return power, run
+
+
+def test_the_optimal_force_replayed_in_time_takes_the_same_power(model):
+    limits = {"force_max": 1e5, "stroke_max": 0.3}
+    best = sw.optimal_control(model, WAVE, "pto", radiation="state_space", **limits)
+    wave = WAVE.replace(ramp=5 * PERIOD)
+    power, run = late_power(sw.replayed(model, best, ramp=5 * PERIOD), wave)
+    assert power == pytest.approx(best.attrs["mean_power"], rel=1e-3)
+    heave = run.position.sel(body="float", dof="Heave").values[-200:]
+    assert np.abs(heave).max() < 0.3 * 1.002
+
+
+@pytest.mark.slow
+def test_controllers_in_time_come_near_the_optimum_and_mpc_keeps_its_limits():
+    bare = sw.compile(float_system(), heaving_float(), fit={"error": 1e-3})
+    best = sw.optimal_control(
+        bare, WAVE, "pto", radiation="state_space", force_max=1e5, stroke_max=0.3
+    )
+    wave = WAVE.replace(ramp=5 * PERIOD)
+    damped, _ = late_power(
+        sw.controlled(bare, "pto", sw.damping_law(float(best.passive_damping[0]))), wave
+    )
+    assert damped == pytest.approx(best.attrs["passive_power"], rel=1e-3)
+    law = sw.tracking_law(bare, wave, "pto", force_max=1e5, stroke_max=0.3)
+    tracked, _ = late_power(sw.controlled(bare, "pto", law), wave)
+    assert 1.3 * damped < tracked < 1.01 * best.attrs["mean_power"]
+    under, mpc = sw.with_mpc(bare, wave, "pto", force_max=1e5, stroke_max=0.3)
+    power, run = late_power(under, wave, solver="rk4", step=PERIOD / 120)
+    assert float(np.abs(run.joint_force_control).max()) <= 1e5 * (1 + 1e-9)
+    assert np.abs(run.position.sel(body="float", dof="Heave").values).max() < 0.303
+    assert 0.95 * best.attrs["mean_power"] < power < 1.005 * best.attrs["mean_power"]
+    assert mpc.solves > 25 * 29
+
+
+def test_mpc_refuses_a_pto_with_a_damper_of_its_own(model):
+    with pytest.raises(SwelltreeError, match="pto 'pto': damping 40000 and stiffness 0 would act"):
+        sw.with_mpc(model, WAVE, "pto")
