@@ -1,8 +1,8 @@
 """Periodic motions by Fourier series against Runge-Kutta: Figs. 6 and 7 of Paparella et al. (2015).
 
 The hinge barge of the paper in a regular wave. Pseudo-spectral solutions give the steady state;
-Runge-Kutta gives the stated seconds, transient included. "first" is the first call of its line,
-with tracing and compiling unless a line before had the same shapes; "warm" is a later call.
+Runge-Kutta gives the stated seconds, transient included. "first" is a call with nothing compiled,
+"warm" a later one.
 `paper` lines solve the paper's planar equations (N_x = 1, the Runge-Kutta loop compiled),
 `general` lines are `steady_state` (N = 9) and `simulate` (rk4), which also build the dataset. The
 last line is an irregular sea of 256 harmonics on the barge with drag and friction.
@@ -32,7 +32,10 @@ Row = dict[str, Any]
 
 
 def timed(call: Callable[[], object], repeats: int = 3) -> tuple[float, float]:
-    """Seconds of the first and of a later call."""
+    """Seconds of the first call, with nothing compiled, and of a later one."""
+    import jax
+
+    jax.clear_caches()
     start = time.perf_counter()
     call()
     first = time.perf_counter() - start
