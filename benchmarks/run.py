@@ -106,6 +106,25 @@ def floating_table(rows: list[Row]) -> Table:
     return table
 
 
+def periodic_table(rows: list[Row]) -> Table:
+    table = Table(title="Periodic motion, hinge barge: series (PS) against Runge-Kutta (RK)")
+    for heading in ("equations", "method", "step (s)", "simulated (s)", "warm (ms)", "RK / PS-ODE",
+                    "first call (s)"):  # fmt: skip
+        table.add_column(heading, justify="left" if heading == "equations" else "right")
+    series = {row["who"]: row["warm"] for row in rows if row["method"] == "PS-ODE"}
+    for row in rows:
+        table.add_row(
+            row["who"],
+            row["method"],
+            number(row.get("step")),
+            number(row.get("duration"), 4),
+            number(1e3 * row["warm"]),
+            number(row["warm"] / series[row["who"]] if row["method"] == "RK" else None),
+            number(row["first"]),
+        )
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", help="Python with MuJoCo and Pinocchio; without it ours alone")
@@ -120,6 +139,8 @@ def main() -> None:
     same_problem(rows)
     cold = collect(sys.executable, "cold_start.py", *cold_sizes) if cold_sizes else []
     floating = collect(sys.executable, "floating.py")
+    drawn = HERE.parent / "out" / "periodic.png"
+    periodic = collect(sys.executable, "periodic.py", "--figure", str(drawn))
 
     console = Console()
     console.print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores")
@@ -128,8 +149,15 @@ def main() -> None:
         console.print(cold_table(cold))
     if floating:
         console.print(floating_table(floating))
+    console.print(periodic_table(periodic))
+    console.print(f"Figs. 6 and 7 of paper 001 again: {drawn}")
     if options.json:
-        everything = {"chain": rows, "cold_start": cold, "floating": floating}
+        everything = {
+            "chain": rows,
+            "cold_start": cold,
+            "floating": floating,
+            "periodic": periodic,
+        }
         options.json.write_text(json.dumps(everything, indent=2))
 
 

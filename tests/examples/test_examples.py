@@ -35,6 +35,7 @@ def example(name: str):
         pytest.param("moored_chain", marks=slow),
         pytest.param("optimal_control", marks=slow),
         pytest.param("control_oriented_barges", marks=slow),
+        pytest.param("periodic_barge", marks=slow),
         pytest.param("capsizing_barge", marks=slow),
         pytest.param("spar_of_members", marks=slow),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),

@@ -14,6 +14,8 @@ import numpy as np
 
 from swelltree.spatial.arrays import Array, namespace, pytree
 
+BY_MATRIX = 24  # harmonics up to which products with matrices beat the Fourier transform
+
 
 @pytree()
 class Basis:
@@ -46,13 +48,39 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
     omega = 2.0 * np.pi / period
     t = period * np.arange(count) / count
     k = np.arange(1, harmonics + 1) * omega
-    cos, sin = np.cos(np.outer(t, k)), np.sin(np.outer(t, k))
+    # all angles are multiples of one
+    angle = np.outer(np.arange(count), np.arange(1, harmonics + 1)) % count
+    turn = 2.0 * np.pi * np.arange(count) / count
+    cos, sin = np.cos(turn)[angle], np.sin(turn)[angle]
     one = np.ones((count, 1))
     value = np.concatenate([one, cos, sin], axis=1)
     rate = np.concatenate([0.0 * one, -k * sin, k * cos], axis=1)
     second = np.concatenate([0.0 * one, -(k**2) * cos, -(k**2) * sin], axis=1)
     project = value.T * np.where(np.arange(size) == 0, 1.0, 2.0)[:, None] / count
     return Basis(np.array(omega), t, value, rate, second, project)
+
+
+def at_nodes(basis: Basis, coefficients: Array) -> tuple[Array, Array, Array]:
+    """Values, rates and second rates at the nodes (nodes, u) of a series (2N + 1, u)."""
+    n, count = basis.harmonics, basis.time.shape[0]
+    if n <= BY_MATRIX:
+        return tuple(m @ coefficients for m in (basis.value, basis.rate, basis.second))
+    xp = namespace(coefficients)
+    # a cos + b sin = Re[(a - i b) exp(+iwt)]
+    cos, sin = coefficients[1 : n + 1], coefficients[n + 1 :]
+    hat = 0.5 * count * xp.concatenate([2.0 * coefficients[:1] + 0j, cos - 1j * sin])
+    spin = 1j * basis.omega * np.arange(n + 1)[:, None]
+    return tuple(xp.fft.irfft(x, n=count, axis=0) for x in (hat, spin * hat, spin**2 * hat))
+
+
+def to_coefficients(basis: Basis, values: Array) -> Array:
+    """Series (2N + 1, u) that fits values at the nodes (nodes, u) best."""
+    n, count = basis.harmonics, basis.time.shape[0]
+    if n <= BY_MATRIX:
+        return basis.project @ values
+    xp = namespace(values)
+    hat = xp.fft.rfft(values, axis=0)[: n + 1] / count
+    return xp.concatenate([hat[:1].real, 2.0 * hat[1:].real, -2.0 * hat[1:].imag])
 
 
 def good_size(least: int) -> int:

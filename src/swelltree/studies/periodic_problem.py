@@ -31,7 +31,8 @@ from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import WaveLoads
 from swelltree.model.inner import Inner, inner_rate
 from swelltree.model.model import Model
-from swelltree.solvers.fourier import Basis
+from swelltree.solvers.fourier import Basis, to_coefficients
+from swelltree.solvers.fourier import at_nodes as series_at_nodes
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 
@@ -131,7 +132,7 @@ def radiation_at_nodes(period: Period, v: Float[Array, "nodes b"]) -> Float[Arra
 def at_nodes(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> dict[str, Array]:
     """Residual, body velocities and radiation wrench at all nodes."""
     b = period.basis
-    y, y_rate, y_second = b.value @ Y, b.rate @ Y, b.second @ Y
+    y, y_rate, y_second = series_at_nodes(b, Y)
 
     def one(t: Array, a: Array, d: Array, dd: Array) -> Any:
         return node(how, period, t, a, d, dd)
@@ -149,7 +150,7 @@ def at_nodes(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> dict[s
 
 def residual(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> Float[Array, "c u"]:
     """Coefficients of the residual, pinned means put in place of what cannot be balanced."""
-    r = period.basis.project @ at_nodes(how, period, Y)["residual"]
+    r = to_coefficients(period.basis, at_nodes(how, period, Y)["residual"])
     mean = r[0]
     for direction, equation in zip(period.pinned, period.unbalanced, strict=True):
         mean = mean - (equation @ mean) * equation + (direction @ Y[0]) * equation
@@ -158,7 +159,7 @@ def residual(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> Float[
 
 def imbalance(how: Formulation, period: Period, Y: Array) -> Array:
     """Mean force left over in each pinned direction."""
-    r = period.basis.project @ at_nodes(how, period, Y)["residual"]
+    r = to_coefficients(period.basis, at_nodes(how, period, Y)["residual"])
     return period.unbalanced @ r[0]
 
 

@@ -23,7 +23,8 @@ from swelltree.model.inner import Inner, inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves, interpolated
-from swelltree.solvers.fourier import basis, to_complex
+from swelltree.solvers.fourier import at_nodes as series_at_nodes
+from swelltree.solvers.fourier import basis, to_coefficients, to_complex
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
@@ -262,7 +263,7 @@ def _observer(how: Formulation) -> Any:
             with compact():
                 return observe(model, how, t, Phase(state, jnp.asarray(work), inner))
 
-        out = jax.lax.map(one, (b.time, nodes["y"], b.rate @ Y, nodes["radiation"]))
+        out = jax.lax.map(one, (b.time, nodes["y"], series_at_nodes(b, Y)[1], nodes["radiation"]))
         return out | {"imbalance": left_over(how, period, Y)}
 
     return jax.jit(seen, compiler_options=QUICK)
@@ -304,11 +305,10 @@ def _to_dataset(
     order = body_order(model)
     rest = how.kinematics(own.model, jnp.zeros(()), own.rest).motion.pose
     mean = Pose(np.asarray(rest.p), np.asarray(rest.R))
-    xi = displacement(mean, Pose(seen["position"], seen["rotation"]))[:, order]
-    project = np.asarray(own.basis.project)
+    xi = np.asarray(displacement(mean, Pose(seen["position"], seen["rotation"])))[:, order]
     count = own.basis.harmonics + 1
-    bodies = to_complex(project @ xi.reshape(len(xi), -1)).reshape(count, -1, 6)
-    joints = to_complex(project @ seen["coordinate"])
+    bodies = to_complex(to_coefficients(own.basis, xi.reshape(len(xi), -1))).reshape(count, -1, 6)
+    joints = to_complex(to_coefficients(own.basis, seen["coordinate"]))
     about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
     return result.assign(
         position_harmonics=(

@@ -26,6 +26,7 @@ _MODULES = (
     "control",
     "combinations",
     "control_models",
+    "hinge_barge",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

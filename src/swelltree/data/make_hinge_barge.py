@@ -1,0 +1,132 @@
+"""Make `hinge_barge.nc` again: data of the hinge barge with its damping plate, by a BEM run.
+
+    python -m swelltree.data.make_hinge_barge [FILE]
+
+takes a minute. The device is that of Paparella et al. (2015), Table I. The plate takes part in the
+hydrodynamics only: it is as heavy as the water it displaces.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.data.make_tank import ARM1, ARM2, PTO_DAMPING
+from swelltree.data.pack import write
+from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
+from swelltree.system.hulls import Plate, Union
+from swelltree.system.joints import SubsetJoint
+from swelltree.system.moorings import LinearDamping
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TESTED = np.linspace(2.61, 7.85, 14)  # frequencies of the tank tests [rad/s]
+# each Green function where it does well: the first makes the damping of the deep plate negative
+# above 8 rad/s, the second at single frequencies below
+BANDS = {
+    "liang_wu_noblesse": np.union1d(np.linspace(0.5, 8.0, 31), TESTED),
+    "delhommeau": np.linspace(8.25, 9.25, 5),
+}
+STIFFNESS = {"Heave": 3.5e4, "Pitch": 3.5e4}  # of the mooring of barge 1 [N/m, N m/rad]
+NAMES = ("barge1", "barge2")
+STATICS = ("hydrostatic_stiffness", "displaced_volume", "center_of_buoyancy")
+
+
+def hinge_barge_file() -> Path:
+    """Where the packaged data lie."""
+    return Path(str(resources.files("swelltree.data").joinpath("hinge_barge.nc")))
+
+
+def hinge_barge_data() -> xr.Dataset:
+    """Hydrodynamics with the plate, without the statics, which are those of the boxes alone."""
+    from swelltree.hydro.read import read_hydro
+
+    return read_hydro(hinge_barge_file(), check=False).drop_vars(list(STATICS))
+
+
+def losses(data: xr.Dataset) -> dict[str, dict[str, float]]:
+    """Viscous damping: 5 % of the largest radiation damping at the tested frequencies."""
+    B = data["radiation_damping"]
+    omega = B["omega"]
+    B = B.isel(omega=(omega >= TESTED[0] - 1e-9) & (omega <= TESTED[-1] + 1e-9)).max("omega")
+    return {
+        body: {
+            dof: 0.05
+            * float(B.sel(influenced_dof=f"{body}__{dof}", radiating_dof=f"{body}__{dof}"))
+            for dof in ("Heave", "Pitch")
+        }
+        for body in NAMES
+    }
+
+
+def hinge_barge_system(
+    damping: dict[str, dict[str, float]] | None = None, plate: bool = False
+) -> System:
+    """Two barges, the first may heave and pitch; the second hangs on it.
+
+    Args:
+        damping: linear damping by body and freedom.
+        plate: with the damping plate in the hull of barge 1, for a BEM run.
+    """
+    box: Box | Union = Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1)
+    if plate:
+        box = Union((box, Plate(2.2, 1.34, 0.03, depth=1.47, panel_size=0.15)))
+    one = Body(
+        "barge1",
+        272.69,
+        (20.0, 34.8793, 50.0),
+        com=(0, 0, -0.084),
+        reference_point=(0, 0, 0),
+        hull=box,
+    )
+    two = Body(
+        "barge2",
+        128.0,
+        (4.5, 66.8203, 71.0),
+        com=(0, 0, -0.0175),
+        position=(ARM1 + ARM2, 0, 0),
+        reference_point=(0, 0, 0),
+        hull=Box(2.5, 0.64, 0.12, 0.08, panel_size=0.1),
+    )
+    return System(
+        "hinge barge",
+        bodies=(one, two),
+        joints=(
+            SubsetJoint("root", WORLD, one, dofs=("Heave", "Pitch")),
+            Hinge("hinge", one.at(ARM1, 0, 0), two.at(-ARM2, 0, 0)),
+        ),
+        ptos=(LinearPto("ram", one.at(0.35, 0, 0.1), two.at(-0.55, 0, 0.1), damping=PTO_DAMPING),),
+        moorings=(
+            LinearMooring("mooring", one, stiffness=STIFFNESS),
+            *(
+                LinearDamping(f"losses_{body}", body, damping=values)
+                for body, values in (damping or {}).items()
+            ),
+        ),
+        water=Water(rho=1000.0),
+    )
+
+
+def main(argv: list[str]) -> None:
+    """Compute and write."""
+    import xarray as xr
+
+    from swelltree.hydro.bem import run_bem
+
+    path = Path(argv[0]) if argv else hinge_barge_file()
+    system = hinge_barge_system(plate=True)
+    low, high = (run_bem(system, omega, (0.0,), green=g) for g, omega in BANDS.items())
+    high = high.isel(omega=np.isin(high["omega"], BANDS["delhommeau"]))
+    keys = [name for name in low if "omega" in low[name].dims]
+    both = xr.concat([low[keys], high[keys]], dim="omega").sortby("omega")
+    write(low.drop_dims("omega").merge(both), path)
+    sys.stdout.write(f"{path}: {path.stat().st_size} bytes\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
