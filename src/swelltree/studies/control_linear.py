@@ -24,8 +24,8 @@ from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.solvers.fourier import from_complex
 from swelltree.studies.control_ports import Ports, port_motion, port_rows
 from swelltree.studies.control_series import Response
+from swelltree.studies.periodic_set_up import memory_at
 from swelltree.studies.rao import linear_system
-from swelltree.studies.steady_state import _memory as memory_at
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 

@@ -28,8 +28,7 @@ from swelltree.studies.control_linear import (
 from swelltree.studies.control_nodes import Nodes, Solved
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_series import Response
-from swelltree.studies.steady_state import _check as check_periodic
-from swelltree.studies.steady_state import _set_up as set_up
+from swelltree.studies.periodic_set_up import check_periodic, set_up
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 

@@ -37,9 +37,9 @@ from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_ports import find_ports, with_signals
 from swelltree.studies.control_series import Response
 from swelltree.studies.linear_or_not import is_linear
+from swelltree.studies.periodic_set_up import period_of
 from swelltree.studies.rao import linear_system
 from swelltree.studies.simulate import realised
-from swelltree.studies.steady_state import _period as period_of
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 METHODS = ("auto", "linear", "nonlinear")
