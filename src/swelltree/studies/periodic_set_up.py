@@ -22,6 +22,7 @@ RADIATION = ("data", "state_space")
 
 
 def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
+    """Refuse what a series cannot answer, with the reason."""
     if radiation not in RADIATION:
         raise SwelltreeError(
             f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
@@ -119,6 +120,7 @@ def set_up(
     nodes: int | None,
     radiation: str,
 ) -> Period:
+    """The problem of one period of a length: series, start, radiation, waves at the nodes."""
     series = basis(length, harmonics, nodes)
     count = len(series.time)
     still = still_model(model, radiation)

@@ -8,32 +8,28 @@ take-offs. Radiation needs no fitted memory.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.formulations import Formulation, State
+from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import Phase, event_count, observe, start_phase
+from swelltree.formulations.equations import Phase, observe, start_phase
 from swelltree.model.forces.periodic import KnownRadiation
 from swelltree.model.forces.total import with_group
-from swelltree.model.hydrodynamics import Convolution, without_table
-from swelltree.model.inner import Inner, inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
-from swelltree.model.sea_state import in_waves, interpolated
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
-from swelltree.solvers.fourier import basis, to_coefficients, to_complex
+from swelltree.solvers.fourier import to_coefficients, to_complex
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic_problem import Period, at_nodes, flat, sizes, state_at, unflat
 from swelltree.studies.periodic_problem import imbalance as left_over
-from swelltree.studies.periodic_set_up import check_periodic, memory_at, period_of, set_up
+from swelltree.studies.periodic_set_up import check_periodic, period_of, set_up
 from swelltree.studies.periodic_solve import QUICK, Found, newton
 from swelltree.studies.simulate import realised, with_elevation
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError
 
 
 def steady_state(
