@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.data.make_tank import ARM1, ARM2, PTO_DAMPING
+from swelltree.data.make_tank import BOX, hinged_pair
 from swelltree.data.pack import write
-from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
+from swelltree.system import WORLD, System
 from swelltree.system.hulls import Plate, Union
 from swelltree.system.joints import SubsetJoint
-from swelltree.system.moorings import LinearDamping
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,42 +72,13 @@ def hinge_barge_system(
         damping: linear damping by body and freedom.
         plate: with the damping plate in the hull of barge 1, for a BEM run.
     """
-    box: Box | Union = Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1)
-    if plate:
-        box = Union((box, Plate(2.2, 1.34, 0.03, depth=1.47, panel_size=0.15)))
-    one = Body(
-        "barge1",
-        272.69,
-        (20.0, 34.8793, 50.0),
-        com=(0, 0, -0.084),
-        reference_point=(0, 0, 0),
-        hull=box,
-    )
-    two = Body(
-        "barge2",
-        128.0,
-        (4.5, 66.8203, 71.0),
-        com=(0, 0, -0.0175),
-        position=(ARM1 + ARM2, 0, 0),
-        reference_point=(0, 0, 0),
-        hull=Box(2.5, 0.64, 0.12, 0.08, panel_size=0.1),
-    )
-    return System(
+    deep = Plate(2.2, 1.34, 0.03, depth=1.47, panel_size=0.15)
+    return hinged_pair(
         "hinge barge",
-        bodies=(one, two),
-        joints=(
-            SubsetJoint("root", WORLD, one, dofs=("Heave", "Pitch")),
-            Hinge("hinge", one.at(ARM1, 0, 0), two.at(-ARM2, 0, 0)),
-        ),
-        ptos=(LinearPto("ram", one.at(0.35, 0, 0.1), two.at(-0.55, 0, 0.1), damping=PTO_DAMPING),),
-        moorings=(
-            LinearMooring("mooring", one, stiffness=STIFFNESS),
-            *(
-                LinearDamping(f"losses_{body}", body, damping=values)
-                for body, values in (damping or {}).items()
-            ),
-        ),
-        water=Water(rho=1000.0),
+        lambda one: SubsetJoint("root", WORLD, one, dofs=("Heave", "Pitch")),
+        STIFFNESS,
+        damping,
+        Union((BOX, deep)) if plate else BOX,
     )
 
 

@@ -9,13 +9,16 @@ plate; the frequencies are those of Ó Catháin et al. (2006), 0.5 to 12 rad/s.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from swelltree.data.pack import write
 from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
+from swelltree.system.joint import Joint
 from swelltree.system.moorings import LinearDamping
 
 OMEGA = np.linspace(0.5, 12.0, 47)  # [rad/s]
@@ -28,11 +31,25 @@ def tank_file() -> Path:
     return Path(str(resources.files("swelltree.data").joinpath("tank.nc")))
 
 
-def tank_system(losses: dict[str, dict[str, float]] | None = None) -> System:
-    """Two barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
+BOX = Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1)  # hull of barge 1
+Losses = dict[str, dict[str, float]]
+
+
+def hinged_pair(
+    name: str,
+    root: Callable[[Body], Joint],
+    stiffness: dict[str, float],
+    losses: Losses | None = None,
+    hull: Any = BOX,
+) -> System:
+    """The two barges of Table I with their hinge, ram and mooring.
 
     Args:
+        name: of the system.
+        root: joint that carries barge 1.
+        stiffness: of the mooring of barge 1, by freedom.
         losses: linear damping by body and freedom.
+        hull: of barge 1.
     """
     one = Body(
         "barge1",
@@ -40,7 +57,7 @@ def tank_system(losses: dict[str, dict[str, float]] | None = None) -> System:
         (20.0, 34.8793, 50.0),
         com=(0, 0, -0.084),
         reference_point=(0, 0, 0),
-        hull=Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1),
+        hull=hull,
     )
     two = Body(
         "barge2",
@@ -52,21 +69,32 @@ def tank_system(losses: dict[str, dict[str, float]] | None = None) -> System:
         hull=Box(2.5, 0.64, 0.12, 0.08, panel_size=0.1),
     )
     return System(
-        "two barges in a tank",
+        name,
         bodies=(one, two),
-        joints=(
-            Hinge("pivot", WORLD, one),
-            Hinge("hinge", one.at(ARM1, 0, 0), two.at(-ARM2, 0, 0)),
-        ),
+        joints=(root(one), Hinge("hinge", one.at(ARM1, 0, 0), two.at(-ARM2, 0, 0))),
         ptos=(LinearPto("ram", one.at(0.35, 0, 0.1), two.at(-0.55, 0, 0.1), damping=PTO_DAMPING),),
         moorings=(
-            LinearMooring("mooring", one, stiffness={"Pitch": PITCH_STIFFNESS}),
+            LinearMooring("mooring", one, stiffness=stiffness),
             *(
                 LinearDamping(f"losses_{body}", body, damping=values)
                 for body, values in (losses or {}).items()
             ),
         ),
         water=Water(rho=1000.0),
+    )
+
+
+def tank_system(losses: Losses | None = None) -> System:
+    """The barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
+
+    Args:
+        losses: linear damping by body and freedom.
+    """
+    return hinged_pair(
+        "two barges in a tank",
+        lambda one: Hinge("pivot", WORLD, one),
+        {"Pitch": PITCH_STIFFNESS},
+        losses,
     )
 
 
