@@ -19,6 +19,8 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
+        Line LineType Section Junction OnLine Seabed DepthGrid SeabedContact
+        chain wire_rope polyester nylon
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
