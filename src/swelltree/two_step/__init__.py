@@ -1,0 +1,1 @@
+"""Two-step, position-level time stepping for whole systems."""
