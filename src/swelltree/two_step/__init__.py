@@ -1,1 +1,5 @@
-"""Two-step, position-level time stepping for whole systems."""
+"""The two-step scheme at position level: lines that go slack and touch the seabed.
+
+Arrays only: every function is pure, works under jit, and takes all lines of a system at once,
+padded to the same number of segments.
+"""
