@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.two_step.bed import make_bed
-from swelltree.two_step.line_arrays import stack_lines
+from swelltree.model.bed import make_bed
+from swelltree.model.line_arrays import stack_lines
 
 CHAIN = dict(mass_per_length=150.0, diameter=0.15, Cdn=1.2, Cdt=0.1, Can=1.0, Cat=0.3, kappa=0.01)
 

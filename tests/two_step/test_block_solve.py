@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from made_lines import curved, mixed_lines
-from swelltree.two_step.bed import make_bed
+from swelltree.model.bed import make_bed
 from swelltree.two_step.block_solve import back_substitute, eliminate
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.line_rows import assemble

@@ -6,7 +6,7 @@ from typing import Any
 
 from swelltree.spatial.arrays import Array
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
-from swelltree.two_step.line_arrays import LineArrays
+from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_forces import Frozen
 from swelltree.two_step.line_rows import assemble
 

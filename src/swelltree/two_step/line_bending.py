@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
-from swelltree.two_step.line_arrays import LineArrays
+from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_forces import Frozen
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.complementarity import Slack, fischer_burmeister, interior_point
-from swelltree.two_step.line_arrays import LineArrays
+from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_bending import Bending, bend
 from swelltree.two_step.line_forces import Frozen, to_nodes
 from swelltree.two_step.stretch import one_sided, stretch_law

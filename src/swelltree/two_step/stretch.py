@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
-from swelltree.two_step.line_arrays import LineArrays
+from swelltree.model.line_arrays import LineArrays
 
 CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
+from swelltree.spatial.arrays import Array, namespace, pytree
 
 
 @pytree("soft", "rough")
@@ -92,28 +91,30 @@ def bed_plane(bed: Bed, r: Array) -> tuple[Array, Array]:
         bed: the seabed.
         r: points (..., 3).
     """
+    xp = namespace(r)
     if bed.grid is None:
-        rise = jnp.broadcast_to(bed.slope, (*r.shape[:-1], 2))
-        z = bed.height + jnp.sum(rise * r[..., :2], -1)
+        rise = xp.broadcast_to(bed.slope, (*r.shape[:-1], 2))
+        z = bed.height + xp.sum(rise * r[..., :2], -1)
     else:
         values = _bilinear(bed, r)
         z, rise = values[..., 0], values[..., 1:]
-    normal = jnp.concatenate([-rise, jnp.ones_like(rise[..., :1])], -1)
-    normal = normal / jnp.sqrt(1.0 + jnp.sum(rise**2, -1, keepdims=True))
-    foot = jnp.concatenate([r[..., :2], z[..., None]], -1)
-    return normal, jnp.sum(normal * foot, -1)
+    normal = xp.concatenate([-rise, xp.ones_like(rise[..., :1])], -1)
+    normal = normal / xp.sqrt(1.0 + xp.sum(rise**2, -1, keepdims=True))
+    foot = xp.concatenate([r[..., :2], z[..., None]], -1)
+    return normal, xp.sum(normal * foot, -1)
 
 
 def _bilinear(bed: Bed, r: Array) -> Array:
     """Values of the grid between its points."""
     assert bed.grid is not None
+    xp = namespace(r)
     nx, ny = bed.grid.shape[:2]
-    most = jnp.array([nx - 1.0, ny - 1.0])
-    at = jnp.clip((r[..., :2] - bed.origin) / bed.spacing, 0.0, most)
-    cell = jnp.clip(jnp.floor(at), 0.0, most - 1.0)
+    most = xp.array([nx - 1.0, ny - 1.0])
+    at = xp.clip((r[..., :2] - bed.origin) / bed.spacing, 0.0, most)
+    cell = xp.clip(xp.floor(at), 0.0, most - 1.0)
     f = at - cell
     i, j = cell[..., 0].astype(int), cell[..., 1].astype(int)
-    g = jnp.asarray(bed.grid)
+    g = xp.asarray(bed.grid)
     fx, fy = f[..., :1], f[..., 1:]
     low = g[i, j] * (1 - fx) + g[i + 1, j] * fx
     high = g[i, j + 1] * (1 - fx) + g[i + 1, j + 1] * fx
