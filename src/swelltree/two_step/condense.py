@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
-from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_forces import Frozen
 from swelltree.two_step.line_rows import assemble
 

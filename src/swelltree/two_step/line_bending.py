@@ -10,9 +10,9 @@ energy is quadratic: its gradient at the mean of q_+ and q_- is the discrete gra
 
 from __future__ import annotations
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
-from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_forces import Frozen
 
 

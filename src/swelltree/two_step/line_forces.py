@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.model.bed import Bed, bed_plane
 from swelltree.model.line_arrays import LineArrays
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
 
 TINY = 1e-20  # m^2: a node whose two segments have collapsed has no direction
 

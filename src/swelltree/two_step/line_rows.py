@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.complementarity import Slack, fischer_burmeister, interior_point
-from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_bending import Bending, bend
 from swelltree.two_step.line_forces import Frozen, to_nodes
 from swelltree.two_step.stretch import one_sided, stretch_law

@@ -23,9 +23,11 @@ from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
-from swelltree.two_step.walk import Form, Setup, Walk
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
+TAU = 1e-12  # m^2, product on the central path of complementarity
 SMALL = 1e-6  # m, rad, m/s: for differences
 
 
@@ -114,6 +116,36 @@ def set_up(
         X = np.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
+    size = Sizes.of(model, form)
+    masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
+    inertia = np.concatenate(masses)
+    typical = np.median(inertia[: size.bodies]) if size.bodies else 1.0
+    inertia = np.maximum(inertia, 1e-9 * typical)
+    contact = np.full(size.contacts, typical)
+    if model.lines is not None:
+        knots = np.append(inertia[size.bodies :: 3], typical)
+        contact = np.where(
+            np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
+            typical,
+            knots[np.array(model.lines.contact_junction, dtype=int)],
+        )
+    return Setup(
+        h=np.array(h),
+        theta=np.array(theta),
+        tau=np.array(TAU),
+        coupled=coupled,
+        damping=damping,
+        memory=memory,
+        scale=np.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
+        columns=np.concatenate(
+            [np.ones(size.balances), np.full(size.rows, typical / h**2), contact / h**2]
+        ),
+        contact_scale=h**2 / contact,
+    )
+
+
+def _body_scale(model: Model, form: Form, coupled: np.ndarray) -> np.ndarray:
+    """Inertia that each balance of the bodies is measured by."""
     pose = forward(model, np.asarray(model.start.q))
     dry = model.replace(added_mass=None)
     M = dense_inertia(dry, world_inertia(dry, pose)) + coupled
@@ -121,49 +153,89 @@ def set_up(
         P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
         M = P.T @ M @ P
     # a massless body takes its scale from the others
-    size = np.maximum(np.diag(M), 1e-9 * np.diag(M).max())
-    scale = np.concatenate([h**2 / size, np.ones(len(form.rows))])
-    return Setup(
-        h=np.array(h),
-        theta=np.array(theta),
-        coupled=coupled,
-        damping=damping,
-        memory=memory,
-        scale=scale,
-        lam_scale=np.array(np.median(size) / h**2),
-    )
+    return np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=0.0))
 
 
-def at_rest(model: Model, form: Form, lines: Any = None) -> Walk:
+def _junction_scale(model: Model) -> list[np.ndarray]:
+    """Mass of every junction with half of the segments that end there, three times each."""
+    lines = model.lines
+    if lines is None or lines.arrays is None or not lines.junctions:
+        return []
+    mass = np.asarray(lines.junction_mass) + float(model.rho) * np.asarray(lines.junction_volume)
+    own = np.asarray(lines.arrays.mass_per_length) * np.asarray(lines.arrays.rest_length)
+    first = np.asarray(lines.arrays.first)
+    ends = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
+    mass = np.append(mass, 0.0)
+    for k in range(ends.shape[0]):
+        mass[ends[k, 0]] += 0.5 * own[k, first[k]]
+        mass[ends[k, 1]] += 0.5 * own[k, -1]
+    return [np.repeat(mass[:-1], 3)]
+
+
+def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     """The walk before the first step, with the velocity now for that of the half step before."""
     motion = start_motion(model)
     inner = inner_at_rest(model)
-    terms = len(element_names(model))
+    size = Sizes.of(model, form)
+    if lines is None and model.lines is not None:
+        lines = straight_lines(model, motion.pose)
+    terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
+    radiation = inner.radiation
     return Walk(
         t=np.zeros(()),
         pose=motion.pose,
         v_minus=motion.v,
-        q=np.asarray(model.start.q) if form.joint_coordinates else np.zeros(0),
+        q=np.asarray(model.start.q, float) if form.joint_coordinates else np.zeros(0),
         angles=np.asarray(model.start.angles, float),
-        chi=np.asarray(inner.radiation if isinstance(inner.radiation, np.ndarray) else np.zeros(0)),
+        chi=radiation if isinstance(radiation, np.ndarray) else np.zeros(0),
         elements=inner.elements,
         element_rates={kind: 0.0 * x for kind, x in inner.elements.items()},
         work=np.zeros(terms),
-        lam=np.zeros(len(form.rows)),
-        contact=np.zeros(0),
+        lam=np.zeros(size.rows),
+        contact=np.zeros(size.contacts),
         lines=lines,
     )
 
 
+def straight_lines(model: Model, pose: Pose) -> LineWalk:
+    """Lines drawn straight between their ends, at rest and slack."""
+    lines = model.lines
+    y = np.asarray(lines.junction_position, float)
+    if lines.arrays is None:
+        none = np.zeros((0, 0, 3))
+        return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
+    ends = np.asarray(end_positions(lines, pose, y))
+    length = np.asarray(lines.arrays.rest_length) * (
+        np.arange(lines.arrays.n) >= np.asarray(lines.arrays.first)[:, None]
+    )
+    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
+    part = (part / part[:, -1:])[:, :, None]
+    q = (1.0 - part) * ends[:, :1] + part * ends[:, 1:2]
+    return LineWalk(q, q, np.zeros(length.shape), np.zeros(q.shape[:2]), y, y)
+
+
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
-    """The walk with the velocity of the half step before, to second order.
+    """The walk with the half step before the first, to second order.
 
     A trial step from the velocity given tells the acceleration now.
     """
-    _, sample = step(model, setup, walk)
-    v0, h = walk.v_minus, setup.h
+    after, sample = step(model, setup, walk)
+    v0, h = np.asarray(walk.v_minus), setup.h
     chi = walk.chi
     if setup.memory is not None:
         A, B = model.hydro.memory.A, model.hydro.memory.B
-        chi = chi - 0.5 * h * (A @ chi + B @ np.asarray(v0).reshape(-1))
-    return replace(walk, v_minus=v0 - 0.5 * h * np.asarray(sample.v_dot), chi=chi, lam=sample.lam)
+        chi = chi - 0.5 * h * (A @ chi + B @ v0.reshape(-1))
+    lines = walk.lines
+    if lines is not None:
+        # q_- = q - h v + h^2/2 a, and the trial had q_- = q - h v
+        y_next, q_next = np.asarray(after.lines.y), np.asarray(after.lines.q)
+        lines = replace(
+            lines,
+            mu=after.lines.mu,
+            nu=after.lines.nu,
+            y_last=lines.y_last + 0.5 * (y_next - 2.0 * lines.y + lines.y_last),
+            q_last=lines.q_last + 0.5 * (q_next - 2.0 * lines.q + lines.q_last),
+        )
+    return replace(
+        walk, v_minus=v0 - 0.5 * h * np.asarray(sample.v_dot), chi=chi, lam=sample.lam, lines=lines
+    )

@@ -11,9 +11,9 @@ pattern of slack and taut. It grows with e_+, so Newton needs no complementarity
 
 from __future__ import annotations
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
-from swelltree.model.line_arrays import LineArrays
 
 CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
 
