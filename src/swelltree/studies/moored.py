@@ -176,6 +176,8 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
             "With dynamic lines a run starts from 'equilibrium' or 'described'."
         )
     hold = start == "described"
+    if hold and model.lines is None:
+        return at_rest(model, how.form)
     rest = to_rest(model, how.form, how.width, hold=hold).walk
     if not hold:
         return rest
@@ -217,7 +219,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))
         last = first + (wanted - 1) * how.every + how.every
-        samples = empty_samples(how.form, model, setup, now.walk, how.width)
+        samples = empty_samples(model, how.form, now.walk, how.width)
         code, t_fail, helped = Code.SUCCESS, np.nan, int(carry.n_rescued)
         while True:
             limits = (np.array(i) for i in (first, last, how.every))
@@ -232,7 +234,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             helped += 1
             slot, over = divmod(int(now.index) - first, how.every)
             if over == 0:
-                samples = jax.tree.map(lambda a, x, k=slot: a.at[k].set(x), samples, sample)
+                samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
@@ -247,6 +249,13 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
         return end, samples
 
     return advance
+
+
+def _written(rows: Any, row: Any, k: int) -> np.ndarray:
+    """Rows with one replaced."""
+    rows = np.array(rows)
+    rows[k] = row
+    return rows
 
 
 def set_up_run(model: Model, how: Plan, walk: Walk) -> tuple[Any, Any]:
@@ -279,7 +288,8 @@ def simulate_moored(
     blank = at_rest(model, how.form)
     watch = threading.Thread(target=warm_observer, args=(model, how, blank))
     watch.start()
-    walk = first_walk(model, how, "equilibrium" if start is None else start)
+    usual = "described" if model.lines is None else "equilibrium"
+    walk = first_walk(model, how, usual if start is None else start)
     setup, found = set_up_run(model, how, walk)
     key = run_key(*jax.tree.leaves(jax.tree.map(np.asarray, (model, walk))), how, times, chunk)
     run = run_chunks(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.line_report import line_channels
+from swelltree.two_step.run import empty_samples
 from swelltree.two_step.step import Sample
 from swelltree.two_step.walk import Form
 
@@ -116,15 +116,8 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
 
 def warm_observer(model: Model, how: Any, walk: Any) -> None:
     """Compile the observation while the stepper compiles and runs."""
-    from swelltree.two_step.run import empty_samples
-    from swelltree.two_step.start import set_up
-
-    count = 6 * model.layout.n_bodies
-    nothing = np.zeros((count, count))
-    constants = set_up(model, how.form, how.step, (nothing, nothing))
-    samples = empty_samples(how.form, model, constants, walk, how.width)
-    R = np.broadcast_to(np.eye(3), samples.pose.R.shape)
-    observer(how.form)(model, replace(samples, pose=replace(samples.pose, R=R)))
+    samples = empty_samples(model, how.form, walk, how.width)
+    observer(how.form)(model, samples)
 
 
 def to_result(

@@ -53,7 +53,7 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
         X = X @ jnp.concatenate([X, jnp.eye(6)[None]])[ancestor]
     # column of each freedom, carried back to the root and out again along the path
     joint = np.array([d.joint for d in layout.dofs[:n]], dtype=int)
-    slot = np.array([_slot(rows, j, k) for k, j in enumerate(joint)], dtype=int)
+    slot = np.array([_slot(rows, int(j), k) for k, j in enumerate(joint)], dtype=int)
     S = inverse[joint, :, slot]
     at_root = jnp.linalg.solve(X[joint], S[:, :, None])[:, :, 0]
     P = jnp.einsum("iab,kb->iak", X, at_root) * layout.path[:, joint][:, None, :]

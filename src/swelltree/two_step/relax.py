@@ -19,6 +19,7 @@ from swelltree.two_step.walk import Form, Walk
 
 FIRST_STEP, LAST_STEP = 0.5, 500.0  # s
 MOST = 400
+FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 
 
 @pytree()
@@ -53,7 +54,7 @@ def relaxed(
     """
     walk = _stopped(walk)
     h, moved, sample = FIRST_STEP, np.inf, None
-    found = derivatives(walk)
+    found, at = derivatives(walk), walk
     for count in range(1, MOST + 1):
         setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
         after, sample = step(model, setup, walk)
@@ -66,8 +67,8 @@ def relaxed(
         walk = _stopped(after)
         if moved < tolerance and h >= 10.0:
             return Rest(walk, sample, moved, count)
-        if moved > 1e-2:
-            found = derivatives(walk)
+        if _turned_or_moved(at, walk) > FAR:
+            found, at = derivatives(walk), walk
         h = min(h * 2.0, LAST_STEP)
     return Rest(walk, sample, moved, MOST)
 
@@ -85,6 +86,12 @@ def _stopped(walk: Walk) -> Walk:
         work=0.0 * np.asarray(walk.work),
         lines=lines,
     )
+
+
+def _turned_or_moved(a: Walk, b: Walk) -> float:
+    """Largest motion of a body between two walks."""
+    pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
+    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
 
 
 def _distance(a: Walk, b: Walk) -> float:

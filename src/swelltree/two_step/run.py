@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.model.inner import Inner
+from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.step import Sample, advance
-from swelltree.two_step.walk import Form, Setup, Walk
+from swelltree.two_step.step import LineSample, Sample, advance
+from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 
 class Going(NamedTuple):
@@ -66,10 +68,44 @@ def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
     return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
 
 
-def empty_samples(form: Form, model: Model, setup: Setup, walk: Walk, count: int) -> Sample:
-    """Room for samples."""
-    like = jax.eval_shape(lambda m, s, w: advance(m, form, s, w)[1], model, setup, walk)
-    return jax.tree.map(lambda x: np.zeros((count, *x.shape), x.dtype), like)
+def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
+    """Room for samples; bodies unturned, so that an empty sample is a possible one."""
+    size, N = Sizes.of(model, form), walk.v_minus.shape[0]
+
+    def room(*shape: int, kind: Any = float) -> np.ndarray:
+        return np.zeros((count, *shape), kind)
+
+    lines = None
+    if model.lines is not None and model.lines.arrays is not None:
+        n_lines, n = model.lines.arrays.rest_length.shape
+        lines = LineSample(
+            q=room(n_lines, n + 1, 3),
+            v=room(n_lines, n + 1, 3),
+            mu=room(n_lines, n),
+            tension=room(n_lines, n),
+            nu=room(n_lines, n + 1),
+            end_force=room(n_lines, model.lines.n_points, 3),
+            y=room(size.junctions // 3, 3),
+        )
+    return Sample(
+        t=room(),
+        pose=Pose(room(N, 3), np.tile(np.eye(3), (count, N, 1, 1))),
+        v=room(N, 6),
+        v_dot=room(N, 6),
+        angles=room(*walk.angles.shape),
+        inner=Inner(
+            room(*walk.chi.shape),
+            {kind: room(*np.shape(x)) for kind, x in walk.elements.items()},
+        ),
+        lam=room(size.rows),
+        contact=room(size.contacts),
+        contact_force=room(size.contacts, 3),
+        work=room(*walk.work.shape),
+        lines=lines,
+        iterations=room(kind=int),
+        error=room(),
+        solved=room(kind=bool),
+    )
 
 
 def single_step(form: Form, count: int) -> Any:
@@ -84,10 +120,10 @@ def single_step(form: Form, count: int) -> Any:
 
     def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
         if not room:
-            room.append(empty_samples(form, model, setup, walk, count))
+            room.append(empty_samples(model, form, walk, count))
         begin = going(walk)
         after, samples = run(model, setup, begin, room[0], *(np.array(i) for i in (0, 1, 1)))
-        return after.walk, jax.tree.map(lambda x: x[0], samples)
+        return jax.tree.map(np.asarray, after.walk), jax.tree.map(lambda x: np.asarray(x)[0], samples)
 
     return step
 
@@ -95,5 +131,4 @@ def single_step(form: Form, count: int) -> Any:
 def going(walk: Walk) -> Going:
     """A run that has not begun."""
     zero = np.zeros((), np.int64)
-    start = jax.tree.map(lambda x: jnp.asarray(x) if isinstance(x, jax.Array) else x, walk)
-    return Going(start, zero, np.array(True), zero, zero, np.zeros(()))
+    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()))
