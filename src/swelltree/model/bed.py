@@ -81,11 +81,71 @@ def make_bed(
     )
 
 
-def bed_plane(bed: Bed, r: Array) -> tuple[Array, Array]:
-    """Unit normal (..., 3) and offset (...) of the bed under points: clearance = normal . r - offset.
+@pytree("kind", "rough")
+class Contact:
+    """The bed under some points, as a step sees it from t_n (..., point).
 
-    On a grid the height is bilinear, and so is the rise, whose values at the grid points are central
-    differences: the normal turns without jumps. Outside the grid its edge goes on.
+    Args:
+        normal: of the bed (point, 3).
+        offset: the clearance of a place r is normal . r - offset (point,) [m].
+        alpha: compliance, 0 where rigid (point,) [m/N].
+        kappa: damping over stiffness (point,) [s].
+        touch: whether the point can touch (point,), 1 or 0.
+        friction: coefficient and its speed (2,).
+        kind: "none", "rigid" or "soft".
+        rough: whether there is friction.
+    """
+
+    normal: Array
+    offset: Array
+    alpha: Array
+    kappa: Array
+    touch: Array
+    friction: Array
+    kind: str
+    rough: bool
+
+
+def contact_under(bed: Bed | None, r: Array, area: Array, touch: Array) -> Contact:
+    """The bed under points at t_n.
+
+    Args:
+        bed: the seabed, or None.
+        r: points (point, 3) [m].
+        area: by which they rest on a soft bed (point,) [m^2].
+        touch: whether they can touch (point,), 1 or 0.
+    """
+    xp = namespace(r)
+    zero = xp.zeros(r.shape[0])
+    if bed is None:
+        return Contact(
+            normal=xp.zeros_like(r),
+            offset=zero,
+            alpha=zero,
+            kappa=zero,
+            touch=zero,
+            friction=xp.array([0.0, 1.0]),
+            kind="none",
+            rough=False,
+        )
+    normal, offset = bed_plane(bed, r)
+    return Contact(
+        normal=normal,
+        offset=offset,
+        alpha=1.0 / (bed.stiffness * xp.maximum(area, 1e-12)) if bed.soft else zero,
+        kappa=zero + bed.damping / bed.stiffness if bed.soft else zero,
+        touch=touch,
+        friction=xp.stack([xp.asarray(bed.friction), xp.asarray(bed.friction_speed)]),
+        kind="soft" if bed.soft else "rigid",
+        rough=bed.rough,
+    )
+
+
+def bed_plane(bed: Bed, r: Array) -> tuple[Array, Array]:
+    """Unit normal (..., 3) and offset (...) of the bed: clearance = normal . r - offset.
+
+    On a grid the height is bilinear, and so is the rise, whose values at the grid points are
+    central differences: the normal turns without jumps. Outside the grid its edge goes on.
 
     Args:
         bed: the seabed.

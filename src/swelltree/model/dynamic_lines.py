@@ -18,7 +18,9 @@ from swelltree.system.bodies import Point
 BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
 
 
-@pytree("names", "lines", "end_body", "end_junction", "junctions", "contact_body", "contact_junction")
+@pytree(
+    "names", "lines", "end_body", "end_junction", "junctions", "contact_body", "contact_junction"
+)
 class LineSystem:
     """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
 

@@ -291,7 +291,11 @@ LABELS: dict[str, Label] = {
         "partition_condition", (), "1", "condition number of the partition"
     ),
     "line_position": Label(
-        "line_position", ("line", "line_node", "axis"), "m", "position of the nodes, A first", _WORLD
+        "line_position",
+        ("line", "line_node", "axis"),
+        "m",
+        "position of the nodes, A first",
+        _WORLD,
     ),
     "line_tension": Label(
         "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
@@ -309,6 +313,15 @@ LABELS: dict[str, Label] = {
     ),
     "touchdown": Label(
         "touchdown", ("line",), "m", "distance along the line from A to where it leaves the seabed"
+    ),
+    "line_kinetic_energy": Label(
+        "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
+    ),
+    "line_stored_energy": Label(
+        "line_stored_energy", ("line",), "J", "energy of stretch and bending half a step later"
+    ),
+    "line_potential_energy": Label(
+        "line_potential_energy", ("line",), "J", "of weight less buoyancy, half a step later"
     ),
     "junction_position": Label(
         "junction_position", ("junction", "axis"), "m", "position of the junctions", _WORLD

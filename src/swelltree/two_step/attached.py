@@ -46,7 +46,12 @@ def _hits(index: tuple[int, ...], count: int) -> np.ndarray:
 
 
 def booked(
-    bodies: tuple[int, ...], junctions: tuple[int, ...], point: Array, three: Three, y: Array, force: Array
+    bodies: tuple[int, ...],
+    junctions: tuple[int, ...],
+    point: Array,
+    three: Three,
+    y: Array,
+    force: Array,
 ) -> tuple[Array, Array]:
     """Forces at points, booked on the bodies (N, 6) and junctions (J, 3) they are on."""
     N, J = three.T.shape[0], y.shape[0]
@@ -59,7 +64,9 @@ def booked(
     return on_bodies, jnp.einsum("kj,ki->ji", _hits(junctions, J), force)
 
 
-def directions(lines: LineSystem, three: Three, now: Pose, g: Array, n_junctions: int) -> tuple[Array, Array]:
+def directions(
+    lines: LineSystem, three: Three, now: Pose, g: Array, n_junctions: int
+) -> tuple[Array, Array]:
     """How forces at ends enter the balances, and how ends move with bodies and junctions.
 
     (line * point, 3, 6N + 3J) each.

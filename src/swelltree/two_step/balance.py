@@ -44,7 +44,9 @@ def inertia_balance(
     back = transpose(now.R)
     W_plus, W_minus = matvec(back, three.v_plus[:, 3:]), matvec(back, three.v_minus[:, 3:])
     mean = 0.5 * (W_plus + W_minus)
-    spin = matvec(bodies.inertia, (W_plus - W_minus) / h) + cross(mean, matvec(bodies.inertia, mean))
+    spin = matvec(bodies.inertia, (W_plus - W_minus) / h) + cross(
+        mean, matvec(bodies.inertia, mean)
+    )
     moment = matvec(now.R, spin) + couple_of(three.T, cross(lever, force))
     needed = xp.concatenate([force, moment], axis=-1)
     acceleration = (three.v_plus - three.v_minus) / h

@@ -4,9 +4,11 @@ Unknowns are ordered (dr_i, dnu_i, dmu_{i-1}): every multiplier comes with the n
 pivots stay of order one when gaps close. Node i feels what lies beyond it only through the force
 :math:`k_i = E_i\,dr_{i+1} + g_i\,d\mu_i`, and the sweep keeps
 
-.. math:: dr_i = p_i + P_i\,dr_A + Z_i k_i, \qquad d\mu_{i-1} = p^\mu_i + P^\mu_i\cdot dr_A + w_i\cdot k_i
+.. math::
+   dr_i = p_i + P_i\,dr_A + Z_i k_i, \qquad
+   d\mu_{i-1} = p^\mu_i + P^\mu_i\cdot dr_A + w_i\cdot k_i
 
-with Z a compliance. At the other end the balance of the two ends remains, ``S d(ends) = -residual``.
+with Z a compliance. At the other end the balance of the two ends and the last multiplier remain.
 Lines that bend couple five nodes and are swept in pairs (`bending_solve`).
 """
 
@@ -26,20 +28,45 @@ from swelltree.two_step.line_rows import LineRows
 class Condensed:
     """Lines reduced to their ends, (line, ...); points are A, B and, if lines bend, those beyond.
 
+    The multiplier of the last segment may stay an unknown of the system of the ends, which then
+    reads ``balance + matrix d_ends + column dmu`` and ``row . d_ends - c dmu = last``. That form
+    stays well conditioned when a straight inextensible line is rigid. `S` and
+    `end_force_residual` have the multiplier eliminated too.
+
     Args:
-        end_force_residual: balance of the ends with all inner rows solved, to be added to the
-            balance of what they hang on (line, point, 3) [N].
-        S: its derivative by the positions of the points (line, point * 3, point * 3) [N/m].
+        balance: rows of the ends, to be added to the balance of what they hang on
+            (line, point, 3) [N].
+        matrix: derivative by the places of the points (line, point * 3, point * 3) [N/m].
+        column: by the last multiplier (line, point * 3).
+        row: derivative of the last segment's law by the points (line, point * 3).
+        c: its derivative by the last multiplier, with sign turned (line,) [m/N].
+        last: its value, with sign turned (line,) [m].
         error: largest scaled residual of the inner rows before the step (line,) [m].
         merit: sum of their squares (line,) [m^2].
         back: what back substitution needs.
     """
 
-    end_force_residual: Array
-    S: Array
+    balance: Array
+    matrix: Array
+    column: Array
+    row: Array
+    c: Array
+    last: Array
     error: Array
     merit: Array
     back: Any
+
+    @property
+    def S(self) -> Array:
+        """Derivative of the balance by the points, all multipliers eliminated."""
+        return self.matrix + self.column[:, :, None] * (self.row / self.c[:, None])[:, None, :]
+
+    @property
+    def end_force_residual(self) -> Array:
+        """Balance of the points, all multipliers eliminated (line, point, 3) [N]."""
+        return self.balance - (self.column * (self.last / self.c)[:, None]).reshape(
+            self.balance.shape
+        )
 
 
 def eliminate(rows: LineRows) -> Condensed:
@@ -49,29 +76,44 @@ def eliminate(rows: LineRows) -> Condensed:
         rows: as `assemble` gives them.
     """
     if rows.bending is not None:
-        residual, S, back = jax.vmap(eliminate_bending)(rows)
+        balance, matrix, back = jax.vmap(eliminate_bending)(rows)
+        none = 0.0 * matrix[:, 0]
+        column, row, c, last = none, none, 1.0 + none[:, 0], none[:, 0]
     else:
-        residual, S, back = jax.vmap(_eliminate_one)(rows)
+        balance, matrix, column, row, c, last, back = jax.vmap(_eliminate_one)(rows)
     return Condensed(
-        end_force_residual=residual, S=S, error=rows.error, merit=rows.merit, back=back
+        balance=balance,
+        matrix=matrix,
+        column=column,
+        row=row,
+        c=c,
+        last=last,
+        error=rows.error,
+        merit=rows.merit,
+        back=back,
     )
 
 
 def back_substitute(
-    cond: Condensed, d_ends: Float[Array, "line point 3"]
+    cond: Condensed,
+    d_ends: Float[Array, "line point 3"],
+    d_last: Float[Array, " line"] | None = None,
 ) -> tuple[Float[Array, "line node 3"], Float[Array, "line segment"], Float[Array, "line node"]]:
     """Newton increments of all positions (ends included), multipliers and contact forces.
 
     Args:
         cond: reduced lines.
         d_ends: increments of the points A, B (and of those beyond) [m].
+        d_last: increment of the last multiplier, where the system of the ends has found it [N].
     """
+    flat = d_ends.reshape(d_ends.shape[0], -1)
     if len(cond.back) == 1:  # lines that bend: all columns are there
         columns = cond.back[0]
-        flat = d_ends.reshape(d_ends.shape[0], 1, 1, -1)
-        x = columns[..., 0] + jnp.sum(columns[..., 1:] * flat, -1)
+        x = columns[..., 0] + jnp.sum(columns[..., 1:] * flat[:, None, None], -1)
         return x[..., :3], x[:, 1:, 4], x[..., 3]
-    return jax.vmap(_back_one)(cond.back, d_ends)
+    if d_last is None:
+        d_last = (jnp.sum(cond.row * flat, -1) - cond.last) / cond.c
+    return jax.vmap(_back_one)(cond.back, d_ends, d_last)
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -90,7 +132,7 @@ def inverse3(K: Array) -> Array:
     return adjugate / jnp.sum(a * adjugate[:, 0])
 
 
-def _eliminate_one(rows: LineRows) -> tuple[Array, Array, Any]:
+def _eliminate_one(rows: LineRows) -> tuple[Any, ...]:
     """Sweep of one line from A to B."""
     n = rows.E.shape[0]
     eye = jnp.eye(3)
@@ -161,34 +203,26 @@ def _eliminate_one(rows: LineRows) -> tuple[Array, Array, Any]:
         rows.bed_F[inner],
     )
     (p, P, Z, kp, KP, KZ), kept = jax.lax.scan(node, start, xs)
-    # last segment: its multiplier, and the balance of both ends
+    # what is left: the ends and the last multiplier
     E, g, gb, c, F = rows.E[-1], rows.g[-1], rows.gb[-1], rows.c[-1], rows.F[-1]
     Zg = dot(Z, g)
-    pivot = c + dot(gb, Zg)
-    m0 = -(F + dot(gb, p)) / pivot
-    mA = -dot(gb, P) / pivot
-    mB = (gb - E * dot(gb, Z)) / pivot
-    # k of the last inner node = E dB + g dm
-    outer = lambda a, b: a[:, None] * b[None, :]  # noqa: E731
-    k0, kA, kB = g * m0, outer(g, mA), E * eye + outer(g, mB)
-    at_A = jnp.arange(n + 1) <= rows.first
-    R_A = jnp.sum(jnp.where(at_A[:, None], rows.R, 0.0), 0)
-    K_A = jnp.sum(jnp.where(at_A[:, None, None], rows.K, 0.0), 0)
-    residual_A = R_A - kp - dot(KZ, k0)
-    S_AA, S_AB = K_A - KP - dot(KZ, kA), -dot(KZ, kB)
-    residual_B = rows.R[-1] - E * (p + dot(Z, k0)) + g * m0
-    S_BA = -E * (P + dot(Z, kA)) + outer(g, mA)
-    S_BB = rows.K[-1] - E * dot(Z, kB) + outer(g, mB)
-    S = jnp.concatenate([jnp.concatenate([S_AA, S_AB], 1), jnp.concatenate([S_BA, S_BB], 1)])
-    back = (kept, (m0, mA, mB, rows.E, rows.g))
-    return jnp.stack([residual_A, residual_B]), S, back
+    at_A = (jnp.arange(n + 1) <= rows.first).astype(float)
+    R_A = jnp.sum(at_A[:, None] * rows.R, 0)
+    K_A = jnp.sum(at_A[:, None, None] * rows.K, 0)
+    balance = jnp.stack([R_A - kp, rows.R[-1] - E * p])
+    upper = jnp.concatenate([K_A - KP, -E * KZ], 1)
+    lower = jnp.concatenate([-E * P, rows.K[-1] - E * E * Z], 1)
+    column = jnp.concatenate([-dot(KZ, g), g - E * Zg])
+    row = jnp.concatenate([-dot(gb, P), gb - E * dot(gb, Z)])
+    back = (kept, (rows.E, rows.g))
+    matrix = jnp.concatenate([upper, lower])
+    return balance, matrix, column, row, c + dot(gb, Zg), F + dot(gb, p), back
 
 
-def _back_one(back: Any, d_ends: Array) -> tuple[Array, Array, Array]:
+def _back_one(back: Any, d_ends: Array, dm_last: Array) -> tuple[Array, Array, Array]:
     """Increments of one line from those of its ends."""
-    (p, P, Z, pm, Pm, w, *contact), (m0, mA, mB, E, g) = back
+    (p, P, Z, pm, Pm, w, *contact), (E, g) = back
     dA, dB = d_ends[0], d_ends[1]
-    dm_last = m0 + dot(mA, dA) + dot(mB, dB)
     base = p + jnp.sum(P * dA, -1)
     base_m = pm + jnp.sum(Pm * dA, -1)
 

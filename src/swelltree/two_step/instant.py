@@ -59,7 +59,9 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
         y = walk.lines.y
-        r = held_points(lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y)
+        r = held_points(
+            lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
+        )
         normal, offset = bed_plane(lines.bed, r)
     return Instant(motion, drives, frozen, water, normal, offset)
 

@@ -30,9 +30,7 @@ def row_residual(
     model: Model, rows: tuple[Row, ...], three: Three, angles: Array, drives: Drives
 ) -> Float[Array, " m"]:
     """Joint equations at the next pose [m, rad]."""
-    values = evaluate_rows(
-        model, rows, three.next, three.next_frames, three.v_plus, angles, drives
-    )
+    values = evaluate_rows(model, rows, three.next, three.next_frames, three.v_plus, angles, drives)
     return values.residual
 
 
@@ -42,7 +40,10 @@ def row_wrenches(
     """Discrete gradient of every row: wrench on the follower and on the base."""
     layout = model.layout
     joint = np.array([r.joint for r in rows], dtype=int)
-    base, follower = body_index(layout, layout.base)[joint], body_index(layout, layout.follower)[joint]
+    base, follower = (
+        body_index(layout, layout.base)[joint],
+        body_index(layout, layout.follower)[joint],
+    )
     force, couple_f, couple_b = _gradients(model, rows, three)
     R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
     T = with_world(three.T, np.eye(3))

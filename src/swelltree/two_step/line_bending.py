@@ -102,3 +102,8 @@ def kink_weights(line: LineArrays, active: Array) -> Array:
     w = jnp.where(node == line.first, line.clamped[0] * end, w)
     last = line.clamped[1] * 2.0 * EI[-1] / line.rest_length[-1]
     return jnp.where(node == n, last, w)
+
+
+def kink_energy(line: LineArrays, frozen: Frozen, beyond: Array, q: Array) -> Array:
+    """Bending energy of one line at positions q (node, 3) [J]."""
+    return bend(line, frozen, (beyond, beyond), q, q, 1.0, 1.0).energy

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
-from swelltree.model.bed import Bed, bed_plane
+from swelltree.model.bed import Bed, Contact, contact_under
 from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -31,7 +31,7 @@ class NodeWater:
     wet: Array
 
 
-@pytree("bed", "rough")
+@pytree()
 class Frozen:
     """Data of a step at q_n, (line, ...).
 
@@ -43,16 +43,9 @@ class Frozen:
         tangent: direction of the line at the nodes (line, node, 3).
         drag: across, along, lift and of clumps (line, node, 4) [N s^2/m^2].
         velocity: of the water (line, node, 3) [m/s].
-        normal: of the bed (line, node, 3).
-        offset: clearance of a point r over the bed is normal . r - offset (line, node) [m].
-        bed_alpha: compliance of the bed, 0 where rigid (line, node) [m/N].
-        bed_kappa: its damping over its stiffness [s].
-        touch: nodes that can touch the bed, the inner ones in use (line, node), 1 or 0.
+        contact: the bed under the nodes; inner ones in use can touch it.
         active: segments in use (line, segment), 1 or 0.
         rest: unstretched lengths at t_{n-1} and t_{n+1} (line, 2, segment) [m].
-        friction: coefficient of friction and its speed (2,).
-        bed: "none", "rigid" or "soft".
-        rough: whether there is friction.
     """
 
     mass: Array
@@ -62,16 +55,9 @@ class Frozen:
     tangent: Array
     drag: Array
     velocity: Array
-    normal: Array
-    offset: Array
-    bed_alpha: Array
-    bed_kappa: Array
-    touch: Array
+    contact: Contact
     active: Array
     rest: Array
-    friction: Array
-    bed: str
-    rough: bool
 
 
 def to_nodes(x: Array) -> Array:
@@ -160,21 +146,8 @@ def _freeze_one(
     accelerated = accelerated + (wet * volume)[:, None] * water.acceleration
     own_drag = 0.5 * rho * line.point_drag
     drag = jnp.concatenate([lumped[:, 4:7], own_drag[:, None]], -1) * water.wet[:, None]
-    # bed
     node = jnp.arange(n + 1)
     touch = ((node > line.first) & (node < n)).astype(float)
-    if bed is None:
-        normal, offset = jnp.zeros_like(r) - down, jnp.zeros(n + 1)
-        bed_alpha = bed_kappa = jnp.zeros(n + 1)
-        friction, touch = jnp.array([0.0, 1.0]), 0.0 * touch
-    else:
-        normal, offset = bed_plane(bed, r)
-        bed_alpha = bed_kappa = jnp.zeros(n + 1)
-        if bed.soft:
-            width = jnp.maximum(lumped[:, 7], 1e-12)
-            bed_alpha = 1.0 / (bed.stiffness * width)
-            bed_kappa = jnp.full(n + 1, bed.damping / bed.stiffness)
-        friction = jnp.stack([jnp.asarray(bed.friction), jnp.asarray(bed.friction_speed)])
     return Frozen(
         mass=mass,
         scale=jnp.maximum((mass[:, 0, 0] + mass[:, 1, 1] + mass[:, 2, 2]) / 3.0, 1e-12),
@@ -183,14 +156,7 @@ def _freeze_one(
         tangent=t,
         drag=drag,
         velocity=water.velocity,
-        normal=normal,
-        offset=offset,
-        bed_alpha=bed_alpha,
-        bed_kappa=bed_kappa,
-        touch=touch,
+        contact=contact_under(bed, r, lumped[:, 7], touch),
         active=active,
         rest=rest,
-        friction=friction,
-        bed="none" if bed is None else "soft" if bed.soft else "rigid",
-        rough=bed is not None and bed.rough,
     )

@@ -1,71 +1,127 @@
-"""What a run reports of its lines, at one instant."""
+"""What a finished step says about the lines: tensions, flags, energies, residuals."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from swelltree.model.bed import bed_plane
-from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
-from swelltree.spatial.vectors import dot
-from swelltree.two_step.step import Sample
+from swelltree.model.line_arrays import LineArrays
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.line_bending import kink_energy
+from swelltree.two_step.line_forces import Frozen
+from swelltree.two_step.line_rows import drag
+from swelltree.two_step.stretch import stored
 
-SLACK = 1e-6  # of the largest weight of a segment: less tension than this is none
-
-
-def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
-    """Positions, tensions, flags and residuals of the lines."""
-    lines, now = model.lines, sample.lines
-    if lines is None or lines.arrays is None or now is None:
-        return {}
-    arrays = lines.arrays
-    used = jnp.arange(arrays.n) >= arrays.first[:, None]
-    length = jnp.where(used, arrays.rest_length, 0.0)
-    weight = (arrays.mass_per_length * length).max() * 9.81
-    slack = used & (now.tension < SLACK * weight)
-    grounded = now.nu > SLACK * weight
-    d = now.q[:, 1:] - now.q[:, :-1]
-    stretch = (dot(d, d) - arrays.rest_length**2) / (2.0 * arrays.rest_length)
-    rigid = used & ~jnp.isfinite(arrays.EA)
-    violation = jnp.where(rigid, jnp.maximum(stretch, 0.0), 0.0).max(initial=0.0)
-    comp = jnp.where(rigid, jnp.abs(now.mu * stretch), 0.0).max(initial=0.0)
-    out = {
-        "line_position": now.q,
-        "line_tension": jnp.where(used, now.tension, 0.0),
-        "line_slack": slack,
-        "line_grounded": grounded,
-        "fairlead_tension": _size(now.end_force[:, 1]),
-        "anchor_tension": _size(now.end_force[:, 0]),
-        "anchor_uplift": now.end_force[:, 0, 2],
-        "touchdown": _touchdown(grounded, length),
-        "length_violation": violation,
-        "complementarity": comp,
-    }
-    if lines.bed is not None:
-        normal, offset = bed_plane(lines.bed, now.q)
-        out["penetration"] = jnp.maximum(offset - dot(normal, now.q), 0.0)[:, 1:-1].max(initial=0.0)
-    if lines.junctions:
-        out["junction_position"] = now.y
-    return out
+SMALL = 1e-6  # m: scaled multipliers below this are the smoothing of the central path
 
 
-def _size(force: Array) -> Array:
-    return jnp.sqrt(dot(force, force))
+@pytree()
+class LineReport:
+    """Of all lines; tension and flags belong to t_n, energies to the middle of the step.
+
+    Args:
+        tension: (line, segment) [N].
+        slack: whether the segment carries none (line, segment).
+        grounded: whether the node rests on the bed (line, node).
+        kinetic: (line,) [J].
+        stored: axial and bending energy (line,) [J].
+        potential: of weight less buoyancy (line,) [J].
+        water_work: done on the line by drag and lift during h (line,) [J].
+        friction_loss: taken by the friction of the bed during h (line,) [J].
+        length_violation: of inextensible segments at t_{n+1} (line,) [m].
+        penetration: of a rigid bed at t_{n+1} (line,) [m].
+        complementarity: largest product of a force and its gap (line,) [J].
+    """
+
+    tension: Array
+    slack: Array
+    grounded: Array
+    kinetic: Array
+    stored: Array
+    potential: Array
+    water_work: Array
+    friction_loss: Array
+    length_violation: Array
+    penetration: Array
+    complementarity: Array
 
 
-def _touchdown(grounded: Array, length: Array) -> Array:
-    """Distance along the line from A to the last node on the bed, zero where none is [m]."""
-    along = jnp.concatenate([jnp.zeros((length.shape[0], 1)), jnp.cumsum(length, axis=1)], axis=1)
-    return jnp.where(grounded, along, 0.0).max(axis=1)
+def report(
+    lines: LineArrays,
+    frozen: Frozen,
+    h: Any,
+    q_minus: Array,
+    q_n: Array,
+    q_plus: Array,
+    mu: Array,
+    nu: Array,
+    beyond: tuple[Array, Array] | None = None,
+    theta: Any = 0.5,
+) -> LineReport:
+    """Report on a finished step; arguments as in `assemble`.
 
+    Args:
+        lines: all lines.
+        frozen: their data at t_n.
+        h: step [s].
+        q_minus: positions at t_{n-1}.
+        q_n: positions at t_n.
+        q_plus: positions at t_{n+1}.
+        mu: multipliers.
+        nu: contact forces.
+        beyond: points beyond the ends at t_n and t_{n+1}, of lines that bend.
+        theta: weight of t_{n+1} in the step.
+    """
+    if lines.bending and beyond is None:
+        ends = jnp.stack([q_n[:, 0], q_n[:, -1]], 1)
+        beyond = ends, ends
 
-def line_names(model: Model) -> tuple[str, ...]:
-    """Names of the pieces of lines."""
-    return () if model.lines is None else model.lines.names
+    def one(
+        line: LineArrays, frozen: Frozen, qm: Array, qn: Array, qp: Array, mu: Array, nu: Array, far
+    ) -> LineReport:
+        rest, contact = frozen.rest, frozen.contact
+        mean_rest = 0.5 * (rest[0] + rest[1])
+        active = frozen.active > 0.0
+        d_plus, d_minus, d_n = (q[1:] - q[:-1] for q in (qp, qm, qn))
+        length = lambda d: jnp.sqrt(jnp.sum(d**2, -1))  # noqa: E731
+        g = length(theta * d_plus + (1.0 - theta) * d_minus) / mean_rest
+        rs = h * h / frozen.scale
+        half = 2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1])
+        v, vbar = (qp - qn) / h, (qp - qm) / (2.0 * h)
+        momentum = jnp.sum(frozen.mass * v[:, None], -1)
+        axial = stored(line, length(d_n), mean_rest) + stored(line, length(d_plus), rest[1])
+        energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
+        if line.bending:
+            energy = energy + 0.5 * (
+                kink_energy(line, frozen, far[0], qn) + kink_energy(line, frozen, far[1], qp)
+            )
+        flow, _ = drag(frozen, vbar)
+        stiff = active & ~jnp.isfinite(line.EA)
+        psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
+        gap = jnp.sum(contact.normal * qp, -1) - contact.offset
+        rigid = (contact.touch > 0.0) & (contact.kind == "rigid")
+        rub = jnp.zeros(())
+        if contact.rough:
+            n = contact.normal
+            slide2 = jnp.sum((vbar - jnp.sum(vbar * n, -1, keepdims=True) * n) ** 2, -1)
+            speed = jnp.sqrt(slide2 + contact.friction[1] ** 2)
+            rub = h * jnp.sum(contact.friction[0] * nu * contact.touch * slide2 / speed)
+        products = jnp.maximum(
+            jnp.max(jnp.where(stiff, jnp.abs(mu * psi), 0.0)),
+            jnp.max(jnp.where(rigid, jnp.abs(nu * gap), 0.0)),
+        )
+        return LineReport(
+            tension=jnp.where(active, mu * g, 0.0),
+            slack=active & (half * mu < SMALL),
+            grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
+            kinetic=0.5 * jnp.sum(momentum * v),
+            stored=energy,
+            potential=0.5 * jnp.sum(frozen.weight * (qn[:, 2] + qp[:, 2])),
+            water_work=h * jnp.sum(flow * vbar),
+            friction_loss=rub,
+            length_violation=jnp.max(jnp.where(stiff, psi, 0.0)),
+            penetration=jnp.max(jnp.where(rigid, -gap, 0.0)),
+            complementarity=products,
+        )
 
-
-def n_segments(model: Model) -> np.ndarray:
-    """Segments of every piece."""
-    arrays = model.lines.arrays
-    return arrays.n - np.asarray(arrays.first)
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.model.bed import Contact
 from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -151,7 +152,7 @@ def _assemble_one(
         (d_minus, d_plus),
         (L_minus, L_plus),
         mu,
-        0.5 * (rs[1:] + rs[:-1]),
+        2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1]),
         h,
         tau,
         theta,
@@ -163,12 +164,12 @@ def _assemble_one(
     R = R + jnp.concatenate([zero, pull]) - jnp.concatenate([pull, zero])
     stiff = to_nodes(E)
     # bed
-    if frozen.bed == "none":
+    if frozen.contact.kind == "none":
         row = column = jnp.zeros_like(qp)
         bed_c, bed_F = jnp.ones_like(nu), jnp.zeros_like(nu)
     else:
         row, column, bed_c, bed_F, rub = bed_rows(
-            frozen,
+            frozen.contact,
             qm,
             qp,
             vbar,
@@ -181,7 +182,7 @@ def _assemble_one(
             None if slack is None else (slack.bed, slack.bed_target),
         )
         R = R - nu[:, None] * column
-        if frozen.rough:
+        if frozen.contact.rough:
             K = K + rub * by_v
     bending = None
     if line.bending:
@@ -212,7 +213,7 @@ def _assemble_one(
         first=line.first,
         error=jnp.maximum(largest, jnp.max(jnp.abs(bed_F))),
         merit=merit,
-        bed=frozen.bed,
+        bed=frozen.contact.kind,
     )
 
 
@@ -297,7 +298,7 @@ def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
 
 
 def bed_rows(
-    frozen: Frozen,
+    contact: Contact,
     qm: Array,
     qp: Array,
     vbar: Array,
@@ -311,12 +312,12 @@ def bed_rows(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Contact of nodes with the bed: row, column, derivative by nu, value, friction's resistance.
 
-    Rigid: the clearance at t_{n+1} is not negative (plastic contact). Soft: the discrete gradient of
-    a one-sided spring with a continuous damper. Friction opposes the sliding at t_n and is at most
-    its coefficient times nu.
+    Rigid: the clearance at t_{n+1} is not negative (plastic contact). Soft: the discrete gradient
+    of a one-sided spring with a continuous damper. Friction opposes the sliding at t_n and is at
+    most its coefficient times nu.
 
     Args:
-        frozen: data of one set of nodes.
+        contact: the bed under the nodes.
         qm: positions at t_{n-1} (node, 3).
         qp: positions at t_{n+1}.
         vbar: velocity at t_n.
@@ -328,12 +329,12 @@ def bed_rows(
         start: 1 where qm follows qp.
         slack: slack and target of the interior point (node,) each.
     """
-    n, touch = frozen.normal, frozen.touch
-    gap = jnp.sum(n * qp, -1) - frozen.offset
-    if frozen.bed == "soft":
-        before = jnp.sum(n * qm, -1) - frozen.offset
-        value, by_minus, by_plus = one_sided(-before, -gap, frozen.bed_kappa, h, theta)
-        F, c = frozen.bed_alpha * nu - value, frozen.bed_alpha
+    n, touch = contact.normal, contact.touch
+    gap = jnp.sum(n * qp, -1) - contact.offset
+    if contact.kind == "soft":
+        before = jnp.sum(n * qm, -1) - contact.offset
+        value, by_minus, by_plus = one_sided(-before, -gap, contact.kappa, h, theta)
+        F, c = contact.alpha * nu - value, contact.alpha
         b = by_plus + start * by_minus
     elif slack is None:
         F, by_a, b = fischer_burmeister(rs * nu, gap, tau)
@@ -342,13 +343,13 @@ def bed_rows(
         F, by_a, b = interior_point(rs * nu, gap, *slack)
         c = rs * by_a
     used = touch > 0.0
-    column, rub = n * touch[:, None], jnp.zeros_like(frozen.mass)
-    if frozen.rough:
+    column, rub = n * touch[:, None], jnp.zeros((*n.shape, 3))
+    if contact.rough:
         slide = vbar - jnp.sum(vbar * n, -1, keepdims=True) * n
-        speed = jnp.sqrt(jnp.sum(slide**2, -1) + frozen.friction[1] ** 2)
+        speed = jnp.sqrt(jnp.sum(slide**2, -1) + contact.friction[1] ** 2)
         t = slide / speed[:, None]
-        column = column - frozen.friction[0] * t * touch[:, None]
-        pressed = frozen.friction[0] * jnp.maximum(nu, 0.0) * touch / speed
+        column = column - contact.friction[0] * t * touch[:, None]
+        pressed = contact.friction[0] * jnp.maximum(nu, 0.0) * touch / speed
         flat = jnp.eye(3) - n[:, :, None] * n[:, None, :]
         rub = pressed[:, None, None] * (flat - t[:, :, None] * t[:, None, :])
     row = (b * touch)[:, None] * n

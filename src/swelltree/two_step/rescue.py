@@ -76,6 +76,3 @@ def why(model: Model, walk: Walk) -> str:
         return f"line '{lines.names[k]}' has the largest tension, {tension[k].max():.3g} N."
     speed = np.abs(np.asarray(walk.v_minus)).max(axis=1)
     return f"look at body '{model.layout.bodies[int(np.nanargmax(speed))]}', the fastest there."
-
-
-

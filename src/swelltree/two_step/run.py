@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,13 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.line_report import LineReport
 from swelltree.two_step.step import LineSample, Sample, advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+
+PER_LINE = tuple(
+    field.name for field in fields(LineReport) if field.name not in ("tension", "slack", "grounded")
+)
 
 
 class Going(NamedTuple):
@@ -81,9 +87,13 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
         lines = LineSample(
             q=room(n_lines, n + 1, 3),
             v=room(n_lines, n + 1, 3),
-            mu=room(n_lines, n),
-            tension=room(n_lines, n),
             nu=room(n_lines, n + 1),
+            report=LineReport(
+                tension=room(n_lines, n),
+                slack=room(n_lines, n, kind=bool),
+                grounded=room(n_lines, n + 1, kind=bool),
+                **{name: room(n_lines) for name in PER_LINE},
+            ),
             end_force=room(n_lines, model.lines.n_points, 3),
             y=room(size.junctions // 3, 3),
         )
@@ -123,7 +133,9 @@ def single_step(form: Form, count: int) -> Any:
             room.append(empty_samples(model, form, walk, count))
         begin = going(walk)
         after, samples = run(model, setup, begin, room[0], *(np.array(i) for i in (0, 1, 1)))
-        return jax.tree.map(np.asarray, after.walk), jax.tree.map(lambda x: np.asarray(x)[0], samples)
+        return jax.tree.map(np.asarray, after.walk), jax.tree.map(
+            lambda x: np.asarray(x)[0], samples
+        )
 
     return step
 

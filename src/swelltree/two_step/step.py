@@ -28,6 +28,7 @@ from swelltree.two_step.equations import (
     moved,
 )
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
+from swelltree.two_step.line_report import LineReport, report
 from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
@@ -60,9 +61,8 @@ class LineSample:
 
     q: Array  # (line, node, 3)
     v: Array  # (line, node, 3)
-    mu: Array  # (line, segment)
-    tension: Array  # (line, segment) N
     nu: Array  # (line, node) N, force of the bed
+    report: LineReport  # tensions and flags now, energies half a step later
     end_force: Array  # (line, point, 3) N, of the line on what it hangs on
     y: Array  # (junction, 3)
 
@@ -254,7 +254,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, it, y)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -295,18 +295,31 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, it: Iterate, y: Array
+    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
     q, mu, nu = at.q, at.mu, at.nu
     v = (q - lines.q_last) / (2.0 * setup.h)
-    d = setup.theta * (q[:, 1:] - q[:, :-1])
-    d = d + (1.0 - setup.theta) * (lines.q_last[:, 1:] - lines.q_last[:, :-1])
-    tension = mu * jnp.sqrt((d * d).sum(-1)) / model.lines.arrays.rest_length
+    beyond = None
+    if model.lines.arrays.bending:
+        here = end_positions(model.lines, walk.pose, lines.y)[:, 2:]
+        beyond = here, here
+    found = report(
+        model.lines.arrays,
+        now.frozen,
+        setup.h,
+        lines.q_last,
+        lines.q,
+        q,
+        mu,
+        nu,
+        beyond,
+        setup.theta,
+    )
     held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
     on_body = (body < walk.v_minus.shape[0]).astype(float)
     pulled = (on_body[:, :, None] * it.end_force[:, :2] * held).sum((1, 2))
     after = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return after, LineSample(lines.q, v, mu, tension, nu, it.end_force, lines.y), pulled
+    return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
