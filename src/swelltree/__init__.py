@@ -19,7 +19,7 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
-        Line LineType Section Junction OnLine Seabed DepthGrid SeabedContact
+        Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
         chain wire_rope polyester nylon
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
