@@ -40,6 +40,7 @@ _NAMES = {
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem": "run_bem",
+    "swelltree.interchange.moordyn_read": "read_moordyn",
     "swelltree.model.compile": "compile",
     "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",

@@ -153,7 +153,7 @@ class Rod(Description):
         a, b = np.array(self.A.position), np.array(self.B.position)
         mass, r = self.mass_per_length * self.length, 0.5 * self.diameter
         across = mass * (self.length**2 / 12.0 + r**2 / 4.0)
-        turned = np.array(rotation) @ turned_onto(b - a, axis=2)
+        turned = np.array(rotation) @ turned_onto(tuple((b - a).tolist()), axis=2)
         body = Body(
             self.name,
             mass=mass,
