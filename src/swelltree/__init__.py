@@ -41,6 +41,8 @@ _NAMES = {
     """,
     "swelltree.hydro.bem": "run_bem",
     "swelltree.interchange.moordyn_read": "read_moordyn",
+    "swelltree.interchange.moordyn_write": "write_moordyn",
+    "swelltree.interchange.moorpy_read": "read_moorpy",
     "swelltree.model.compile": "compile",
     "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",

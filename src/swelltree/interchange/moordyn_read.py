@@ -15,6 +15,7 @@ from swelltree.interchange.moordyn_tables import read_curve, read_grid
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place, Section, TextRow, read_sections
 from swelltree.interchange.tables import (
+    ZERO,
     BodyRow,
     FailureRow,
     LineRow,
@@ -23,6 +24,7 @@ from swelltree.interchange.tables import (
     RodRow,
     RodType,
     attachment,
+    three,
 )
 from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
@@ -59,7 +61,7 @@ def read_moordyn(
         g: gravity [m/s^2], likewise.
     """
     path = Path(path)
-    sections = read_sections(_text(path))
+    sections = read_sections(file_text(path))
     if not sections:
         raise SwelltreeError(
             f"mooring file '{path}' has no section such as '--- LINE TYPES ---'. Give a file of "
@@ -81,7 +83,8 @@ def read_moordyn(
     return replace(file, water=file.water.replace(**water))
 
 
-def _text(path: Path) -> str:
+def file_text(path: Path) -> str:
+    """Text of a mooring file, or the sentence why there is none."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -191,14 +194,14 @@ def _bodies(file: MooringFile, section: Section, place: Place) -> MooringFile:
             BodyRow(
                 row.words[0],
                 _attached(row, 1, place),
-                x[:3],
-                x[3:],
+                three(x[:3]),
+                three(x[3:]),
                 mass=place.number(row, 8, "mass"),
-                com=com if len(com) == 3 else (0.0, 0.0, com[0]),
-                inertia=inertia if len(inertia) == 3 else inertia * 3,
+                com=three(com) if len(com) == 3 else (0.0, 0.0, com[0]),
+                inertia=three(inertia * (3 // len(inertia))),
                 volume=place.number(row, 11, "volume"),
                 drag_area=_six(drag),
-                added_mass=added if len(added) == 3 else added * 3,
+                added_mass=three(added * (3 // len(added))),
                 line=row.number,
             )
         )
@@ -221,8 +224,8 @@ def _rods(file: MooringFile, section: Section, place: Place) -> MooringFile:
                 row.words[0],
                 place.word(row, 1, "rod type"),
                 _attached(row, 2, place),
-                x[:3],
-                x[3:],
+                three(x[:3]),
+                three(x[3:]),
                 place.count(row, 9, "NumSegs"),
                 line=row.number,
             )
@@ -233,11 +236,12 @@ def _rods(file: MooringFile, section: Section, place: Place) -> MooringFile:
 def _points(file: MooringFile, section: Section, place: Place) -> MooringFile:
     rows = []
     for row in section.rows:
-        position = place.numbers(row, 2, 3, "a coordinate")
+        position = three(place.numbers(row, 2, 3, "a coordinate"))
         mass, volume = place.numbers(row, 5, 2, "mass or volume")
         # version 1 has a force between volume and drag area
-        old = len(row.words) >= 12 and _is_number(row.words[11])
-        force = place.numbers(row, 7, 3, "force") if old else (0.0, 0.0, 0.0)
+        count = len(row.words)
+        old = count > 11 and _is_number(place.word(row, 11, "Ca"))
+        force = three(place.numbers(row, 7, 3, "force")) if old else ZERO
         drag, added = place.numbers(row, 10 if old else 7, 2, "CdA or Ca")
         kind = _attached(row, 1, place)
         rows.append(
@@ -288,7 +292,7 @@ def _loads(file: MooringFile, section: Section, place: Place) -> MooringFile:
         LoadRow(
             row.words[0],
             place.word(row, 1, "object").lower(),
-            place.bars(row, 2, (3,), "Fext"),  # pyright: ignore[reportArgumentType]
+            three(place.bars(row, 2, (3,), "Fext")),
             place.bars(row, 3, (2, 3), "Blin"),
             place.bars(row, 4, (2, 3), "Bquad"),
             row.words[5].upper() if len(row.words) > 5 else "-",

@@ -43,6 +43,7 @@ class MooringFile:
         notes: what was left out because it steers the other program.
         told: which of rho, g and depth the file tells.
         path: of the file.
+        model: of the lines, unless another is asked for.
     """
 
     line_types: tuple[LineType, ...]
@@ -58,15 +59,16 @@ class MooringFile:
     notes: tuple[str, ...] = field(default=(), compare=False)
     told: tuple[str, ...] = field(default=(), compare=False)
     path: Path = field(default=Path("mooring"), compare=False)
+    model: str = field(default="dynamic", compare=False)
 
-    def parts(self, fairleads_on: Any = None, *, model: str = "dynamic") -> dict[str, Any]:
+    def parts(self, fairleads_on: Any = None, *, model: str | None = None) -> dict[str, Any]:
         """Descriptions to be put into a system: `System(..., **mooring.parts(spar))`.
 
         Args:
             fairleads_on: the `Body` that carries coupled points and rods and the coupled body of
                 the file; with several coupled bodies {"Body1": body, ...}, where "Coupled" stands
                 for points without a body of the file. WORLD holds them where they are.
-            model: of the lines.
+            model: of the lines; that which the file is for if not given.
 
         Returns:
             lines, line_types, junctions, rods and seabed; bodies, joints, forces and moorings
@@ -81,7 +83,7 @@ class MooringFile:
         joints: Sequence[Any] = (),
         *,
         fairleads_on: Any = None,
-        model: str = "dynamic",
+        model: str | None = None,
         **more: Any,
     ) -> System:
         """A whole system: the mooring, its water, and what else is given.
@@ -91,7 +93,7 @@ class MooringFile:
             bodies: further bodies, such as the float.
             joints: further joints.
             fairleads_on: as in `parts`; the only body if there is one.
-            model: of the lines.
+            model: of the lines; that which the file is for if not given.
             more: further fields of `System`.
         """
         if fairleads_on is None and len(bodies) == 1:
@@ -105,9 +107,10 @@ class MooringFile:
             fields[key] = (*value, *fields[key]) if several else value
         return System(name, **fields)
 
-    def _made(self, fairleads_on: Any, model: str) -> Parts:
+    def _made(self, fairleads_on: Any, model: str | None) -> Parts:
         from swelltree.interchange.mooring_parts import Parts
 
+        model = model or self.model
         if isinstance(fairleads_on, Mapping):
             return Parts(self, {str(k).lower(): v for k, v in fairleads_on.items()}, model)
         coupled = [row for row in self.bodies if row.attachment.startswith("coupled")]

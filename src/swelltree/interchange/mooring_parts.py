@@ -17,7 +17,16 @@ import numpy as np
 
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place
-from swelltree.interchange.tables import BodyRow, LineRow, LoadRow, PointRow, RodRow, rod_end
+from swelltree.interchange.tables import (
+    BodyRow,
+    LineRow,
+    LoadRow,
+    PointRow,
+    RodRow,
+    Three,
+    rod_end,
+    three,
+)
 from swelltree.system import (
     WORLD,
     AppliedForce,
@@ -54,7 +63,7 @@ class Frame:
             return Point(WORLD.name, _plain(world))
         return Point(self.body, _plain(self.rotation.T @ (world - self.position)))
 
-    def direction(self, world: np.ndarray) -> tuple[float, ...]:
+    def direction(self, world: np.ndarray) -> Three:
         """A direction of the world in the axes of this body."""
         turned = world if self.body == WORLD.name else self.rotation.T @ world
         return _plain(turned / np.linalg.norm(turned))
@@ -63,9 +72,9 @@ class Frame:
 GROUND = Frame(WORLD.name, np.zeros(3), np.eye(3))
 
 
-def _plain(x: np.ndarray) -> tuple[float, ...]:
+def _plain(x: np.ndarray) -> Three:
     """Coordinates without the dust of turning to and fro."""
-    return tuple(float(v) for v in np.round(x, 12) + 0.0)
+    return three(np.round(x, 12) + 0.0)
 
 
 class Parts:
@@ -229,7 +238,7 @@ class Parts:
         except SwelltreeError as error:
             raise self._fail("lines", row.line, str(error)) from None
 
-    def _release(self, row: LineRow) -> dict[str, float]:
+    def _release(self, row: LineRow) -> dict[str, Any]:
         """When the line lets go."""
         for failure in self.file.failures:
             if row.id not in failure.lines:

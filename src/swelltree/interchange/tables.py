@@ -7,6 +7,7 @@ Attachments are in lower case: "fixed", "coupled", "free", "pinned", "body1", "b
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 Three = tuple[float, float, float]
@@ -23,11 +24,18 @@ WORDS = {
     "cpld": "coupled",
     "connect": "free",
     "con": "free",
+    "connection": "free",
     "point": "free",
     "vesselpinned": "coupledpinned",
     "vespin": "coupledpinned",
     "cpldpin": "coupledpinned",
 }
+
+
+def three(values: Iterable[float]) -> Three:
+    """Three numbers as such."""
+    x, y, z = (float(value) for value in values)
+    return x, y, z
 
 
 def attachment(word: str) -> str | None:

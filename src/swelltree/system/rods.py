@@ -159,7 +159,7 @@ class Rod(Description):
             mass=mass,
             inertia=(across, across, 0.5 * mass * r**2),
             com=(0.0, 0.0, 0.5 * self.length),
-            position=np.array(position) + np.array(rotation) @ a,
+            position=tuple((np.array(position) + np.array(rotation) @ a).tolist()),
             rotation=turned,
         )
         base = Point(self.A.body, self.A.position)

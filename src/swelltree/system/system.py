@@ -120,7 +120,7 @@ class System(Description):
     @functools.cached_property
     def rod_parts(self) -> tuple[RodParts, ...]:
         """What every rod is made of."""
-        frames = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames: dict[str, Any] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
         frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
         made: list[RodParts] = []
         for rod in self.rods:
