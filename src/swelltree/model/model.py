@@ -71,6 +71,7 @@ class Model:
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
     redundant: bool  # the full set of rows has dependent ones
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
+    lines: Any = None  # dynamic_lines.LineSystem, or None
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
