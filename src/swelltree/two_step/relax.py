@@ -38,6 +38,7 @@ def relaxed(
     walk: Walk,
     derivatives: Callable[[Walk], tuple[np.ndarray, np.ndarray]],
     tolerance: float = 1e-7,
+    hold: bool = False,
 ) -> Rest:
     """Walk to rest.
 
@@ -48,12 +49,13 @@ def relaxed(
         walk: where to begin; its velocities are ignored.
         derivatives: stiffness and damping of the model's forces at a walk.
         tolerance: motion that counts as none [m, rad].
+        hold: bodies stay where they are.
     """
     walk = _stopped(walk)
     h, moved, sample = FIRST_STEP, np.inf, None
     found = derivatives(walk)
     for count in range(1, MOST + 1):
-        setup = set_up(model, form, h, found, theta=1.0, beta=1.0)
+        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
         after, sample = step(model, setup, walk)
         if not bool(sample.solved):
             h *= 0.25

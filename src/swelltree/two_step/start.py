@@ -28,6 +28,7 @@ from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 TAU = 1e-12  # m^2, product on the central path of complementarity
+HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
 
@@ -95,6 +96,7 @@ def set_up(
     *,
     theta: float = 0.5,
     beta: float = BETA,
+    hold: bool = False,
 ) -> Setup:
     """Constants of a run with step h.
 
@@ -105,6 +107,7 @@ def set_up(
         derivatives: stiffness and damping of `force_derivatives`.
         theta: 1/2, or 1 for steps that must not fail.
         beta: weight of the stiffness; 1 for finding equilibrium.
+        hold: bodies stay where they are, only lines and junctions move.
     """
     stiffness, damping = derivatives
     coupled = beta * h**2 * restoring(stiffness)
@@ -116,6 +119,8 @@ def set_up(
         X = np.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
+    if hold:
+        coupled = coupled + HELD * np.eye(len(coupled))
     size = Sizes.of(model, form)
     masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
     inertia = np.concatenate(masses)
@@ -180,6 +185,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     if lines is None and model.lines is not None:
         lines = straight_lines(model, motion.pose)
     terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
+    terms += len(model.layout.drives)
     radiation = inner.radiation
     return Walk(
         t=np.zeros(()),

@@ -15,11 +15,18 @@ import numpy as np
 from swelltree.model.inner import Inner
 from swelltree.model.kinematics import Pose, dof_coordinates
 from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.condense import Condensed, back_substitute, condense
-from swelltree.two_step.equations import Trial, equations, first_guess, moved
+from swelltree.two_step.equations import (
+    Trial,
+    contact_forces,
+    equations,
+    first_guess,
+    moved,
+)
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
 from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
@@ -38,7 +45,8 @@ class Sample:
     angles: Array
     inner: Inner
     lam: Array
-    contact: Array
+    contact: Array  # (k,) normal forces of the seabed
+    contact_force: Array  # (k, 3) friction included
     work: Array
     lines: Any  # LineSample, or None
     iterations: Array
@@ -167,7 +175,8 @@ def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, S
         at = Unknowns(x, q, lines.mu, lines.nu)
         end_force = jnp.zeros_like(ends)
     zero = jax.tree.map(jnp.zeros_like, at)
-    terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - line_terms(model)])
+    others = line_terms(model) + len(model.layout.drives)
+    terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - others])
     begin = Iterate(at, zero, jnp.array(jnp.inf), jnp.array(0), jnp.array(False), terms, end_force)
     found = jax.lax.while_loop(unfinished, body, begin)
     return _finished(model, form, setup, walk, now, found)
@@ -176,6 +185,16 @@ def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, S
 def line_terms(model: Model) -> int:
     """Terms of the energy budget that belong to lines."""
     return 0 if model.lines is None else len(model.lines.names)
+
+
+def driven_power(model: Model, form: Form, t: Array, lam: Array) -> Array:
+    """Power that each prescribed motion puts into the system now."""
+    count = len(model.layout.drives)
+    if count == 0:
+        return jnp.zeros(0)
+    drive = np.array([r.j if r.kind in ("slide", "turn") else -1 for r in form.rows], dtype=int)
+    hits = (np.arange(count)[:, None] == drive[None, :]).astype(float)
+    return (hits @ lam) * drives_at(model.drives, t).rate
 
 
 def reduced(
@@ -239,6 +258,10 @@ def _finished(
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
+    touching = jnp.zeros((0, 3))
+    if model.lines is not None and model.lines.n_contacts:
+        touching, _ = contact_forces(model.lines, setup, walk, now, three, y, contact)
+    power = jnp.concatenate([power, driven_power(model, form, walk.t, lam)])
     after = Walk(
         t=walk.t + setup.h,
         pose=three.next,
@@ -262,6 +285,7 @@ def _finished(
         inner=Inner(chi, walk.elements),
         lam=lam,
         contact=contact,
+        contact_force=touching,
         work=walk.work + 0.5 * setup.h * power,
         lines=sample,
         iterations=it.count,
