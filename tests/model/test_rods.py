@@ -119,6 +119,8 @@ def test_case_passes(run):
     [
         (rods.moordyn_rods, "moor_moordyn_f"),
         pytest.param(rods.pinned_floating_rods, "moor_analytic", marks=pytest.mark.slow),
+        pytest.param(rods.hanging_rod, "moor_analytic", marks=pytest.mark.slow),
+        pytest.param(rods.moordyn_mass_on_a_line, "moor_moordyn_f", marks=pytest.mark.slow),
     ],
 )
 def test_reference_case_passes(run, folder):

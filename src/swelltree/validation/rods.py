@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ NODES = "same lumping at the nodes, printed digits"
 
 def baseline(folder: Path) -> tuple[list[str], np.ndarray]:
     """Names of the columns and numbers of an output of MoorDyn-F."""
-    lines = (folder / "driver.MD.out").read_text().splitlines()
+    plain, packed = folder / "driver.MD.out", folder / "driver.MD.out.gz"
+    text = plain.read_text() if plain.exists() else gzip.decompress(packed.read_bytes()).decode()
+    lines = text.splitlines()
     first = next(k for k, line in enumerate(lines) if line.strip().startswith("Time"))
     return lines[first].split(), np.loadtxt(lines[first + 2 :])
 
@@ -119,3 +122,48 @@ def floating_rod() -> list[Check]:
             drift = float(np.ptp(energy) / kinetic.max())
             checks.append(Check(f"{word}: energy", drift, 1e-5, "K", "rtol 1e-8"))
     return checks
+
+
+@case("lines", "moordyn_mass_on_a_line", source="MoorDyn-F baseline", needs="moor_moordyn_f")
+def moordyn_mass_on_a_line(folder: Path, step: float = 0.05) -> list[Check]:
+    """A mass on a line, pulled aside by a constant force, with linear and quadratic damping."""
+    names, rows = baseline(folder / "md_BdyExtLdDmpg")
+    file = read_moordyn(folder / "md_BdyExtLdDmpg" / "moordyn.dat", depth=300.0)
+    duration = float(rows[-1, 0])
+    result = simulate(
+        compile_system(file.system("mass on a line")),
+        duration=duration,
+        output_step=0.1,
+        step=step,
+        start="described",
+        progress=False,
+    )
+    place = result.position.sel(body="Body1").values[1:, :3]
+    error = np.linalg.norm(place - rows[:, 1:4], axis=1).max()
+    pulled = rows[:, names.index("ANCHTEN1")]
+    tension = np.abs(result.anchor_tension.sel(line="Line1").values[1:] / pulled - 1.0)
+    late = rows[:, 0] > 5.0
+    return [
+        Check("position", float(error), 5e-3, "m", "step of 0.05 s; 1 % of the way is 0.5 m"),
+        Check("tension after 5 s", float(tension[late].max()), 2e-3, "", "end node or segment"),
+    ]
+
+
+@case("lines", "hanging_rod", source="symmetry", needs="moor_analytic")
+def hanging_rod(folder: Path) -> list[Check]:
+    """A rod let go on two equal ropes sinks without turning."""
+    file = read_moordyn(folder / "inputs" / "RodHanging.txt")
+    rod = file.parts()["rods"][0]
+    ends = [PointSensor("A", rod.end_A), PointSensor("B", rod.end_B)]
+    model = compile_system(file.system("hanging", sensors=ends))
+    result = simulate(
+        model, duration=20.0, output_step=0.1, step=0.1, start="described", progress=False
+    )
+    places = result.point_position.values
+    height = np.abs(np.diff(places[:, :, 2], axis=1)).max() / rod.length
+    side = np.abs(places.sum(1)[:, :2]).max() / rod.length
+    return [
+        Check("ends at different heights", float(height), 1e-6, "L", "1 % at the origin"),
+        Check("middle moves aside", float(side), 1e-6, "L", "symmetric"),
+        Check("sinks", float(places[0, 0, 2] - places[-1, 0, 2]), 5.0, "m", "it moves", 12.0),
+    ]
