@@ -60,6 +60,7 @@ from swelltree.system.pto_machines import (
 from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
 from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.radiation import RadiationFit
+from swelltree.system.rods import Rod
 from swelltree.system.seabed import DepthGrid, Seabed, SeabedContact
 from swelltree.system.seas import (
     FocusedWave,
@@ -183,6 +184,7 @@ __all__ = [
     "RegularWave",
     "ResponseStudy",
     "RevoluteSpherical",
+    "Rod",
     "Screw",
     "Sea",
     "SeaOf",

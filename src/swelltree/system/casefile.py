@@ -19,6 +19,7 @@ from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line
 from swelltree.system.moorings import MOORING_TYPES
 from swelltree.system.ptos import PTO_TYPES
+from swelltree.system.rods import Rod
 from swelltree.system.schema import choice_schema, class_schema
 from swelltree.system.seabed import Seabed, SeabedContact
 from swelltree.system.sensors import SENSOR_TYPES
@@ -40,6 +41,7 @@ LISTS: dict[str, tuple[str, Any]] = {
     "junctions": ("junction", Junction),
     "line_types": ("line type", LineType),
     "contacts": ("contact", SeabedContact),
+    "rods": ("rod", Rod),
 }
 
 
@@ -231,7 +233,7 @@ def case_schema() -> dict[str, Any]:
                     "wind": class_schema(Wind),
                     "seabed": class_schema(Seabed),
                 },
-                "required": ["name", "bodies", "joints"],
+                "required": ["name"],
                 "additionalProperties": False,
             },
             "hydro": class_schema(HydroSpec),

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -17,6 +17,7 @@ from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line, OnJunction, OnLine
+from swelltree.system.rods import Rod, RodParts
 from swelltree.system.seabed import Seabed, SeabedContact, as_seabed
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
@@ -65,12 +66,14 @@ class System(Description):
         line_types: what lines refer to by name.
         seabed: the ground; flat and rigid at the water's depth by default.
         contacts: points of bodies that may touch the seabed.
+        rods: rigid slender bodies; each also stands in bodies, joints and forces as what it is
+            made of.
     """
 
     kind: ClassVar[str] = "system"
     name: Annotated[str, BeforeValidator(as_text)]
-    bodies: Annotated[Any, _rows(Body)]
-    joints: Annotated[Any, _rows(Joint)]
+    bodies: Annotated[Any, _rows(Body)] = ()
+    joints: Annotated[Any, _rows(Joint)] = ()
     forces: Annotated[Any, _rows(Force)] = ()
     controllers: Annotated[Any, _rows(Controller)] = ()
     sensors: Annotated[Any, _rows(Sensor)] = ()
@@ -84,8 +87,10 @@ class System(Description):
     line_types: Annotated[Any, _rows(LineType)] = ()
     seabed: Annotated[Any, BeforeValidator(as_seabed)] = Seabed()
     contacts: Annotated[Any, _rows(SeabedContact)] = ()
+    rods: Annotated[Any, _rows(Rod)] = ()
 
     def __post_init__(self) -> None:
+        self._add_rods()
         if not self.bodies:
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
@@ -103,6 +108,56 @@ class System(Description):
         self._check_controllers()
         self._check_free_names()
         self._check_flow()
+
+    def _add_rods(self) -> None:
+        """Put what rods are made of into bodies, joints and forces, once."""
+        made = self.rod_parts
+        for field, name in (("bodies", "body"), ("joints", "joint"), ("forces", "member")):
+            new = tuple(getattr(parts, name) for parts in made)
+            kept = tuple(item for item in getattr(self, field) if item not in new)
+            object.__setattr__(self, field, (*kept, *new))
+
+    @functools.cached_property
+    def rod_parts(self) -> tuple[RodParts, ...]:
+        """What every rod is made of."""
+        frames: dict[str, Any] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
+        made: list[RodParts] = []
+        for rod in self.rods:
+            if rod.A.body not in frames:
+                raise rod.fail(_unknown("body", rod.A.body, list(frames)))
+            made.append(rod.parts(*frames[rod.A.body]))
+            frames[rod.name] = (made[-1].body.position, made[-1].body.rotation_matrix)
+        return tuple(made)
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed; a rod whose parts are changed becomes these parts."""
+        if self.rods and "rods" not in changes:
+            fields = {"bodies": "body", "joints": "joint", "forces": "member"}
+            changed = {f: part for f, part in fields.items() if f in changes}
+            changes["rods"] = tuple(
+                rod
+                for rod, parts in zip(self.rods, self.rod_parts, strict=True)
+                if all(getattr(parts, part) in changes[f] for f, part in changed.items())
+            )
+        elif self.rods:
+            # the rods themselves are changed: drop the parts of the old ones
+            given = {f: changes.get(f, getattr(self, f)) for f in ("bodies", "joints", "forces")}
+            changes |= {f: self._without_rods(items) for f, items in given.items()}
+        return super().replace(**changes)
+
+    def _without_rods(self, items: Any) -> tuple[Any, ...]:
+        """Items that are not part of a rod."""
+        parts = [part for made in self.rod_parts for part in made]
+        return tuple(item for item in items if item not in parts)
+
+    def table(self) -> dict[str, Any]:
+        """This item as a TOML table; rods as such, not as their parts."""
+        table = super().table()
+        for field in ("bodies", "joints", "forces") if self.rods else ():
+            own = self._without_rods(getattr(self, field))
+            table[field] = [item.table() for item in own]
+        return {key: value for key, value in table.items() if value != []}
 
     @functools.cached_property
     def topology(self) -> Topology:
@@ -141,6 +196,10 @@ class System(Description):
     def controller(self, name: str) -> Controller:
         """The controller of a name."""
         return self._find(name, self.controllers, "controller")
+
+    def rod(self, name: str) -> Rod:
+        """The rod of a name."""
+        return self._find(name, self.rods, "rod")
 
     def sensor(self, name: str) -> Any:
         """The sensor of a name."""
