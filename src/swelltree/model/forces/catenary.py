@@ -1,0 +1,173 @@
+r"""Elastic catenary of several sections, with its part on the bed: closed forms.
+
+A line pulls with the horizontal force H and the vertical force V at its upper end B. At the
+unstretched distance s from A the vertical force is V less the weight between s and B, and
+
+.. math:: x' = \frac{H}{T} + \frac{H}{EA}, \quad z' = \frac{V}{T} + \frac{V}{EA}, \quad
+          T = \sqrt{H^2 + V^2}
+
+(Irvine 1981). Over a section of constant weight w with end forces :math:`V_1, V_2, T_1, T_2`
+
+.. math:: \int \frac{ds}{T} = \frac{2 l}{T_1 + T_2} \frac{\mathrm{artanh}\, u}{u}, \quad
+          u = \frac{w l}{T_1 + T_2}, \qquad
+          \int \frac{V}{T} ds = l\, \frac{V_1 + V_2}{T_1 + T_2}
+
+which holds for any sign of w and for w = 0. A section on the bed stops where the vertical force
+is that of a line along the bed, V = H tan(slope). The end forces are the gradient of a convex
+function of the end positions, so that they exist and are unique.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.spatial.arrays import Array, namespace, pytree
+
+STEEP = 0.5  # values of |u| above which the difference of two arsinh is as good
+
+
+@pytree()
+class Sections:
+    """Sections of e pieces of line from A to B, padded to m by empty ones."""
+
+    length: Array  # (e, m) unstretched, m
+    weight: Array  # (e, m) in water, N/m
+    compliance: Array  # (e, m) 1 / EA, 1/N
+    rests: Array  # (e, m) may lie on the bed; such sections weigh more than water
+
+    @property
+    def total_length(self) -> Array:
+        """Unstretched length of the pieces [m]."""
+        return self.length.sum(-1)
+
+    @property
+    def total_weight(self) -> Array:
+        """Weight in water [N], negative for lines that float."""
+        return (self.length * self.weight).sum(-1)
+
+    @property
+    def size(self) -> Array:
+        """Weight without regard to sign, and a little of the stiffness: a force scale [N]."""
+        xp = namespace(self.length, self.weight)
+        heavy = (self.length * xp.abs(self.weight)).sum(-1)
+        stretch = (self.length * self.compliance).sum(-1)
+        return heavy + 1e-9 * self.total_length / stretch
+
+    def reversed(self) -> Sections:
+        """The same from B to A."""
+        return Sections(
+            *(x[:, ::-1] for x in (self.length, self.weight, self.compliance, self.rests))
+        )
+
+
+@pytree()
+class Span:
+    """What lies between the ends of pieces that pull with H and V at B."""
+
+    x: Array  # (e,) horizontal distance, m
+    z: Array  # (e,) height of B above A, m
+    x_H: Array  # derivatives
+    x_V: Array
+    z_H: Array
+    z_V: Array
+    hung: Array  # (e, m) unstretched length off the bed
+    lying: Array  # (e, m) unstretched length on the bed
+    pull: Array  # (e,) tension of the lower end along the bed, N
+    work: Array  # (e,) integral of T + T^2 / (2 EA), the complementary energy, J
+
+
+def _after(x: Array) -> Array:
+    """Sum of the entries behind each one, along the last axis."""
+    xp = namespace(x)
+    return x.sum(-1, keepdims=True) - xp.cumsum(x, axis=-1)
+
+
+def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ...]:
+    """Integrals over a section of 1/T, V/T, V/T^3, H^2/T^3 and T."""
+    xp = namespace(H, V1, length)
+    T1, T2 = xp.sqrt(H * H + V1 * V1), xp.sqrt(H * H + V2 * V2)
+    both = T1 + T2
+    u = (V2 - V1) / both
+    flat = xp.abs(u) < STEEP
+    gentle = xp.where(flat, u, 0.0)
+    small = xp.abs(gentle) < 1e-2
+    safe = xp.where(small, 1e-2, gentle)
+    square = gentle * gentle
+    series = 1.0 + square * (1 / 3 + square * (1 / 5 + square * (1 / 7 + square / 9)))
+    ratio = xp.where(small, series, xp.arctanh(safe) / safe)
+    rise = xp.where(flat, 1.0, V2 - V1)
+    steep = length * (xp.arcsinh(V2 / H) - xp.arcsinh(V1 / H)) / rise
+    inverse = xp.where(flat, 2.0 * length * ratio / both, steep)
+    # T1 T2 + V1 V2 without cancellation where the signs differ
+    opposed = V1 * V2 < 0.0
+    apart = xp.where(opposed, T1 * T2 - V1 * V2, 1.0)
+    q = xp.where(opposed, H * H * (H * H + V1 * V1 + V2 * V2) / apart, T1 * T2 + V1 * V2)
+    cubes = length * H * H * both / ((H * H + q) * T1 * T2)
+    slopes = length * (V1 + V2) / (T1 * T2 * both)
+    tension = 0.25 * length * (both + (V1 + V2) ** 2 / both) + 0.5 * H * H * inverse
+    return inverse, length * (V1 + V2) / both, slopes, cubes, tension
+
+
+def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) -> Span:
+    """Distance between the ends of pieces whose end A may lie on the bed, from the force at B.
+
+    Args:
+        sections: of the pieces.
+        H: horizontal force at B, positive (e,) [N].
+        V: vertical force at B (e,) [N].
+        slope: rise of the bed from A towards B (e,).
+        friction: of the bed (e,); the lying part is pulled towards B.
+    """
+    xp = namespace(H, V, sections.length)
+    length, weight, soft = sections.length, sections.weight, sections.compliance
+    rests = sections.rests > 0.0
+    H_, floor = H[:, None], (H * slope)[:, None]
+    upper = V[:, None] - _after(length * weight)
+    lower = upper - length * weight
+    V2 = xp.where(rests, xp.maximum(upper, floor), upper)
+    V1 = xp.where(rests, xp.maximum(lower, floor), lower)
+    hung = xp.where(rests, (V2 - V1) / xp.where(rests, weight, 1.0), length)
+    lying = length - hung
+    inverse, sine, slopes, cubes, tension = _integrals(H_, V1, V2, hung)
+    stretch = hung * soft
+    x = (H_ * (inverse + stretch)).sum(-1)
+    z = (sine + 0.5 * (V1 + V2) * stretch).sum(-1)
+    x_H = (inverse - cubes + stretch).sum(-1)
+    x_V = -(H_ * slopes).sum(-1)
+    z_V = (cubes + stretch).sum(-1)
+    squares = H_ * H_ + (V1 * V1 + V1 * V2 + V2 * V2) / 3.0
+    work = (tension + 0.5 * stretch * squares).sum(-1)
+    # the lying part: tension falls from the touchdown to A by friction and the slope
+    cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
+    tangent = slope * cosine
+    loss = (tangent + friction * cosine)[:, None]
+    burden = _after(lying * weight)
+    top = (H / cosine)[:, None]
+    high = xp.maximum(top - loss * burden, 0.0)
+    low = xp.maximum(top - loss * (burden + lying * weight), 0.0)
+    tight = xp.where((low > 0.0) | (loss <= 0.0), 1.0, 0.0)
+    braked = xp.where(loss > 0.0, loss, 1.0) * xp.where(rests, weight, 1.0)
+    active = xp.where(tight > 0.0, lying, xp.minimum(lying, high / braked))
+    grown = (lying + 0.5 * active * soft * (high + low)).sum(-1)
+    give = (active * soft).sum(-1)
+    by_H = cosine - friction * tangent
+    x, z = x + cosine * grown, z + tangent * grown
+    x_H, x_V = x_H + cosine * by_H * give, x_V + cosine * loss[:, 0] * give
+    z_H, z_V = x_V * 0.0 - (H_ * slopes).sum(-1) + tangent * by_H * give, z_V + tangent * (
+        loss[:, 0] * give
+    )
+    work = work + (H * lying.sum(-1) + 0.5 * H * H * give)
+    # below the bed: go on in a straight line, so that a root of z is found from there too
+    resting = (length * rests).sum(-1)
+    burden = (length * weight * rests).sum(-1)
+    per = xp.where(burden > 0.0, resting / xp.where(burden > 0.0, burden, 1.0), 0.0)
+    under = xp.minimum(V - weight_behind(sections) - H * slope, 0.0) * xp.where(burden > 0.0, 1.0, 0.0)
+    z, z_V = z + per * under, z_V + per * (under < 0.0)
+    return Span(x, z, x_H, x_V, z_H, z_V, hung, lying, low[:, 0], work)
+
+
+def weight_behind(sections: Sections) -> Array:
+    """Weight between the last section that may rest and B, (e,) [N]."""
+    xp = namespace(sections.length, sections.rests)
+    behind = xp.cumsum(sections.rests[:, ::-1], axis=-1)[:, ::-1] == 0.0
+    return (sections.length * sections.weight * behind).sum(-1)

@@ -1,0 +1,179 @@
+r"""End forces of elastic catenaries from the positions of their ends.
+
+Newton's method on H and V. Both equations are the gradient of a convex function, so a step is
+taken if its end is not far beyond the minimum along it, and shortened otherwise. The iteration is
+not differentiated: two more Newton steps from its result are, which makes the derivatives exact
+up to the third (every step doubles the order).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.model.forces.catenary import Sections, span, weight_behind
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.spatial.loops import held, repeat_while
+
+MOST = 200  # iterations
+CLOSE = 1e-14  # of the length: residual at which iteration ends
+LEAST = 1e-11  # of the weight: smaller horizontal forces count as none
+SHRINK = 0.9  # most of H that one step may take off
+GROW = 20.0  # most by which one step may multiply it
+FAR = 0.7  # most change of V in one step, of the forces
+
+
+@pytree()
+class Pull:
+    """Force of pieces at end B."""
+
+    H: Array  # (e,) horizontal, towards A, N
+    V: Array  # (e,) vertical, downwards, N
+    slack: Array  # (e,) a heap on the bed: no horizontal force
+
+
+def _parabola(x: Array, z: Array, length: Array, weight: Array, give: Array) -> Array:
+    """Tension of a flat elastic parabola: c - L = T L/EA - W_n^2 L / (24 T^2)."""
+    xp = namespace(x, z, length)
+    chord = xp.sqrt(x * x + z * z)
+    k = (weight * x / chord) ** 2 * length / 24.0 + 1e-30
+    short = length - chord
+    limit = xp.cbrt(k / give)
+    sag = xp.sqrt(k / xp.where(short > 0.0, short, 1.0))
+    T = xp.where(short > 0.0, 0.6 * xp.minimum(sag, limit), xp.maximum(-short / give, limit))
+    for _ in range(4):
+        T = T - (T * give - k / T**2 + short) / (give + 2.0 * k / T**3)
+    return T
+
+
+def _top_weight(sections: Sections, length: Array) -> Array:
+    """Weight of the uppermost part of a length."""
+    xp = namespace(length, sections.length)
+    above = sections.length.sum(-1, keepdims=True) - xp.cumsum(sections.length, axis=-1)
+    part = xp.minimum(xp.maximum(length[:, None] - above, 0.0), sections.length)
+    return (sections.weight * part).sum(-1)
+
+
+def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[Array, Array]:
+    """Forces H and V to begin with: taut, hanging, or with a part on the bed."""
+    xp = namespace(x, z, sections.length)
+    L, W, size = sections.total_length, sections.total_weight, sections.size
+    give = (sections.length * sections.compliance).sum(-1)
+    chord = xp.sqrt(x * x + z * z)
+    # taut or nearly so
+    T = _parabola(x, z, L, size, give)
+    H, V = T * x / chord, T * z / chord + 0.5 * W
+    # hanging deep: Irvine's parameter of the inextensible catenary
+    room = xp.maximum((L * L - z * z) / (x * x) - 1.0, 1e-3)
+    lam = xp.sqrt(3.0 * room)
+    deep = L > 1.05 * chord
+    H = xp.where(deep, size * x / (2.0 * L * lam), H)
+    V = xp.where(deep, 0.5 * W * (z / (L * xp.tanh(lam)) + 1.0), V)
+    # a part on the bed: 2 h^3 / (9 e^2) where the length exceeds the span by e
+    h = xp.maximum(z - slope * x, 1e-9 * L)
+    e = L - x * xp.sqrt(1.0 + slope * slope)
+    a = 2.0 * h / 9.0 * ((h / xp.maximum(e, 1e-3 * h)) ** 2 - 1.0)
+    a = xp.maximum(a, 1e-4 * h)
+    up = xp.sqrt(h * (h + 2.0 * a))
+    on_bed = (sections.rests[:, 0] > 0.0) & (e > 0.0) & (up < L) & (W > 0.0)
+    hanging = _top_weight(sections, up)
+    H = xp.where(on_bed, hanging * a / up, H)
+    V = xp.where(on_bed, hanging + slope * H, V)
+    return xp.maximum(H, 10.0 * LEAST * size), V
+
+
+def _newton(
+    sections: Sections, x: Array, z: Array, slope: Array, friction: Array, H: Array, V: Array
+) -> tuple[Array, ...]:
+    """Residuals, Newton's step, and whether there is a heap on the bed."""
+    xp = namespace(H, V, x)
+    here = span(sections, H, V, slope, friction)
+    rx, rz = here.x - x, here.z - z
+    det = here.x_H * here.z_V - here.x_V * here.z_H
+    det = xp.where(det > 0.0, det, 1e-300)
+    dH = (here.x_V * rz - here.z_V * rx) / det
+    dV = (here.z_H * rx - here.x_H * rz) / det
+    slack = (H <= LEAST * sections.size) & (rx >= 0.0)
+    # a step in H that is too long is cut, and V follows from the height alone
+    cut = xp.minimum(xp.maximum(dH, -SHRINK * H), GROW * H)
+    cut = xp.where(slack, 0.0, cut)
+    alone = -(rz + here.z_H * cut) / xp.maximum(here.z_V, 1e-300)
+    dV = xp.where(cut == dH, dV, alone)
+    reach = FAR * (xp.abs(V) + H + sections.size)
+    dV = xp.minimum(xp.maximum(dV, -reach), reach)
+    # a line that may rest on the bed is approached from lines that hang
+    lift = V - weight_behind(sections) - H * slope
+    hangs = (sections.rests.sum(-1) > 0.0) & (lift > 0.0)
+    dV = xp.where(hangs, xp.maximum(dV, -SHRINK * lift), dV)
+    return xp.where(slack, 0.0, rx), rz, cut, dV, slack
+
+
+def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Array) -> Pull:
+    """Force at B of pieces whose ends are x apart and z above one another.
+
+    Args:
+        sections: of the pieces, from A to B.
+        x: horizontal distance, positive (e,) [m].
+        z: height of B above A (e,) [m].
+        slope: rise of the bed from A towards B (e,).
+        friction: of the bed (e,).
+    """
+    xp = namespace(x, z, sections.length)
+    H, V = _iterate(*held((sections, x, z, slope, friction)))
+    least = LEAST * sections.size
+    slack = xp.zeros(H.shape, bool)
+    for _ in range(2):
+        _, _, dH, dV, slack = _newton(sections, x, z, slope, friction, H, V)
+        H = xp.maximum(H + dH, held(xp.minimum(0.5 * H, least)))
+        V = V + dV
+    return Pull(xp.where(slack, 0.0, H), V, slack)
+
+
+def _iterate(
+    sections: Sections, x: Array, z: Array, slope: Array, friction: Array
+) -> tuple[Array, Array]:
+    xp = namespace(x, z, sections.length)
+    L = sections.total_length
+    least = LEAST * sections.size
+
+    def values(H: Array, V: Array) -> tuple[Array, ...]:
+        return _newton(sections, x, z, slope, friction, H, V)[:4]
+
+    def go_on(state: tuple[Any, ...]) -> Any:
+        count, done = state[0], state[1]
+        return (count < MOST) & ~done.all()
+
+    def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, done, H, V, rx, rz, dH, dV, t, low, high = state
+        H_new, V_new = xp.maximum(H + t * dH, least), V + t * dV
+        rx_new, rz_new, dH_new, dV_new = values(H_new, V_new)
+        pH, pV = H_new - H, V_new - V
+        before, after = rx * pH + rz * pV, rx_new * pH + rz_new * pV
+        # too far: the slope along the step has turned; too short: far from where it turns
+        good = (after <= 0.5 * xp.abs(before)) | (t < 1e-12)
+        low, high = xp.where(good, t, low), xp.where(good, high, t)
+        good = good & ((high < 2.0 * t) | (high > 1.0) | (after > -0.5 * xp.abs(before)))
+        # with friction there is no such function, but then the residual falls
+        less = xp.abs(rx_new) + xp.abs(rz_new) < 0.5 * (xp.abs(rx) + xp.abs(rz))
+        good = good | less
+        keep = good & ~done
+
+        def taken(new: Array, old: Array) -> Array:
+            return xp.where(keep, new, old)
+
+        H, V, rx, rz = taken(H_new, H), taken(V_new, V), taken(rx_new, rx), taken(rz_new, rz)
+        dH, dV = taken(dH_new, dH), taken(dV_new, dV)
+        between = xp.where(low > 0.0, xp.sqrt(low * high), 0.1 * t)
+        t = xp.where(good, 1.0, between)
+        low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
+        small = (xp.abs(dH) <= 1e-13 * H) & (xp.abs(dV) <= 1e-13 * (xp.abs(V) + H))
+        done = (xp.abs(rx) + xp.abs(rz) <= CLOSE * L) | small
+        return count + 1, done, H, V, rx, rz, dH, dV, t, low, high
+
+    H, V = first_guess(sections, x, z, slope)
+    rx, rz, dH, dV = values(H, V)
+    done = xp.abs(rx) + xp.abs(rz) <= CLOSE * L
+    count = xp.zeros((), int)
+    one = xp.ones(H.shape)
+    begin = (count, done, H, V, rx, rz, dH, dV, one, 0.0 * one, 2.0 * one)
+    found = repeat_while(go_on, step, begin)
+    return found[2], found[3]
