@@ -66,14 +66,13 @@ class Span:
 
     x: Array  # (e,) horizontal distance, m
     z: Array  # (e,) height of B above A, m
-    x_H: Array  # derivatives
+    x_H: Array  # (e,) derivatives
     x_V: Array
     z_H: Array
     z_V: Array
     hung: Array  # (e, m) unstretched length off the bed
-    lying: Array  # (e, m) unstretched length on the bed
-    pull: Array  # (e,) tension of the lower end along the bed, N
     work: Array  # (e,) integral of T + T^2 / (2 EA), the complementary energy, J
+    pull: Array  # (e,) tension of the lower end along the bed, N
 
 
 def _after(x: Array) -> Array:
@@ -108,15 +107,14 @@ def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ..
     return inverse, length * (V1 + V2) / both, slopes, cubes, tension
 
 
-def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) -> Span:
-    """Distance between the ends of pieces whose end A may lie on the bed, from the force at B.
+def hanging(sections: Sections, H: Array, V: Array, slope: Array) -> Span:
+    """The part off the bed, up to B; derivatives with the lying part taken along.
 
     Args:
         sections: of the pieces.
         H: horizontal force at B, positive (e,) [N].
         V: vertical force at B (e,) [N].
         slope: rise of the bed from A towards B (e,).
-        friction: of the bed (e,); the lying part is pulled towards B.
     """
     xp = namespace(H, V, sections.length)
     length, weight, soft = sections.length, sections.weight, sections.compliance
@@ -127,43 +125,70 @@ def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) 
     V2 = xp.where(rests, xp.maximum(upper, floor), upper)
     V1 = xp.where(rests, xp.maximum(lower, floor), lower)
     hung = xp.where(rests, (V2 - V1) / xp.where(rests, weight, 1.0), length)
-    lying = length - hung
     inverse, sine, slopes, cubes, tension = _integrals(H_, V1, V2, hung)
     stretch = hung * soft
-    x = (H_ * (inverse + stretch)).sum(-1)
-    z = (sine + 0.5 * (V1 + V2) * stretch).sum(-1)
-    x_H = (inverse - cubes + stretch).sum(-1)
-    x_V = -(H_ * slopes).sum(-1)
-    z_V = (cubes + stretch).sum(-1)
     squares = H_ * H_ + (V1 * V1 + V1 * V2 + V2 * V2) / 3.0
-    work = (tension + 0.5 * stretch * squares).sum(-1)
-    # the lying part: tension falls from the touchdown to A by friction and the slope
-    cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
-    tangent = slope * cosine
-    loss = (tangent + friction * cosine)[:, None]
-    burden = _after(lying * weight)
-    top = (H / cosine)[:, None]
-    high = xp.maximum(top - loss * burden, 0.0)
-    low = xp.maximum(top - loss * (burden + lying * weight), 0.0)
-    tight = xp.where((low > 0.0) | (loss <= 0.0), 1.0, 0.0)
-    braked = xp.where(loss > 0.0, loss, 1.0) * xp.where(rests, weight, 1.0)
-    active = xp.where(tight > 0.0, lying, xp.minimum(lying, high / braked))
-    grown = (lying + 0.5 * active * soft * (high + low)).sum(-1)
-    give = (active * soft).sum(-1)
-    by_H = cosine - friction * tangent
-    x, z = x + cosine * grown, z + tangent * grown
-    x_H, x_V = x_H + cosine * by_H * give, x_V + cosine * loss[:, 0] * give
-    z_H, z_V = x_V * 0.0 - (H_ * slopes).sum(-1) + tangent * by_H * give, z_V + tangent * (
-        loss[:, 0] * give
+    x_V = -(H_ * slopes).sum(-1)
+    return Span(
+        x=(H_ * (inverse + stretch)).sum(-1),
+        z=(sine + 0.5 * (V1 + V2) * stretch).sum(-1),
+        x_H=(inverse - cubes + stretch).sum(-1),
+        x_V=x_V,
+        z_H=x_V,
+        z_V=(cubes + stretch).sum(-1),
+        hung=hung,
+        work=(tension + 0.5 * stretch * squares).sum(-1),
+        pull=0.0 * H,
     )
-    work = work + (H * lying.sum(-1) + 0.5 * H * H * give)
-    # below the bed: go on in a straight line, so that a root of z is found from there too
-    resting = (length * rests).sum(-1)
-    burden = (length * weight * rests).sum(-1)
-    per = xp.where(burden > 0.0, resting / xp.where(burden > 0.0, burden, 1.0), 0.0)
-    under = xp.minimum(V - weight_behind(sections) - H * slope, 0.0) * xp.where(burden > 0.0, 1.0, 0.0)
-    z, z_V = z + per * under, z_V + per * (under < 0.0)
-    return Span(x, z, x_H, x_V, z_H, z_V, hung, lying, low[:, 0], work)
+
+
+def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) -> Span:
+    """Distance between the ends of pieces whose end A may lie on the bed, from the force at B.
+
+    Tension on the bed falls from the touchdown towards A by the slope and by friction, which acts
+    as if the line were pulled towards B.
+
+    Args:
+        sections: of the pieces.
+        H: horizontal force at B, positive (e,) [N].
+        V: vertical force at B (e,) [N].
+        slope: rise of the bed from A towards B (e,).
+        friction: of the bed (e,).
+    """
+    xp = namespace(H, V, sections.length)
+    free = hanging(sections, H, V, slope)
+    length, weight, soft = sections.length, sections.weight, sections.compliance
+    lying = length - free.hung
+    cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
+    sine = slope * cosine
+    loss = sine + friction * cosine
+    # tension at both ends of every lying part, and the length over which there is any
+    above = _after(lying * weight)
+    top, loss_ = (H / cosine)[:, None], loss[:, None]
+    high = xp.maximum(top - loss_ * above, 0.0)
+    low = xp.maximum(top - loss_ * (above + lying * weight), 0.0)
+    held_all = (low > 0.0) | (loss_ <= 0.0)
+    rate = xp.where(held_all, 1.0, loss_ * weight)
+    active = xp.where(held_all, lying, xp.minimum(lying, high / rate))
+    extent = (lying + 0.5 * active * soft * (high + low)).sum(-1)
+    give = (active * soft).sum(-1)
+    by_H = cosine - friction * sine
+    # below the bed z goes on in a straight line, so that its root is found from there too
+    burden = (length * weight * sections.rests).sum(-1)
+    rests = burden > 0.0
+    slack = xp.where(rests, (length * sections.rests).sum(-1), 0.0) / xp.where(rests, burden, 1.0)
+    under = xp.minimum(V - weight_behind(sections) - H * slope, 0.0)
+    return Span(
+        x=free.x + cosine * extent,
+        z=free.z + sine * extent + slack * under,
+        x_H=free.x_H + cosine * by_H * give,
+        x_V=free.x_V + cosine * loss * give,
+        z_H=free.z_H + sine * by_H * give,
+        z_V=free.z_V + sine * loss * give + slack * (under < 0.0),
+        hung=free.hung,
+        work=free.work + H * lying.sum(-1) + 0.5 * H * H * give,
+        pull=low[:, 0],
+    )
 
 
 def weight_behind(sections: Sections) -> Array:

@@ -19,6 +19,7 @@ CLOSE = 1e-14  # of the length: residual at which iteration ends
 LEAST = 1e-11  # of the weight: smaller horizontal forces count as none
 SHRINK = 0.9  # most of H that one step may take off
 GROW = 20.0  # most by which one step may multiply it
+STILL = 1e-13  # of the forces: step at which iteration ends
 FAR = 0.7  # most change of V in one step, of the forces
 
 
@@ -83,7 +84,7 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[A
 
 def _newton(
     sections: Sections, x: Array, z: Array, slope: Array, friction: Array, H: Array, V: Array
-) -> tuple[Array, ...]:
+) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
     """Residuals, Newton's step, and whether there is a heap on the bed."""
     xp = namespace(H, V, x)
     here = span(sections, H, V, slope, friction)
@@ -94,8 +95,7 @@ def _newton(
     dV = (here.z_H * rx - here.x_H * rz) / det
     slack = (H <= LEAST * sections.size) & (rx >= 0.0)
     # a step in H that is too long is cut, and V follows from the height alone
-    cut = xp.minimum(xp.maximum(dH, -SHRINK * H), GROW * H)
-    cut = xp.where(slack, 0.0, cut)
+    cut = xp.where(slack, 0.0, cut_step(H, dH))
     alone = -(rz + here.z_H * cut) / xp.maximum(here.z_V, 1e-300)
     dV = xp.where(cut == dH, dV, alone)
     reach = FAR * (xp.abs(V) + H + sections.size)
@@ -104,7 +104,13 @@ def _newton(
     lift = V - weight_behind(sections) - H * slope
     hangs = (sections.rests.sum(-1) > 0.0) & (lift > 0.0)
     dV = xp.where(hangs, xp.maximum(dV, -SHRINK * lift), dV)
-    return xp.where(slack, 0.0, rx), rz, cut, dV, slack
+    return (xp.where(slack, 0.0, rx), rz), (cut, dV), slack
+
+
+def cut_step(H: Array, dH: Array) -> Array:
+    """A step in H that keeps it positive and does not grow too far."""
+    xp = namespace(H, dH)
+    return xp.minimum(xp.maximum(dH, -SHRINK * H), GROW * H)
 
 
 def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Array) -> Pull:
@@ -117,63 +123,81 @@ def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Ar
         slope: rise of the bed from A towards B (e,).
         friction: of the bed (e,).
     """
-    xp = namespace(x, z, sections.length)
-    H, V = _iterate(*held((sections, x, z, slope, friction)))
-    least = LEAST * sections.size
+    fixed = held((sections, x, z, slope, friction))
+    least = LEAST * fixed[0].size
+    start = first_guess(*fixed[:4])
+    H, V = iterate(lambda *u: _newton(*fixed, *u)[:2], start, least, fixed[0].total_length)
+    return _polished(lambda *u: _newton(sections, x, z, slope, friction, *u), H, V, least)
+
+
+def _polished(newton: Any, H: Array, V: Array, least: Array) -> Pull:
+    """Two Newton steps that derivatives pass through."""
+    xp = namespace(H, V)
     slack = xp.zeros(H.shape, bool)
     for _ in range(2):
-        _, _, dH, dV, slack = _newton(sections, x, z, slope, friction, H, V)
-        H = xp.maximum(H + dH, held(xp.minimum(0.5 * H, least)))
-        V = V + dV
+        _, (dH, dV), slack = newton(H, V)
+        H, V = xp.maximum(H + dH, least), V + dV
     return Pull(xp.where(slack, 0.0, H), V, slack)
 
 
-def _iterate(
-    sections: Sections, x: Array, z: Array, slope: Array, friction: Array
-) -> tuple[Array, Array]:
-    xp = namespace(x, z, sections.length)
-    L = sections.total_length
-    least = LEAST * sections.size
+def iterate(
+    values: Any, unknowns: tuple[Array, ...], least: Array, length: Array, idle: Any = None
+) -> tuple[Array, ...]:
+    """Damped Newton iteration of many small problems at once.
 
-    def values(H: Array, V: Array) -> tuple[Array, ...]:
-        return _newton(sections, x, z, slope, friction, H, V)[:4]
+    Args:
+        values: residuals, and Newton's step, from the unknowns; the first of these is H.
+        unknowns: to begin with.
+        least: H does not fall below this.
+        length: scale of the residuals.
+        idle: problems that need no solution, if any.
+    """
+    xp = namespace(*unknowns, length)
+    n = len(unknowns)
+
+    def size(r: tuple[Array, ...]) -> Array:
+        return sum((xp.abs(x) for x in r[1:]), xp.abs(r[0]))
+
+    def along(r: tuple[Array, ...], p: list[Array]) -> Array:
+        return sum((x * y for x, y in zip(r[1:], p[1:], strict=True)), r[0] * p[0])
+
+    def finished(u: tuple[Array, ...], r: tuple[Array, ...], d: tuple[Array, ...]) -> Array:
+        forces = sum((xp.abs(x) for x in u[1:]), u[0])
+        small = xp.abs(d[0]) <= STILL * u[0]
+        for step in d[1:]:
+            small = small & (xp.abs(step) <= STILL * forces)
+        return (size(r) <= CLOSE * length) | small
 
     def go_on(state: tuple[Any, ...]) -> Any:
-        count, done = state[0], state[1]
-        return (count < MOST) & ~done.all()
+        return (state[0] < MOST) & ~state[1].all()
 
-    def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, done, H, V, rx, rz, dH, dV, t, low, high = state
-        H_new, V_new = xp.maximum(H + t * dH, least), V + t * dV
-        rx_new, rz_new, dH_new, dV_new = values(H_new, V_new)
-        pH, pV = H_new - H, V_new - V
-        before, after = rx * pH + rz * pV, rx_new * pH + rz_new * pV
+    def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, done, t, low, high = state[:5]
+        u, r, d = state[5 : 5 + n], state[5 + n : 5 + 2 * n], state[5 + 2 * n :]
+        new = (xp.maximum(u[0] + t * d[0], least), *(a + t * b for a, b in zip(u[1:], d[1:])))
+        r_new, d_new = values(*new)
+        p = [a - b for a, b in zip(new, u, strict=True)]
+        before, after = along(r, p), along(r_new, p)
         # too far: the slope along the step has turned; too short: far from where it turns
         good = (after <= 0.5 * xp.abs(before)) | (t < 1e-12)
         low, high = xp.where(good, t, low), xp.where(good, high, t)
         good = good & ((high < 2.0 * t) | (high > 1.0) | (after > -0.5 * xp.abs(before)))
         # with friction there is no such function, but then the residual falls
-        less = xp.abs(rx_new) + xp.abs(rz_new) < 0.5 * (xp.abs(rx) + xp.abs(rz))
-        good = good | less
+        good = good | (size(r_new) < 0.5 * size(r))
         keep = good & ~done
 
-        def taken(new: Array, old: Array) -> Array:
-            return xp.where(keep, new, old)
+        def taken(new: Any, old: Any) -> tuple[Array, ...]:
+            return tuple(xp.where(keep, a, b) for a, b in zip(new, old, strict=True))
 
-        H, V, rx, rz = taken(H_new, H), taken(V_new, V), taken(rx_new, rx), taken(rz_new, rz)
-        dH, dV = taken(dH_new, dH), taken(dV_new, dV)
+        u, r, d = taken(new, u), taken(r_new, r), taken(d_new, d)
         between = xp.where(low > 0.0, xp.sqrt(low * high), 0.1 * t)
         t = xp.where(good, 1.0, between)
         low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
-        small = (xp.abs(dH) <= 1e-13 * H) & (xp.abs(dV) <= 1e-13 * (xp.abs(V) + H))
-        done = (xp.abs(rx) + xp.abs(rz) <= CLOSE * L) | small
-        return count + 1, done, H, V, rx, rz, dH, dV, t, low, high
+        return count + 1, done | finished(u, r, d), t, low, high, *u, *r, *d
 
-    H, V = first_guess(sections, x, z, slope)
-    rx, rz, dH, dV = values(H, V)
-    done = xp.abs(rx) + xp.abs(rz) <= CLOSE * L
-    count = xp.zeros((), int)
-    one = xp.ones(H.shape)
-    begin = (count, done, H, V, rx, rz, dH, dV, one, 0.0 * one, 2.0 * one)
-    found = repeat_while(go_on, step, begin)
-    return found[2], found[3]
+    r, d = values(*unknowns)
+    done = finished(unknowns, r, d)
+    done = done if idle is None else done | idle
+    one = xp.ones(length.shape)
+    state = (xp.zeros((), int), done, one, 0.0 * one, 2.0 * one, *unknowns, *r, *d)
+    return repeat_while(go_on, advance, state)[5 : 5 + n]

@@ -1,0 +1,123 @@
+"""Catenaries that hang from both ends and lie on the bed in between.
+
+One H and a vertical force at each end: each half hangs like a line from its end down to where it
+runs along the bed. The part in between is held there; its friction is not taken into account.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.model.forces.catenary import Sections, Span, hanging
+from swelltree.model.forces.catenary_solve import FAR, LEAST, SHRINK, cut_step, iterate
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.spatial.loops import held
+
+
+@pytree()
+class Touching:
+    """Forces of pieces at both ends, and derivatives of H, V_B and V_A."""
+
+    H: Array  # (e,) horizontal, N
+    V_B: Array  # (e,) downwards at B, N
+    V_A: Array  # (e,) downwards at A, N
+    slack: Array  # (e,) a heap on the bed
+    upper: Span  # the half at B
+    lower: Span  # the half at A, seen from A
+
+
+def dips(sections: Sections, H: Array, V: Array, slope: Array, height: Array) -> Array:
+    """Does a line that hangs free pass under the bed?
+
+    Args:
+        sections: of the pieces, all of which may rest.
+        H: horizontal force (e,) [N].
+        V: vertical force at B (e,) [N].
+        slope: of the bed (e,).
+        height: of B above the bed (e,) [m].
+    """
+    half = hanging(sections, H, V, slope)
+    inside = (V > H * slope) & (V - sections.total_weight < H * slope)
+    return inside & (half.z - slope * half.x > height)
+
+
+def _first_guess(sections: Sections, x: Array, height_A: Array, height_B: Array) -> Any:
+    """Forces to begin with, by the weight of what hangs."""
+    xp = namespace(x, height_A, sections.length)
+    w = sections.total_weight / sections.total_length
+    excess = xp.maximum(sections.total_length - x, 1e-3 * (height_A + height_B))
+    both = height_A**1.5 + height_B**1.5
+    a = 2.0 / 9.0 * (both * both / excess**2 - both ** (2 / 3))
+    a = xp.maximum(a, 1e-4 * (height_A + height_B))
+    up_A, up_B = (xp.sqrt(h * (h + 2.0 * a)) for h in (height_A, height_B))
+    return w * a, w * up_B, w * up_A
+
+
+def _newton(
+    sections: Sections,
+    x: Array,
+    slope: Array,
+    height_A: Array,
+    height_B: Array,
+    H: Array,
+    V_B: Array,
+    V_A: Array,
+) -> Any:
+    """Residuals, Newton's step, slack, and both halves."""
+    xp = namespace(H, x)
+    upper = hanging(sections, H, V_B, slope)
+    lower = hanging(sections.reversed(), H, V_A, -slope)
+    lying = sections.length - upper.hung - lower.hung[:, ::-1]
+    cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
+    give = (lying * sections.compliance).sum(-1)
+    rx = upper.x + lower.x + cosine * lying.sum(-1) + H * give - x
+    r_B = upper.z - slope * upper.x - height_B
+    r_A = lower.z + slope * lower.x - height_A
+    B_H, B_V = upper.z_H - slope * upper.x_H, upper.z_V - slope * upper.x_V
+    A_H, A_V = lower.z_H + slope * lower.x_H, lower.z_V + slope * lower.x_V
+    B_V, A_V = xp.maximum(B_V, 1e-300), xp.maximum(A_V, 1e-300)
+    # the heights give V_B and V_A, what is left is an equation for H
+    by_B, by_A = upper.x_V / B_V, lower.x_V / A_V
+    schur = upper.x_H + lower.x_H + xp.maximum(give, 0.0) - by_B * B_H - by_A * A_H
+    dH = -(rx - by_B * r_B - by_A * r_A) / xp.maximum(schur, 1e-300)
+    slack = (H <= LEAST * sections.size) & (rx >= 0.0)
+    dH = xp.where(slack, 0.0, cut_step(H, dH))
+
+    def bounded(V: Array, dV: Array, rise: Array) -> Array:
+        reach = FAR * (xp.abs(V) + H + sections.size)
+        dV = xp.minimum(xp.maximum(dV, -reach), reach)
+        lift = xp.maximum(V - H * rise, 0.0)
+        return xp.maximum(dV, -SHRINK * lift)
+
+    dV_B = bounded(V_B, -(r_B + B_H * dH) / B_V, slope)
+    dV_A = bounded(V_A, -(r_A + A_H * dH) / A_V, -slope)
+    residuals = (xp.where(slack, 0.0, rx), r_B, r_A)
+    return residuals, (dH, dV_B, dV_A), slack, upper, lower
+
+
+def touching(
+    sections: Sections, x: Array, slope: Array, height_A: Array, height_B: Array, idle: Array
+) -> Touching:
+    """Forces of pieces that lie on the bed between their ends.
+
+    Args:
+        sections: of the pieces, all of which may rest.
+        x: horizontal distance of the ends, positive (e,) [m].
+        slope: rise of the bed from A towards B (e,).
+        height_A: of A above the bed, not negative (e,) [m].
+        height_B: of B above the bed, not negative (e,) [m].
+        idle: pieces that do not touch, whose result is not used (e,).
+    """
+    xp = namespace(x, height_A, sections.length)
+    fixed = held((sections, x, slope, height_A, height_B))
+    least = LEAST * fixed[0].size
+    guess = _first_guess(fixed[0], x, height_A, height_B)
+    start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
+    u = iterate(
+        lambda *u: _newton(*fixed, *u)[:2], held(start), least, fixed[0].total_length, idle
+    )
+    for _ in range(2):
+        _, d, slack, upper, lower = _newton(sections, x, slope, height_A, height_B, *u)
+        u = (xp.maximum(u[0] + d[0], least), u[1] + d[1], u[2] + d[2])
+    _, _, slack, upper, lower = _newton(sections, x, slope, height_A, height_B, *u)
+    return Touching(xp.where(slack, 0.0, u[0]), u[1], u[2], slack, upper, lower)
