@@ -1,4 +1,4 @@
-"""Loops for numpy and JAX alike, and values that derivatives pass by."""
+"""Loops and implicit functions for numpy and JAX alike."""
 
 from __future__ import annotations
 
@@ -31,3 +31,36 @@ def held(tree: Any) -> Any:
         return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
 
     return jax.tree.map(hold, tree)
+
+
+def settled(iterate: Callable[[Any], Any], step: Callable[[Any, Any], Any], args: Any) -> Any:
+    """Solution u of equations that depend on `args`, with exact derivatives of any order.
+
+    The iteration is not differentiated. At the solution, the derivative of one Newton step by the
+    arguments alone is that of the solution.
+
+    Args:
+        iterate: finds the solution from the arguments, a tree of arrays.
+        step: solution after one Newton step from a solution: `step(u, args)`.
+        args: what the solution depends on; everything `iterate` and `step` use must come in here.
+    """
+    import sys
+
+    if "jax" not in sys.modules:
+        return iterate(args)
+    from swelltree.spatial.engine import jax
+
+    if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(args)):
+        return iterate(args)
+
+    @jax.custom_jvp
+    def solve(args: Any) -> Any:
+        return iterate(args)
+
+    @solve.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        u = solve(*primals)
+        _, slope = jax.jvp(lambda own: step(u, own), primals, tangents)
+        return u, slope
+
+    return solve(args)

@@ -23,7 +23,7 @@ from typing import Any
 
 from swelltree.spatial.arrays import Array, namespace, pytree
 
-STEEP = 0.5  # values of |u| above which the difference of two arsinh is as good
+SMALL = 1e-2  # |u| below which four terms of the series are exact
 
 
 @pytree()
@@ -84,26 +84,25 @@ def _after(x: Array) -> Array:
 def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ...]:
     """Integrals over a section of 1/T, V/T, V/T^3, H^2/T^3 and T."""
     xp = namespace(H, V1, length)
-    T1, T2 = xp.sqrt(H * H + V1 * V1), xp.sqrt(H * H + V2 * V2)
-    both = T1 + T2
+    square = H * H
+    T1, T2 = xp.sqrt(square + V1 * V1), xp.sqrt(square + V2 * V2)
+    both, product = T1 + T2, T1 * T2
     u = (V2 - V1) / both
-    flat = xp.abs(u) < STEEP
-    gentle = xp.where(flat, u, 0.0)
-    small = xp.abs(gentle) < 1e-2
-    safe = xp.where(small, 1e-2, gentle)
-    square = gentle * gentle
-    series = 1.0 + square * (1 / 3 + square * (1 / 5 + square * (1 / 7 + square / 9)))
-    ratio = xp.where(small, series, xp.arctanh(safe) / safe)
-    rise = xp.where(flat, 1.0, V2 - V1)
-    steep = length * (xp.arcsinh(V2 / H) - xp.arcsinh(V1 / H)) / rise
-    inverse = xp.where(flat, 2.0 * length * ratio / both, steep)
-    # T1 T2 + V1 V2 without cancellation where the signs differ
+    # T1 T2 + V1 V2 without cancellation where the signs differ, then 1 - u^2
     opposed = V1 * V2 < 0.0
-    apart = xp.where(opposed, T1 * T2 - V1 * V2, 1.0)
-    q = xp.where(opposed, H * H * (H * H + V1 * V1 + V2 * V2) / apart, T1 * T2 + V1 * V2)
-    cubes = length * H * H * both / ((H * H + q) * T1 * T2)
-    slopes = length * (V1 + V2) / (T1 * T2 * both)
-    tension = 0.25 * length * (both + (V1 + V2) ** 2 / both) + 0.5 * H * H * inverse
+    apart = xp.where(opposed, product - V1 * V2, 1.0)
+    q = xp.where(opposed, square * (square + V1 * V1 + V2 * V2) / apart, product + V1 * V2)
+    rest = 2.0 * (square + q) / (both * both)
+    # artanh(u) / u, by its series where u is small
+    small = xp.abs(u) < SMALL
+    safe = xp.where(small, SMALL, xp.abs(u))
+    long = 0.5 * xp.log1p(2.0 * safe * (1.0 + safe) / xp.where(small, 1.0, rest)) / safe
+    v = u * u
+    ratio = xp.where(small, 1.0 + v * (1 / 3 + v * (1 / 5 + v * (1 / 7 + v / 9))), long)
+    inverse = 2.0 * length * ratio / both
+    cubes = 2.0 * length * square / (rest * both * product)
+    slopes = length * (V1 + V2) / (product * both)
+    tension = 0.25 * length * (both + (V1 + V2) ** 2 / both) + 0.5 * square * inverse
     return inverse, length * (V1 + V2) / both, slopes, cubes, tension
 
 

@@ -2,8 +2,7 @@ r"""End forces of elastic catenaries from the positions of their ends.
 
 Newton's method on H and V. Both equations are the gradient of a convex function, so a step is
 taken if its end is not far beyond the minimum along it, and shortened otherwise. The iteration is
-not differentiated: two more Newton steps from its result are, which makes the derivatives exact
-up to the third (every step doubles the order).
+not differentiated: derivatives are those of the equations.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from swelltree.model.forces.catenary import Sections, span, weight_behind
 from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.spatial.loops import held, repeat_while
+from swelltree.spatial.loops import repeat_while, settled
 
 MOST = 200  # iterations
 CLOSE = 1e-14  # of the length: residual at which iteration ends
@@ -123,20 +122,20 @@ def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Ar
         slope: rise of the bed from A towards B (e,).
         friction: of the bed (e,).
     """
-    fixed = held((sections, x, z, slope, friction))
-    least = LEAST * fixed[0].size
-    start = first_guess(*fixed[:4])
-    H, V = iterate(lambda *u: _newton(*fixed, *u)[:2], start, least, fixed[0].total_length)
-    return _polished(lambda *u: _newton(sections, x, z, slope, friction, *u), H, V, least)
+    xp = namespace(x, z, sections.length)
 
+    def solve(args: Any) -> tuple[Array, Array]:
+        own = args[0]
+        begin = first_guess(*args[:4])
+        least, length = LEAST * own.size, own.total_length
+        return iterate(lambda *u: _newton(*args, *u)[:2], begin, least, length)
 
-def _polished(newton: Any, H: Array, V: Array, least: Array) -> Pull:
-    """Two Newton steps that derivatives pass through."""
-    xp = namespace(H, V)
-    slack = xp.zeros(H.shape, bool)
-    for _ in range(2):
-        _, (dH, dV), slack = newton(H, V)
-        H, V = xp.maximum(H + dH, least), V + dV
+    def step(u: Any, args: Any) -> tuple[Array, Array]:
+        _, d, _ = _newton(*args, *u)
+        return u[0] + d[0], u[1] + d[1]
+
+    H, V = settled(solve, step, (sections, x, z, slope, friction))
+    slack = H <= LEAST * sections.size
     return Pull(xp.where(slack, 0.0, H), V, slack)
 
 
@@ -195,9 +194,9 @@ def iterate(
         low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
         return count + 1, done | finished(u, r, d), t, low, high, *u, *r, *d
 
-    r, d = values(*unknowns)
-    done = finished(unknowns, r, d)
-    done = done if idle is None else done | idle
-    one = xp.ones(length.shape)
+    # the first pass evaluates the start: a step of nothing from a huge residual
+    one = xp.ones(length.shape) + 0.0 * length
+    r, d = (1e200 * one,) * n, (0.0 * one,) * n
+    done = (one < 0.0) if idle is None else idle
     state = (xp.zeros((), int), done, one, 0.0 * one, 2.0 * one, *unknowns, *r, *d)
     return repeat_while(go_on, advance, state)[5 : 5 + n]

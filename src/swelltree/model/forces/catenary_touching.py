@@ -11,7 +11,7 @@ from typing import Any
 from swelltree.model.forces.catenary import Sections, Span, hanging
 from swelltree.model.forces.catenary_solve import FAR, LEAST, SHRINK, cut_step, iterate
 from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.spatial.loops import held
+from swelltree.spatial.loops import settled
 
 
 @pytree()
@@ -109,15 +109,20 @@ def touching(
         idle: pieces that do not touch, whose result is not used (e,).
     """
     xp = namespace(x, height_A, sections.length)
-    fixed = held((sections, x, slope, height_A, height_B))
-    least = LEAST * fixed[0].size
-    guess = _first_guess(fixed[0], x, height_A, height_B)
-    start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
-    u = iterate(
-        lambda *u: _newton(*fixed, *u)[:2], held(start), least, fixed[0].total_length, idle
-    )
-    for _ in range(2):
-        _, d, slack, upper, lower = _newton(sections, x, slope, height_A, height_B, *u)
-        u = (xp.maximum(u[0] + d[0], least), u[1] + d[1], u[2] + d[2])
-    _, _, slack, upper, lower = _newton(sections, x, slope, height_A, height_B, *u)
-    return Touching(xp.where(slack, 0.0, u[0]), u[1], u[2], slack, upper, lower)
+
+    def solve(args: Any) -> tuple[Array, ...]:
+        own = args[0]
+        least = LEAST * own.size
+        guess = _first_guess(own, args[1], *args[3:])
+        start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
+        return iterate(lambda *u: _newton(*args, *u)[:2], start, least, own.total_length, idle)
+
+    def step(u: Any, args: Any) -> tuple[Array, ...]:
+        d = _newton(*args, *u)[1]
+        return u[0] + d[0], u[1] + d[1], u[2] + d[2]
+
+    H, V_B, V_A = settled(solve, step, (sections, x, slope, height_A, height_B))
+    slack = H <= LEAST * sections.size
+    upper = hanging(sections, H, V_B, slope)
+    lower = hanging(sections.reversed(), H, V_A, -slope)
+    return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack, upper, lower)

@@ -1,0 +1,170 @@
+"""Junctions of quasi-static lines: where they rest, found inside the force.
+
+The energy of a network is a convex function of the positions of its junctions. Newton's method
+with the stiffness of the pieces finds the minimum; steps are shortened by the rule of single
+lines. A junction does not sink into the bed. Two Newton steps more carry the derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.forces.catenary_ends import Bed, Ends, Pieces, bed_height, ends
+from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.spatial.loops import held, repeat_while
+
+MOST = 100  # iterations
+CLOSE = 1e-13  # of the forces: imbalance at which iteration ends
+FAR = 0.25  # of the shortest piece: longest step
+
+
+@pytree("at_A", "at_B")
+class Junctions:
+    """Free points where pieces meet (j of them)."""
+
+    position: Array  # (j, 3) to begin with, m
+    weight: Array  # (j,) in water, N
+    at_A: tuple[int, ...]  # junction at end A of each piece, -1: none
+    at_B: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of junctions."""
+        return self.position.shape[0]
+
+
+def joined(junctions: Junctions, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """Ends of the pieces with those on junctions put there."""
+    if not junctions.count:
+        return a, b
+    xp = namespace(y, a, b)
+    at_A, at_B = np.array(junctions.at_A), np.array(junctions.at_B)
+    a = xp.where((at_A >= 0)[:, None], y[np.maximum(at_A, 0)], a)
+    return a, xp.where((at_B >= 0)[:, None], y[np.maximum(at_B, 0)], b)
+
+
+def _incidence(junctions: Junctions) -> tuple[np.ndarray, np.ndarray]:
+    """Which pieces begin and end at which junction, (j, e) each."""
+    number = np.arange(junctions.count)[:, None]
+    at_A, at_B = np.array(junctions.at_A), np.array(junctions.at_B)
+    return (number == at_A).astype(float), (number == at_B).astype(float)
+
+
+def _stiffness(found: Ends) -> dict[str, Array]:
+    """Second derivatives of the energy by the ends, (e, 3, 3) each."""
+    xp = namespace(found.H)
+    e, none = found.along, 0.0 * found.H
+    one = none + 1.0
+
+    def rows(sign: float, up_A: Array, up_B: Array) -> Array:
+        first = xp.stack([sign * e[:, 0], sign * e[:, 1], none], axis=-1)
+        return xp.stack(
+            [first, *(xp.stack([none, none, up], axis=-1) for up in (up_A, up_B))], axis=-2
+        )
+
+    to_A, to_B = rows(-1.0, one, none), rows(1.0, none, one)
+    S = found.stiffness
+    flat = np.diag([1.0, 1.0, 0.0])
+    wide = xp.concatenate([e, none[:, None]], axis=-1)
+    across = found.turning[:, None, None] * (flat - wide[:, :, None] * wide[:, None, :])
+
+    def product(left: Array, right: Array, sign: float) -> Array:
+        return xp.einsum("eki,ekl,elj->eij", left, S, right) + sign * across
+
+    return {
+        "AA": product(to_A, to_A, 1.0),
+        "AB": product(to_A, to_B, -1.0),
+        "BA": product(to_B, to_A, -1.0),
+        "BB": product(to_B, to_B, 1.0),
+    }
+
+
+def _newton(
+    junctions: Junctions, pieces: Pieces, a: Array, b: Array, y: Array
+) -> tuple[Array, Array]:
+    """Gradient of the energy by the junctions, and Newton's step, (j, 3) each."""
+    xp = namespace(y, a, b)
+    n = junctions.count
+    found = ends(pieces, *joined(junctions, y, a, b))
+    in_A, in_B = _incidence(junctions)
+    down = junctions.weight[:, None] * np.array([0.0, 0.0, 1.0])
+    r = down - in_A @ found.force_A - in_B @ found.force_B
+    K = _stiffness(found)
+    both = {"AA": (in_A, in_A), "AB": (in_A, in_B), "BA": (in_B, in_A), "BB": (in_B, in_B)}
+    total = sum(xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both)
+    total = total.reshape(3 * n, 3 * n)
+    # directions that nothing holds stay where they are
+    largest = held(xp.abs(total).max()) + 1e-300
+    total = total + 1e-12 * largest * np.eye(3 * n)
+    # a junction pressed on to the bed has a height, not a balance of vertical forces
+    height = y[:, 2] - bed_height(pieces.bed, y)
+    rests = held(1e-6 * largest * height < r[:, 2])
+    pick = xp.stack([0.0 * height, 0.0 * height, xp.where(rests, 1.0, 0.0)], axis=-1).reshape(-1)
+    total = (1.0 - pick)[:, None] * total + pick[:, None] * np.eye(3 * n)
+    right = (1.0 - pick) * r.reshape(-1) + pick * xp.repeat(height, 3)
+    d = -xp.linalg.solve(total, right).reshape(n, 3)
+    return xp.where(pick.reshape(n, 3) > 0.0, 0.0, r), d
+
+
+def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
+    """Where the junctions are in balance (j, 3) [m].
+
+    Args:
+        junctions: of the network.
+        pieces: of its lines.
+        a: ends A of the pieces (e, 3) [m]; not used where they are on junctions.
+        b: ends B (e, 3) [m].
+    """
+    xp = namespace(a, b, junctions.position)
+    if not junctions.count:
+        return xp.zeros((0, 3))
+    fixed = held((junctions, pieces, a, b))
+    y = _iterate(*fixed)
+    for _ in range(2):
+        _, d = _newton(junctions, pieces, a, b, y)
+        y = y + d
+    return y
+
+
+def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
+    xp = namespace(a, b, junctions.position)
+    bed: Bed = pieces.bed
+    reach = FAR * pieces.sections.total_length.min()
+    scale = pieces.sections.size.sum() + xp.abs(junctions.weight).sum()
+
+    def values(y: Array) -> tuple[Array, Array]:
+        r, d = _newton(junctions, pieces, a, b, y)
+        longest = xp.sqrt((d * d).sum(-1)).max()
+        return r, d * xp.minimum(1.0, reach / (longest + 1e-300))
+
+    def above(y: Array) -> Array:
+        z = xp.maximum(y[:, 2], bed_height(bed, y))
+        return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
+
+    def finished(r: Array, d: Array) -> Array:
+        return (xp.abs(r).max() <= CLOSE * scale) & (xp.abs(d).max() <= CLOSE * reach)
+
+    def go_on(state: tuple[Any, ...]) -> Any:
+        return (state[0] < MOST) & ~state[1]
+
+    def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, done, t, low, high, y, r, d = state
+        new = above(y + t * d)
+        r_new, d_new = values(new)
+        before, after = (r * (new - y)).sum(), (r_new * (new - y)).sum()
+        good = (after <= 0.5 * xp.abs(before)) | (t < 1e-9)
+        low, high = xp.where(good, t, low), xp.where(good, high, t)
+        good = good & ((high < 2.0 * t) | (high > 1.0) | (after > -0.5 * xp.abs(before)))
+        good = good | (xp.abs(r_new).max() < 0.5 * xp.abs(r).max())
+        y, r, d = (xp.where(good, u, v) for u, v in ((new, y), (r_new, r), (d_new, d)))
+        t = xp.where(good, 1.0, xp.where(low > 0.0, xp.sqrt(low * high), 0.3 * t))
+        low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
+        return count + 1, finished(r, d), t, low, high, y, r, d
+
+    y = above(xp.asarray(junctions.position) + 0.0 * a[:1, :1])
+    r, d = values(y)
+    one = xp.ones(())
+    state = (xp.zeros((), int), finished(r, d), one, 0.0 * one, 2.0 * one, y, r, d)
+    return repeat_while(go_on, advance, state)[5]
