@@ -33,16 +33,22 @@ def held(tree: Any) -> Any:
     return jax.tree.map(hold, tree)
 
 
-def settled(iterate: Callable[[Any], Any], step: Callable[[Any, Any], Any], args: Any) -> Any:
-    """Solution u of equations that depend on `args`, with exact derivatives of any order.
+def settled(
+    iterate: Callable[[Any], Any],
+    residual: Callable[[Any, Any], Any],
+    correct: Callable[[Any, Any, Any], Any],
+    args: Any,
+) -> Any:
+    """Solution u of residual(u, args) = 0, with exact derivatives of any order.
 
-    The iteration is not differentiated. At the solution, the derivative of one Newton step by the
-    arguments alone is that of the solution.
+    The iteration is not differentiated: derivatives are those of the equations.
 
     Args:
         iterate: finds the solution from the arguments, a tree of arrays.
-        step: solution after one Newton step from a solution: `step(u, args)`.
-        args: what the solution depends on; everything `iterate` and `step` use must come in here.
+        residual: of the equations, a tree.
+        correct: change of u that makes up for a change of the residual: `correct(u, args, r)` is
+            -J^-1 r with the Jacobian J of the residual by u.
+        args: what the solution depends on; everything the functions use must come in here.
     """
     import sys
 
@@ -52,15 +58,29 @@ def settled(iterate: Callable[[Any], Any], step: Callable[[Any, Any], Any], args
 
     if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(args)):
         return iterate(args)
+    leaves, kind = jax.tree.flatten(args)
 
     @jax.custom_jvp
-    def solve(args: Any) -> Any:
-        return iterate(args)
+    def solve(*leaves: Any) -> Any:
+        return iterate(jax.tree.unflatten(kind, leaves))
 
-    @solve.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         u = solve(*primals)
-        _, slope = jax.jvp(lambda own: step(u, own), primals, tangents)
-        return u, slope
+        # only what moves is differentiated
+        zero = jax.custom_derivatives.SymbolicZero
+        moves = [k for k, slope in enumerate(tangents) if not isinstance(slope, zero)]
 
-    return solve(args)
+        def moved(*own: Any) -> Any:
+            there = list(primals)
+            for k, x in zip(moves, own, strict=True):
+                there[k] = x
+            return residual(u, jax.tree.unflatten(kind, there))
+
+        if not moves:
+            return u, jax.tree.map(lambda x: 0.0 * x, u)
+        own = tuple(primals[k] for k in moves)
+        _, change = jax.jvp(moved, own, tuple(tangents[k] for k in moves))
+        return u, correct(u, jax.tree.unflatten(kind, primals), change)
+
+    solve.defjvp(rule, symbolic_zeros=True)
+    return solve(*leaves)

@@ -81,10 +81,31 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[A
     return xp.maximum(H, 10.0 * LEAST * size), V
 
 
+def _residual(u: tuple[Array, Array], args: Any) -> tuple[Array, Array]:
+    """Misfit of the ends."""
+    sections, x, z, slope, friction = args
+    here = span(sections, *u, slope, friction)
+    return here.x - x, here.z - z
+
+
+def _correct(u: tuple[Array, Array], args: Any, r: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Change of H and V that makes up for a misfit."""
+    sections, _, _, slope, friction = args
+    xp = namespace(*u)
+    here = span(sections, *u, slope, friction)
+    det = here.x_H * here.z_V - here.x_V * here.z_H
+    det = xp.where(det > 0.0, det, 1e-300)
+    slack = u[0] <= LEAST * sections.size
+    dH = (here.x_V * r[1] - here.z_V * r[0]) / det
+    dV = (here.z_H * r[0] - here.x_H * r[1]) / det
+    alone = -r[1] / xp.maximum(here.z_V, 1e-300)
+    return xp.where(slack, 0.0, dH), xp.where(slack, alone, dV)
+
+
 def _newton(
     sections: Sections, x: Array, z: Array, slope: Array, friction: Array, H: Array, V: Array
-) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
-    """Residuals, Newton's step, and whether there is a heap on the bed."""
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """Residuals and Newton's step, cut where it leads too far."""
     xp = namespace(H, V, x)
     here = span(sections, H, V, slope, friction)
     rx, rz = here.x - x, here.z - z
@@ -103,7 +124,7 @@ def _newton(
     lift = V - weight_behind(sections) - H * slope
     hangs = (sections.rests.sum(-1) > 0.0) & (lift > 0.0)
     dV = xp.where(hangs, xp.maximum(dV, -SHRINK * lift), dV)
-    return (xp.where(slack, 0.0, rx), rz), (cut, dV), slack
+    return (xp.where(slack, 0.0, rx), rz), (cut, dV)
 
 
 def cut_step(H: Array, dH: Array) -> Array:
@@ -128,13 +149,9 @@ def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Ar
         own = args[0]
         begin = first_guess(*args[:4])
         least, length = LEAST * own.size, own.total_length
-        return iterate(lambda *u: _newton(*args, *u)[:2], begin, least, length)
+        return iterate(lambda *u: _newton(*args, *u), begin, least, length)
 
-    def step(u: Any, args: Any) -> tuple[Array, Array]:
-        _, d, _ = _newton(*args, *u)
-        return u[0] + d[0], u[1] + d[1]
-
-    H, V = settled(solve, step, (sections, x, z, slope, friction))
+    H, V = settled(solve, _residual, _correct, (sections, x, z, slope, friction))
     slack = H <= LEAST * sections.size
     return Pull(xp.where(slack, 0.0, H), V, slack)
 

@@ -53,35 +53,56 @@ def _first_guess(sections: Sections, x: Array, height_A: Array, height_B: Array)
     return w * a, w * up_B, w * up_A
 
 
-def _newton(
-    sections: Sections,
-    x: Array,
-    slope: Array,
-    height_A: Array,
-    height_B: Array,
-    H: Array,
-    V_B: Array,
-    V_A: Array,
-) -> Any:
-    """Residuals, Newton's step, slack, and both halves."""
+def _halves(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Any]:
+    """Misfits of distance and heights, and their derivatives.
+
+    The derivatives: of the heights by H and by V, for B and A, and of the distance by H, V_B, V_A.
+    """
+    sections, x, slope, height_A, height_B = args
+    H, V_B, V_A = u
     xp = namespace(H, x)
     upper = hanging(sections, H, V_B, slope)
     lower = hanging(sections.reversed(), H, V_A, -slope)
     lying = sections.length - upper.hung - lower.hung[:, ::-1]
     cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
     give = (lying * sections.compliance).sum(-1)
-    rx = upper.x + lower.x + cosine * lying.sum(-1) + H * give - x
-    r_B = upper.z - slope * upper.x - height_B
-    r_A = lower.z + slope * lower.x - height_A
-    B_H, B_V = upper.z_H - slope * upper.x_H, upper.z_V - slope * upper.x_V
-    A_H, A_V = lower.z_H + slope * lower.x_H, lower.z_V + slope * lower.x_V
-    B_V, A_V = xp.maximum(B_V, 1e-300), xp.maximum(A_V, 1e-300)
-    # the heights give V_B and V_A, what is left is an equation for H
-    by_B, by_A = upper.x_V / B_V, lower.x_V / A_V
-    schur = upper.x_H + lower.x_H + xp.maximum(give, 0.0) - by_B * B_H - by_A * A_H
-    dH = -(rx - by_B * r_B - by_A * r_A) / xp.maximum(schur, 1e-300)
-    slack = (H <= LEAST * sections.size) & (rx >= 0.0)
-    dH = xp.where(slack, 0.0, cut_step(H, dH))
+    misfit = (
+        upper.x + lower.x + cosine * lying.sum(-1) + H * give - x,
+        upper.z - slope * upper.x - height_B,
+        lower.z + slope * lower.x - height_A,
+    )
+    at_B = upper.z_H - slope * upper.x_H, xp.maximum(upper.z_V - slope * upper.x_V, 1e-300)
+    at_A = lower.z_H + slope * lower.x_H, xp.maximum(lower.z_V + slope * lower.x_V, 1e-300)
+    by = upper.x_H + lower.x_H + xp.maximum(give, 0.0), upper.x_V, lower.x_V
+    return misfit, (at_B, at_A, by)
+
+
+def _change_of_H(r: tuple[Array, ...], slopes: Any) -> Array:
+    """The heights give V_B and V_A, what is left is an equation for H."""
+    (B_H, B_V), (A_H, A_V), (x_H, x_B, x_A) = slopes
+    xp = namespace(x_H)
+    schur = x_H - x_B / B_V * B_H - x_A / A_V * A_H
+    return -(r[0] - x_B / B_V * r[1] - x_A / A_V * r[2]) / xp.maximum(schur, 1e-300)
+
+
+def _correct(u: tuple[Array, ...], args: Any, r: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Change of the forces that makes up for a misfit."""
+    xp = namespace(*u)
+    slopes = _halves(args, u)[1]
+    (B_H, B_V), (A_H, A_V), _ = slopes
+    dH = xp.where(u[0] <= LEAST * args[0].size, 0.0, _change_of_H(r, slopes))
+    return dH, -(r[1] + B_H * dH) / B_V, -(r[2] + A_H * dH) / A_V
+
+
+def _newton(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """Residuals and Newton's step, cut where it leads too far."""
+    sections, slope = args[0], args[2]
+    H, V_B, V_A = u
+    xp = namespace(H, slope)
+    r, slopes = _halves(args, u)
+    (B_H, B_V), (A_H, A_V), _ = slopes
+    slack = (H <= LEAST * sections.size) & (r[0] >= 0.0)
+    dH = xp.where(slack, 0.0, cut_step(H, _change_of_H(r, slopes)))
 
     def bounded(V: Array, dV: Array, rise: Array) -> Array:
         reach = FAR * (xp.abs(V) + H + sections.size)
@@ -89,10 +110,9 @@ def _newton(
         lift = xp.maximum(V - H * rise, 0.0)
         return xp.maximum(dV, -SHRINK * lift)
 
-    dV_B = bounded(V_B, -(r_B + B_H * dH) / B_V, slope)
-    dV_A = bounded(V_A, -(r_A + A_H * dH) / A_V, -slope)
-    residuals = (xp.where(slack, 0.0, rx), r_B, r_A)
-    return residuals, (dH, dV_B, dV_A), slack, upper, lower
+    dV_B = bounded(V_B, -(r[1] + B_H * dH) / B_V, slope)
+    dV_A = bounded(V_A, -(r[2] + A_H * dH) / A_V, -slope)
+    return (xp.where(slack, 0.0, r[0]), r[1], r[2]), (dH, dV_B, dV_A)
 
 
 def touching(
@@ -115,13 +135,13 @@ def touching(
         least = LEAST * own.size
         guess = _first_guess(own, args[1], *args[3:])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
-        return iterate(lambda *u: _newton(*args, *u)[:2], start, least, own.total_length, idle)
+        return iterate(lambda *u: _newton(args, u), start, least, own.total_length, idle)
 
-    def step(u: Any, args: Any) -> tuple[Array, ...]:
-        d = _newton(*args, *u)[1]
-        return u[0] + d[0], u[1] + d[1], u[2] + d[2]
+    def residual(u: Any, args: Any) -> tuple[Array, ...]:
+        return _halves(args, u)[0]
 
-    H, V_B, V_A = settled(solve, step, (sections, x, slope, height_A, height_B))
+    args = (sections, x, slope, height_A, height_B)
+    H, V_B, V_A = settled(solve, residual, _correct, args)
     slack = H <= LEAST * sections.size
     upper = hanging(sections, H, V_B, slope)
     lower = hanging(sections.reversed(), H, V_A, -slope)

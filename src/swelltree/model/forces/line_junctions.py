@@ -2,7 +2,7 @@
 
 The energy of a network is a convex function of the positions of its junctions. Newton's method
 with the stiffness of the pieces finds the minimum; steps are shortened by the rule of single
-lines. A junction does not sink into the bed. Two Newton steps more carry the derivatives.
+lines. A junction does not sink into the bed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.forces.catenary_ends import Bed, Ends, Pieces, bed_height, ends
+from swelltree.model.forces.catenary_ends import Ends, Pieces, bed_height, ends
 from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.spatial.loops import held, repeat_while
+from swelltree.spatial.loops import held, repeat_while, settled
 
 MOST = 100  # iterations
 CLOSE = 1e-13  # of the forces: imbalance at which iteration ends
@@ -81,31 +81,51 @@ def _stiffness(found: Ends) -> dict[str, Array]:
     }
 
 
-def _newton(
-    junctions: Junctions, pieces: Pieces, a: Array, b: Array, y: Array
-) -> tuple[Array, Array]:
-    """Gradient of the energy by the junctions, and Newton's step, (j, 3) each."""
-    xp = namespace(y, a, b)
-    n = junctions.count
+def _gradient(y: Array, args: Any) -> tuple[Array, Ends]:
+    """Gradient of the energy by the junctions (j, 3), and the ends of the pieces."""
+    junctions, pieces, a, b = args
     found = ends(pieces, *joined(junctions, y, a, b))
     in_A, in_B = _incidence(junctions)
     down = junctions.weight[:, None] * np.array([0.0, 0.0, 1.0])
-    r = down - in_A @ found.force_A - in_B @ found.force_B
+    return down - in_A @ found.force_A - in_B @ found.force_B, found
+
+
+def _residual(y: Array, args: Any) -> tuple[Array, Array]:
+    """Gradient of the energy, and heights above the bed."""
+    return _gradient(y, args)[0], y[:, 2] - bed_height(args[1].bed, y)
+
+
+def _step(args: Any, found: Ends, resting: Array, r: Array, height: Array) -> Array:
+    """Newton's step (j, 3); junctions that rest on the bed have a height and no balance."""
+    junctions = args[0]
+    n = junctions.count
+    xp = namespace(r, height, found.H)
+    in_A, in_B = _incidence(junctions)
     K = _stiffness(found)
     both = {"AA": (in_A, in_A), "AB": (in_A, in_B), "BA": (in_B, in_A), "BB": (in_B, in_B)}
     total = sum(xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both)
     total = total.reshape(3 * n, 3 * n)
     # directions that nothing holds stay where they are
-    largest = held(xp.abs(total).max()) + 1e-300
-    total = total + 1e-12 * largest * np.eye(3 * n)
-    # a junction pressed on to the bed has a height, not a balance of vertical forces
-    height = y[:, 2] - bed_height(pieces.bed, y)
-    rests = held(1e-6 * largest * height < r[:, 2])
-    pick = xp.stack([0.0 * height, 0.0 * height, xp.where(rests, 1.0, 0.0)], axis=-1).reshape(-1)
+    total = total + 1e-12 * held(xp.abs(total).max() + 1e-300) * np.eye(3 * n)
+    none = 0.0 * height
+    pick = xp.stack([none, none, xp.where(resting, 1.0, 0.0)], axis=-1).reshape(-1)
     total = (1.0 - pick)[:, None] * total + pick[:, None] * np.eye(3 * n)
     right = (1.0 - pick) * r.reshape(-1) + pick * xp.repeat(height, 3)
-    d = -xp.linalg.solve(total, right).reshape(n, 3)
-    return xp.where(pick.reshape(n, 3) > 0.0, 0.0, r), d
+    return -xp.linalg.solve(total, right).reshape(n, 3)
+
+
+def _presses(found: Ends, r: Array, height: Array) -> Array:
+    """Which junctions are pressed on to the bed, (j,)."""
+    xp = namespace(r, height)
+    soft = 1e-6 * (xp.abs(found.stiffness).max() + 1e-300)
+    return soft * height < r[:, 2]
+
+
+def _correct(y: Array, args: Any, change: tuple[Array, Array]) -> Array:
+    """Change of the positions that makes up for an imbalance."""
+    r, found = _gradient(y, args)
+    resting = _presses(found, r, y[:, 2] - bed_height(args[1].bed, y))
+    return _step(args, found, resting, *change)
 
 
 def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
@@ -117,25 +137,24 @@ def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) 
         a: ends A of the pieces (e, 3) [m]; not used where they are on junctions.
         b: ends B (e, 3) [m].
     """
-    xp = namespace(a, b, junctions.position)
     if not junctions.count:
-        return xp.zeros((0, 3))
-    fixed = held((junctions, pieces, a, b))
-    y = _iterate(*fixed)
-    for _ in range(2):
-        _, d = _newton(junctions, pieces, a, b, y)
-        y = y + d
-    return y
+        return namespace(a, b).zeros((0, 3))
+    return settled(lambda args: _iterate(*args), _residual, _correct, (junctions, pieces, a, b))
 
 
 def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
     xp = namespace(a, b, junctions.position)
-    bed: Bed = pieces.bed
+    args, bed = (junctions, pieces, a, b), pieces.bed
     reach = FAR * pieces.sections.total_length.min()
     scale = pieces.sections.size.sum() + xp.abs(junctions.weight).sum()
 
     def values(y: Array) -> tuple[Array, Array]:
-        r, d = _newton(junctions, pieces, a, b, y)
+        r, found = _gradient(y, args)
+        height = y[:, 2] - bed_height(bed, y)
+        resting = _presses(found, r, height)
+        d = _step(args, found, resting, r, height)
+        kept = xp.stack([0.0 * height, 0.0 * height, xp.where(resting, 1.0, 0.0)], axis=-1)
+        r = (1.0 - kept) * r
         longest = xp.sqrt((d * d).sum(-1)).max()
         return r, d * xp.minimum(1.0, reach / (longest + 1e-300))
 
