@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from swelltree.model.forces.catenary import Sections
@@ -17,51 +19,87 @@ INEXTENSIBLE = 1e9  # EA of an inextensible line, of its weight
 NOWHERE = -1e9  # level of the bed where there is none, m
 
 
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Pieces of a network, lower end first.
+
+    Args:
+        pieces: as arrays.
+        junctions: as arrays.
+        lower: lower end of each.
+        upper: upper end of each.
+        turned: is the lower end the described end B?
+    """
+
+    pieces: Pieces
+    junctions: Junctions
+    lower: list[End]
+    upper: list[End]
+    turned: list[bool]
+
+
+def lay(system: System, network: Network, stiffness: list[list[float]] | None = None) -> Laid:
+    """Arrays of a network; EA of every part may be given instead of that of its type."""
+    bed = bed_of(system)
+    laid = [_laid(system, bed, piece) for piece in network.pieces]
+    turned = [flip for flip, _ in laid]
+    anchored = tuple(on_bed for _, on_bed in laid)
+    both = list(zip(network.pieces, turned, strict=True))
+    lower = [p.B if flip else p.A for p, flip in both]
+    upper = [p.A if flip else p.B for p, flip in both]
+    parts = [list(p.parts)[:: -1 if flip else 1] for p, flip in both]
+    if stiffness is None:
+        stiffness = [[_stiffness_of(system, piece, p) for p in piece.parts] for piece, _ in both]
+    EA = [row[:: -1 if flip else 1] for row, flip in zip(stiffness, turned, strict=True)]
+    rests = [_resting(system, p, on_bed) for p, on_bed in zip(parts, anchored, strict=True)]
+    may_touch = tuple(
+        not on_bed and all(row) and system_has_bed(system)
+        for row, on_bed in zip(rests, anchored, strict=True)
+    )
+    sections = sections_of(system, parts, rests, EA)
+    pieces = Pieces(sections, bed, anchored, may_touch)
+    return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
+
+
 def build_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
     """The group of all quasi-static lines, None if there are none."""
     network = line_network(system, layout, "quasi_static")
     if not network.pieces:
         return None
     for piece in network.pieces:
-        _check(piece)
-    bed = bed_of(system)
-    laid = [_laid(system, bed, piece) for piece in network.pieces]
-    turned = [flip for flip, _, _ in laid]
-    anchored = tuple(on_bed for _, on_bed, _ in laid)
-    lower = [p.B if flip else p.A for p, flip in zip(network.pieces, turned, strict=True)]
-    upper = [p.A if flip else p.B for p, flip in zip(network.pieces, turned, strict=True)]
-    parts = [parts for _, _, parts in laid]
-    rests = [_resting(system, p, on_bed) for p, on_bed in zip(parts, anchored, strict=True)]
-    rigid = [piece.line.axial == "inextensible" for piece in network.pieces]
-    may_touch = tuple(
-        not on_bed and all(row) and system_has_bed(system)
-        for row, on_bed in zip(rests, anchored, strict=True)
-    )
-    tilted = bool(np.any(bed.slope))
-    pieces = Pieces(sections_of(system, parts, rests, rigid), bed, anchored, may_touch, tilted)
+        _check(system, piece)
+    laid = lay(system, network)
+    turned, bed = laid.turned, laid.pieces.bed
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
-    weighs = tuple(knot.name for knot in network.junctions)
+    knots = tuple(knot.name for knot in network.junctions)
     return QuasiStaticLines(
-        pieces=pieces,
-        junctions=_junctions(system, network, lower, upper),
-        point_A=_points(lower),
-        point_B=_points(upper),
+        pieces=laid.pieces,
+        junctions=laid.junctions,
+        point_A=_points(laid.lower),
+        point_B=_points(laid.upper),
         start=np.array(
             [p.stop if flip else p.start for p, flip in zip(network.pieces, turned, strict=True)]
         ),
         node_share=np.array([share for _, share in nodes]),
         way=np.where(turned, -1.0, 1.0),
-        names=(*network.lines, *weighs),
+        names=(*network.lines, *knots),
         lines=network.lines,
-        junction_names=weighs,
-        body_A=_bodies(layout, lower),
-        body_B=_bodies(layout, upper),
+        junction_names=knots,
+        body_A=_bodies(layout, laid.lower),
+        body_B=_bodies(layout, laid.upper),
         line=tuple(network.lines.index(piece.line.name) for piece in network.pieces),
         end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
-        keeps_energy=not tilted and not float(bed.friction) > 0.0,
+        keeps_energy=not bed.slope.any() and not float(bed.friction) > 0.0,
     )
+
+
+def _stiffness_of(system: System, piece: Piece, part: Part) -> float:
+    """EA of a part; of an inextensible one very large."""
+    w = abs(part.type.weight_per_length(system.water.rho, system.water.g))
+    large = INEXTENSIBLE * max(piece.length * w, 1e-3)
+    return large if piece.line.axial == "inextensible" else float(part.type.initial_EA or large)
 
 
 def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, float]]:
@@ -92,26 +130,28 @@ def bed_of(system: System) -> Bed:
 
 
 def sections_of(
-    system: System, parts: list[list[Part]], rests: list[list[bool]], rigid: list[bool]
+    system: System, parts: list[list[Part]], rests: list[list[bool]], EA: list[list[float]]
 ) -> Sections:
     """Arrays of the sections, padded by empty ones at the upper end."""
     most = max(len(row) for row in parts)
-    shape = (len(parts), most)
-    length, weight, soft, rest = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for i, row in enumerate(parts):
-        for k, part in enumerate(row):
-            w = part.type.weight_per_length(system.water.rho, system.water.g)
-            length[i, k], weight[i, k], rest[i, k] = part.length, w, rests[i][k]
-            heavy = max(sum(p.length for p in row) * abs(w), 1e-3)
-            EA = INEXTENSIBLE * heavy if rigid[i] else part.type.initial_EA
-            soft[i, k] = 1.0 / float(EA or INEXTENSIBLE * heavy)
+
+    def padded(rows: list[list[float]], empty: bool = False) -> np.ndarray:
         # an empty section is like the one below it
-        weight[i, len(row) :], soft[i, len(row) :] = weight[i, len(row) - 1], soft[i, len(row) - 1]
-        rest[i, len(row) :] = rest[i, len(row) - 1]
-    return Sections(length, weight, soft, rest)
+        return np.array(
+            [row + [0.0 if empty else row[-1]] * (most - len(row)) for row in rows], dtype=float
+        )
+
+    water = system.water
+    weight = [[part.type.weight_per_length(water.rho, water.g) for part in row] for row in parts]
+    return Sections(
+        padded([[part.length for part in row] for row in parts], empty=True),
+        padded(weight),
+        1.0 / padded(EA),
+        padded([[float(rest) for rest in row] for row in rests]),
+    )
 
 
-def _check(piece: Piece) -> None:
+def _check(system: System, piece: Piece) -> None:
     """Refuse what a catenary cannot be."""
     line = piece.line
     for part in piece.parts:
@@ -122,20 +162,18 @@ def _check(piece: Piece) -> None:
             )
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
-
-
-def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool, list[Part]]:
-    """Is a piece turned over, does its lower end lie on the bed, and its parts upwards."""
-    if system_has_bed(system) and system.seabed.grid is not None:
-        raise piece.line.fail(
+    if system.seabed.grid is not None:
+        raise line.fail(
             "a quasi-static line takes a plane seabed, not a grid. Give Seabed(depth=, slope=), "
             "or model='dynamic'."
         )
+
+
+def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
+    """Is a piece turned over, and does its lower end lie on the bed?"""
     heights = [_height(system, bed, piece, end) for end in (piece.A, piece.B)]
     lies = [height is not None and height <= 0.0 for height in heights]
-    turned = lies[1] and not lies[0]
-    parts = list(reversed(piece.parts)) if turned else list(piece.parts)
-    return turned, lies[0] or lies[1], parts
+    return lies[1] and not lies[0], lies[0] or lies[1]
 
 
 def _height(system: System, bed: Bed, piece: Piece, end: End) -> float | None:
@@ -174,9 +212,7 @@ def _bodies(layout: Layout, found: list[End]) -> tuple[int, ...]:
     return tuple(end.index if end.kind == "body" else layout.n_bodies for end in found)
 
 
-def _junctions(
-    system: System, network: Network, lower: list[End], upper: list[End]
-) -> Junctions:
+def _junctions(system: System, network: Network, lower: list[End], upper: list[End]) -> Junctions:
     def number(end: End) -> int:
         return end.index if end.kind == "junction" else -1
 

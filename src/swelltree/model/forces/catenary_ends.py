@@ -33,7 +33,7 @@ class Bed:
     friction: Array  # coefficient
 
 
-@pytree("anchored", "may_touch", "tilted")
+@pytree("anchored", "may_touch")
 class Pieces:
     """Pieces of line (e of them)."""
 
@@ -41,7 +41,6 @@ class Pieces:
     bed: Bed
     anchored: tuple[bool, ...]  # end A lies on the bed
     may_touch: tuple[bool, ...]  # may hang from both ends and lie on the bed in between
-    tilted: bool  # the bed is not flat
 
 
 @pytree()
@@ -165,9 +164,7 @@ def _between(pieces: Pieces, rows: np.ndarray, a: Array, b: Array) -> Ends:
     sections, bed = of_rows(pieces.sections, rows), pieces.bed
     xp = namespace(a, b, sections.length)
     x, along, z = _distance(sections, a, b)
-    loose = Sections(
-        sections.length, sections.weight, sections.compliance, 0.0 * sections.rests
-    )
+    loose = Sections(sections.length, sections.weight, sections.compliance, 0.0 * sections.rests)
     W, flat = sections.total_weight, 0.0 * x
     pull = end_force(loose, x, z, flat, flat)
     H, V = pull.H, pull.V

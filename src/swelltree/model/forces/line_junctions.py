@@ -17,6 +17,8 @@ from swelltree.spatial.loops import held, repeat_while, settled
 
 MOST = 100  # iterations
 CLOSE = 1e-13  # of the forces: imbalance at which iteration ends
+STILL = 1e-14  # of the longest step: step at which it ends
+TOUCHING = 1e-9  # of the longest piece: height at which a junction lies on the bed
 FAR = 0.25  # of the shortest piece: longest step
 
 
@@ -114,17 +116,15 @@ def _step(args: Any, found: Ends, resting: Array, r: Array, height: Array) -> Ar
     return -xp.linalg.solve(total, right).reshape(n, 3)
 
 
-def _presses(found: Ends, r: Array, height: Array) -> Array:
-    """Which junctions are pressed on to the bed, (j,)."""
-    xp = namespace(r, height)
-    soft = 1e-6 * (xp.abs(found.stiffness).max() + 1e-300)
-    return soft * height < r[:, 2]
+def _presses(pieces: Pieces, r: Array, height: Array) -> Array:
+    """Which junctions lie on the bed and are pressed on to it, (j,)."""
+    return (height <= TOUCHING * pieces.sections.total_length.max()) & (r[:, 2] > 0.0)
 
 
 def _correct(y: Array, args: Any, change: tuple[Array, Array]) -> Array:
     """Change of the positions that makes up for an imbalance."""
     r, found = _gradient(y, args)
-    resting = _presses(found, r, y[:, 2] - bed_height(args[1].bed, y))
+    resting = _presses(args[1], r, y[:, 2] - bed_height(args[1].bed, y))
     return _step(args, found, resting, *change)
 
 
@@ -151,19 +151,21 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
     def values(y: Array) -> tuple[Array, Array]:
         r, found = _gradient(y, args)
         height = y[:, 2] - bed_height(bed, y)
-        resting = _presses(found, r, height)
-        d = _step(args, found, resting, r, height)
-        kept = xp.stack([0.0 * height, 0.0 * height, xp.where(resting, 1.0, 0.0)], axis=-1)
-        r = (1.0 - kept) * r
+        d = _step(args, found, _presses(pieces, r, height), r, height)
         longest = xp.sqrt((d * d).sum(-1)).max()
         return r, d * xp.minimum(1.0, reach / (longest + 1e-300))
+
+    def imbalance(y: Array, r: Array) -> Array:
+        pressed = _presses(pieces, r, y[:, 2] - bed_height(bed, y))
+        up = xp.where(pressed, 0.0, r[:, 2])
+        return xp.maximum(xp.abs(r[:, :2]).max(), xp.abs(up).max())
 
     def above(y: Array) -> Array:
         z = xp.maximum(y[:, 2], bed_height(bed, y))
         return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
 
-    def finished(r: Array, d: Array) -> Array:
-        return (xp.abs(r).max() <= CLOSE * scale) & (xp.abs(d).max() <= CLOSE * reach)
+    def finished(y: Array, r: Array, d: Array) -> Array:
+        return (imbalance(y, r) <= CLOSE * scale) | (xp.abs(d).max() <= STILL * reach)
 
     def go_on(state: tuple[Any, ...]) -> Any:
         return (state[0] < MOST) & ~state[1]
@@ -176,14 +178,14 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         good = (after <= 0.5 * xp.abs(before)) | (t < 1e-9)
         low, high = xp.where(good, t, low), xp.where(good, high, t)
         good = good & ((high < 2.0 * t) | (high > 1.0) | (after > -0.5 * xp.abs(before)))
-        good = good | (xp.abs(r_new).max() < 0.5 * xp.abs(r).max())
+        good = good | (imbalance(new, r_new) < 0.5 * imbalance(y, r))
         y, r, d = (xp.where(good, u, v) for u, v in ((new, y), (r_new, r), (d_new, d)))
         t = xp.where(good, 1.0, xp.where(low > 0.0, xp.sqrt(low * high), 0.3 * t))
         low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
-        return count + 1, finished(r, d), t, low, high, y, r, d
+        return count + 1, finished(y, r, d), t, low, high, y, r, d
 
     y = above(xp.asarray(junctions.position) + 0.0 * a[:1, :1])
     r, d = values(y)
     one = xp.ones(())
-    state = (xp.zeros((), int), finished(r, d), one, 0.0 * one, 2.0 * one, y, r, d)
+    state = (xp.zeros((), int), finished(y, r, d), one, 0.0 * one, 2.0 * one, y, r, d)
     return repeat_while(go_on, advance, state)[5]
