@@ -19,8 +19,6 @@ function of the end positions, so that they exist and are unique.
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.spatial.arrays import Array, namespace, pytree
 
 SMALL = 1e-2  # |u| below which four terms of the series are exact

@@ -65,7 +65,7 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[A
     # hanging deep: Irvine's parameter of the inextensible catenary
     room = xp.maximum((L * L - z * z) / (x * x) - 1.0, 1e-3)
     lam = xp.sqrt(3.0 * room)
-    deep = L > 1.05 * chord
+    deep = 1.05 * chord < L
     H = xp.where(deep, size * x / (2.0 * L * lam), H)
     V = xp.where(deep, 0.5 * W * (z / (L * xp.tanh(lam)) + 1.0), V)
     # a part on the bed: 2 h^3 / (9 e^2) where the length exceeds the span by e
@@ -113,7 +113,7 @@ def _newton(
     det = xp.where(det > 0.0, det, 1e-300)
     dH = (here.x_V * rz - here.z_V * rx) / det
     dV = (here.z_H * rx - here.x_H * rz) / det
-    slack = (H <= LEAST * sections.size) & (rx >= 0.0)
+    slack = (LEAST * sections.size >= H) & (rx >= 0.0)
     # a step in H that is too long is cut, and V follows from the height alone
     cut = xp.where(slack, 0.0, cut_step(H, dH))
     alone = -(rz + here.z_H * cut) / xp.maximum(here.z_V, 1e-300)
@@ -152,7 +152,7 @@ def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Ar
         return iterate(lambda *u: _newton(*args, *u), begin, least, length)
 
     H, V = settled(solve, _residual, _correct, (sections, x, z, slope, friction))
-    slack = H <= LEAST * sections.size
+    slack = LEAST * sections.size >= H
     return Pull(xp.where(slack, 0.0, H), V, slack)
 
 
@@ -190,7 +190,10 @@ def iterate(
     def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
         count, done, t, low, high = state[:5]
         u, r, d = state[5 : 5 + n], state[5 + n : 5 + 2 * n], state[5 + 2 * n :]
-        new = (xp.maximum(u[0] + t * d[0], least), *(a + t * b for a, b in zip(u[1:], d[1:])))
+        new = (
+            xp.maximum(u[0] + t * d[0], least),
+            *(a + t * b for a, b in zip(u[1:], d[1:], strict=True)),
+        )
         r_new, d_new = values(*new)
         p = [a - b for a, b in zip(new, u, strict=True)]
         before, after = along(r, p), along(r_new, p)

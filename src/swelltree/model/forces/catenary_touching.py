@@ -37,7 +37,7 @@ def dips(sections: Sections, H: Array, V: Array, slope: Array, height: Array) ->
         height: of B above the bed (e,) [m].
     """
     half = hanging(sections, H, V, slope)
-    inside = (V > H * slope) & (V - sections.total_weight < H * slope)
+    inside = (H * slope < V) & (V - sections.total_weight < H * slope)
     return inside & (half.z - slope * half.x > height)
 
 
@@ -101,7 +101,7 @@ def _newton(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[A
     xp = namespace(H, slope)
     r, slopes = _halves(args, u)
     (B_H, B_V), (A_H, A_V), _ = slopes
-    slack = (H <= LEAST * sections.size) & (r[0] >= 0.0)
+    slack = (LEAST * sections.size >= H) & (r[0] >= 0.0)
     dH = xp.where(slack, 0.0, cut_step(H, _change_of_H(r, slopes)))
 
     def bounded(V: Array, dV: Array, rise: Array) -> Array:
@@ -142,7 +142,7 @@ def touching(
 
     args = (sections, x, slope, height_A, height_B)
     H, V_B, V_A = settled(solve, residual, _correct, args)
-    slack = H <= LEAST * sections.size
+    slack = LEAST * sections.size >= H
     upper = hanging(sections, H, V_B, slope)
     lower = hanging(sections.reversed(), H, V_A, -slope)
     return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack, upper, lower)

@@ -105,8 +105,8 @@ def _step(args: Any, found: Ends, resting: Array, r: Array, height: Array) -> Ar
     in_A, in_B = _incidence(junctions)
     K = _stiffness(found)
     both = {"AA": (in_A, in_A), "AB": (in_A, in_B), "BA": (in_B, in_A), "BB": (in_B, in_B)}
-    total = sum(xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both)
-    total = total.reshape(3 * n, 3 * n)
+    blocks = [xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both]
+    total = (blocks[0] + blocks[1] + blocks[2] + blocks[3]).reshape(3 * n, 3 * n)
     # directions that nothing holds stay where they are
     total = total + 1e-12 * held(xp.abs(total).max() + 1e-300) * np.eye(3 * n)
     none = 0.0 * height
@@ -171,7 +171,7 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         return (state[0] < MOST) & ~state[1]
 
     def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, done, t, low, high, y, r, d = state
+        count, _, t, low, high, y, r, d = state
         new = above(y + t * d)
         r_new, d_new = values(new)
         before, after = (r * (new - y)).sum(), (r_new * (new - y)).sum()
