@@ -37,6 +37,7 @@ from swelltree.model.describe_layout import (
     pose_of,
 )
 from swelltree.model.describe_viscous import viscous_notes, with_added_mass
+from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
@@ -127,6 +128,7 @@ def compile(
         all_rows=layout.rows,
         redundant=False,
         report=(),
+        described=Described(system),
     )
     if hulls:
         model = with_group(model, build_hulls(system, layout, hulls))

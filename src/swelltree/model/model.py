@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from swelltree.model.described import Described
 from swelltree.model.layout import Layout, Row
 from swelltree.model.parameters import get_value, set_values
 from swelltree.spatial.arrays import Array, pytree
@@ -48,7 +49,7 @@ class Start:
     angles: Array  # angle of every single-axis rotation, with its turns
 
 
-@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report")
+@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report", "described")
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
 
@@ -71,6 +72,7 @@ class Model:
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
     redundant: bool  # the full set of rows has dependent ones
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
+    described: Described = Described()  # what it was compiled from
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""

@@ -1,0 +1,276 @@
+// The 3-D stage: renderer, camera, picking, labels.
+import {
+  AmbientLight, Box3, Color, DirectionalLight, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PerspectiveCamera,
+  PlaneGeometry, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { make } from "./dom.js";
+import { Lines, tensionColour } from "./lines.js";
+import { on, sameThing, set, state } from "./state.js";
+import { Struts, bodies, joints, markerSize, placeOf } from "./things.js";
+import { Water, cellOf } from "./water.js";
+
+const GLOW = new Color("#ffd25e");
+const NOTHING = new Color("#000000");
+// direction from the scene to the eye
+const VIEWS = {
+  overview: [-0.62, -0.85, 0.52],
+  side: [0, -1, 0.06],
+  front: [-1, 0, 0.08],
+  top: [0, -0.001, 1],
+  low: [-0.75, -0.66, 0.1],
+};
+
+export class Stage {
+  constructor(holder, canvas, labels) {
+    this.holder = holder;
+    this.canvas = canvas;
+    this.labels = labels;
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.scene = new Scene();
+    this.camera = new PerspectiveCamera(38, 1, 0.1, 1000);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableZoom = false; // the wheel scrolls the page until the picture is in use
+    this.controls.listenToKeyEvents(canvas);
+    this.controls.keyPanSpeed = 0; // arrow keys move in time
+    this.controls.addEventListener("change", () => this.touch());
+    canvas.addEventListener("focus", () => (this.controls.enableZoom = true));
+    canvas.addEventListener("blur", () => (this.controls.enableZoom = false));
+    this.lights();
+    this.world = new Group();
+    this.scene.add(this.world);
+    this.position = new Vector3();
+    this.dirty = true;
+    this.frames = 0;
+    this.listenForPicks();
+    new ResizeObserver(() => this.resize()).observe(holder);
+    on("time", () => this.touch());
+    on("selected", () => this.highlight());
+    on("follow", () => this.startFollowing());
+  }
+
+  touch() {
+    this.dirty = true;
+  }
+
+  lights() {
+    this.hemisphere = new HemisphereLight("#ffffff", "#5f7a8c", 1.5);
+    this.sun = new DirectionalLight("#fff6e6", 2.0);
+    this.sun.position.set(0.35, -0.45, 0.82);
+    this.scene.add(this.hemisphere, this.sun, new AmbientLight("#ffffff", 0.25));
+  }
+
+  /** Show a clip; bodies are made anew when it belongs to another scene. */
+  use(clip) {
+    if (this.data !== clip.scene) this.build(clip.scene);
+    this.clip = clip;
+    this.water.use(clip.waves, this.scene);
+    this.colours(this.dark);
+    if (this.lines) this.lines.group.visible = clip.kind === "run";
+    this.touch();
+  }
+
+  build(data) {
+    this.data = data;
+    this.world.clear();
+    for (const label of this.names ?? []) label.element.remove();
+    const low = new Vector3(...(data.reach?.low ?? [-data.size, -data.size, -data.size]));
+    const high = new Vector3(...(data.reach?.high ?? [data.size, data.size, data.size]));
+    this.box = new Box3(low, high);
+    if (data.lines) {
+      const near = data.lines.reach;
+      this.box.expandByPoint(new Vector3(...near.low)).expandByPoint(new Vector3(...near.high));
+    }
+    const size = this.box.getSize(new Vector3());
+    this.span = Math.max(size.x, size.y, size.z, 1e-3);
+    this.made = bodies(this.world, data);
+    const marker = markerSize(this.made, this.span);
+    this.markers = joints(data, this.made, this.world, marker);
+    this.struts = new Struts(data, this.world, marker);
+    this.lines = data.lines ? new Lines(data.lines, this.world) : null;
+    if (!this.water) this.water = new Water(Math.max(size.x, size.y, 0.4 * size.z, 1e-3));
+    this.bed(data);
+    this.names = this.made.map((body) => {
+      const element = make("button", { class: "tag", type: "button", tabindex: "-1", title: body.name, onclick: () => set({ selected: { kind: "body", name: body.name } }) });
+      element.append(make("i"), make("span", { text: body.name }));
+      element.firstChild.style.background = body.color;
+      this.labels.append(element);
+      return { element, body };
+    });
+    this.pickable = [...this.made, ...this.markers, ...this.struts.rows].map((row) => row.mesh);
+    this.look("overview");
+    this.resize();
+    this.highlight();
+  }
+
+  /** The seabed, where there is one near enough to be seen. */
+  bed(data) {
+    if (data.depth === null || (data.depth > 6 * this.span && !data.lines)) return;
+    const reach = 9 * this.span;
+    const bed = new Mesh(new PlaneGeometry(reach, reach), new MeshStandardMaterial({ color: "#a08d6c", roughness: 1 }));
+    const centre = this.box.getCenter(new Vector3());
+    bed.position.set(centre.x, centre.y, -data.depth - 0.002 * this.span);
+    const cell = cellOf(this.span);
+    const grid = new GridHelper(reach, Math.round(reach / cell), "#6f6048", "#8b7a5c");
+    grid.rotation.x = Math.PI / 2;
+    grid.material.transparent = true;
+    grid.material.opacity = 0.45;
+    grid.position.copy(bed.position).setZ(-data.depth);
+    this.world.add(bed, grid);
+  }
+
+  colours(dark) {
+    this.dark = dark;
+    this.scene.background = new Color(dark ? "#101a22" : "#e6f0f6");
+    this.hemisphere.intensity = dark ? 1.1 : 1.6;
+    this.sun.intensity = dark ? 1.6 : 2.0;
+    this.water?.mesh && this.water.colours(dark);
+    this.touch();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    if (!width || !height) return;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, this.sharpness ?? 2));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.lines?.resize(width, height);
+    this.touch();
+  }
+
+  look(name) {
+    const centre = this.box.getCenter(new Vector3());
+    const direction = new Vector3(...VIEWS[name]).normalize();
+    const size = this.box.getSize(new Vector3());
+    const right = new Vector3().crossVectors(new Vector3(0, 0, 1), direction).normalize();
+    const up = new Vector3().crossVectors(direction, right);
+    const extent = (axis) => Math.abs(axis.x) * size.x + Math.abs(axis.y) * size.y + Math.abs(axis.z) * size.z;
+    const half = Math.tan((0.5 * this.camera.fov * Math.PI) / 180);
+    const wide = extent(right) / (2 * half * Math.max(this.camera.aspect, 0.3));
+    const tall = extent(up) / (2 * half);
+    const distance = 0.95 * Math.max(wide, tall) + 0.4 * extent(direction);
+    this.camera.near = distance / 400;
+    this.camera.far = 40 * distance;
+    this.camera.position.copy(centre).addScaledVector(direction, distance);
+    this.camera.updateProjectionMatrix();
+    this.controls.target.copy(centre);
+    this.controls.maxDistance = 12 * distance;
+    this.controls.update();
+    this.startFollowing();
+    this.touch();
+  }
+
+  startFollowing() {
+    const body = this.made?.find((row) => row.name === state.follow);
+    this.followed = body ? { body, last: body.group.position.clone() } : null;
+    if (body) {
+      const shift = body.group.position.clone().sub(this.controls.target);
+      this.controls.target.add(shift);
+      this.camera.position.add(shift);
+      this.controls.update();
+    }
+    this.touch();
+  }
+
+  /** Put everything where it is at the time of the page. */
+  place(t) {
+    this.made.forEach((body, i) => this.clip.pose(i, t, body.group.position, body.group.quaternion));
+    this.struts.update(this.made);
+    if (this.lines && this.clip.kind === "run") this.lines.update(t);
+    this.water.at(t);
+    if (this.followed) {
+      const shift = this.followed.body.group.position.clone().sub(this.followed.last);
+      this.controls.target.add(shift);
+      this.camera.position.add(shift);
+      this.followed.last.copy(this.followed.body.group.position);
+    }
+    const centre = this.controls.target;
+    this.water.move(centre.x, centre.y);
+  }
+
+  /** Draw if anything changed. */
+  draw() {
+    if (!this.dirty || !this.clip) return false;
+    this.dirty = false;
+    this.place(state.time);
+    this.renderer.render(this.scene, this.camera);
+    this.placeLabels();
+    this.frames++;
+    return true;
+  }
+
+  placeLabels() {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    const used = [];
+    for (const { element, body } of this.names) {
+      const p = this.position.copy(body.group.position);
+      p.z += 0.45 * Math.min(body.radius, 0.2 * this.span);
+      p.project(this.camera);
+      const [x, y] = [(0.5 + 0.5 * p.x) * width, (0.5 - 0.5 * p.y) * height];
+      const hidden = p.z > 1 || used.some(([a, b]) => Math.abs(a - x) < 40 && Math.abs(b - y) < 22);
+      element.style.visibility = hidden ? "hidden" : "visible";
+      if (!hidden) used.push([x, y]);
+      element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -130%)`;
+    }
+  }
+
+  highlight() {
+    for (const row of [...(this.made ?? []), ...(this.markers ?? []), ...(this.struts?.rows ?? [])]) {
+      const chosen = sameThing(row.mesh.userData.thing, state.selected);
+      row.mesh.material.emissive.copy(chosen ? GLOW : NOTHING);
+      row.mesh.material.emissiveIntensity = 0.38;
+      if (row.lines) row.lines.material.color.copy(chosen ? GLOW : row.ink);
+    }
+    for (const { element, body } of this.names ?? []) {
+      element.classList.toggle("on", sameThing({ kind: "body", name: body.name }, state.selected));
+    }
+    this.lines?.select(state.selected);
+    this.touch();
+  }
+
+  /** The thing under a place of the picture, or null. */
+  pick(x, y) {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2(((x - left) / width) * 2 - 1, 1 - ((y - top) / height) * 2), this.camera);
+    caster.params.Line2 = { threshold: 8 };
+    const hits = caster.intersectObjects(this.pickable, false);
+    if (this.lines && this.clip.kind === "run") {
+      for (const line of this.lines.lines) {
+        line.geometry.computeBoundingBox();
+        line.geometry.computeBoundingSphere();
+        hits.push(...caster.intersectObject(line.mesh, false));
+      }
+    }
+    hits.sort((p, q) => p.distance - q.distance);
+    return hits[0]?.object.userData.thing ?? null;
+  }
+
+  listenForPicks() {
+    let down = null;
+    this.canvas.addEventListener("pointerdown", (event) => {
+      down = [event.clientX, event.clientY];
+      this.canvas.focus({ preventScroll: true });
+    });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (!down || Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 5) return;
+      set({ selected: this.pick(event.clientX, event.clientY) });
+    });
+  }
+
+  /** Where a thing is drawn on the page, in pixels. */
+  screenOf(name) {
+    const body = this.made.find((row) => row.name === name);
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const p = body.group.position.clone().project(this.camera);
+    return [left + (0.5 + 0.5 * p.x) * width, top + (0.5 - 0.5 * p.y) * height];
+  }
+
+  where(point) {
+    return placeOf(point, this.made, new Vector3()).toArray();
+  }
+}
+
+export { tensionColour };
