@@ -78,6 +78,7 @@ class Channels:
         self.rows: list[dict[str, Any]] = []
         self.plots: list[dict[str, Any]] = []
         self.where: dict[str, list[int]] = {}  # channels of a variable
+        self.blocks_about: dict[int, dict[str, Any]] = {}
         self.settled = settled(dataset)
         count = sum(self._width(name) for name in self._wanted())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
@@ -150,11 +151,6 @@ class Channels:
         self.blocks_about[block["block"]] = block
         self.where[name] = list(range(first, len(self.rows)))
         return self.where[name]
-
-    @property
-    def blocks_about(self) -> dict[int, dict[str, Any]]:
-        """Descriptions of the blocks that channels lie in."""
-        return self.__dict__.setdefault("_blocks_about", {})
 
     def _about(self, name: str, dims: list[str], index: tuple[int, ...]) -> tuple[Any, str, bool]:
         """Owner, label and kind of one entry of a variable."""
@@ -245,6 +241,8 @@ def _sea_and_power(found: Channels) -> None:
     found.plot("Power", "Absorbed power", power, means=True)
     delivered = found.add("delivered_power")
     same = [found.rows[k]["stats"] for k in power] == [found.rows[k]["stats"] for k in delivered]
+    for k in delivered:
+        found.rows[k]["aside"] = same
     if not same:
         found.plot("Power", "Delivered power", delivered, means=True)
     for name, title in (("pto_stroke", "Stroke"), ("pto_force", "PTO force")):
@@ -262,7 +260,9 @@ def _joints(found: Channels) -> None:
     numbers = found.add("joint_coordinate")
     owners = [found.rows[k]["owner"] for k in numbers]
     # a joint with six freedoms is the motion of its body
-    numbers = [k for k, owner in zip(numbers, owners, strict=True) if owners.count(owner) < 6]
+    for k, owner in zip(numbers, owners, strict=True):
+        found.rows[k]["aside"] = owners.count(owner) == 6
+    numbers = [k for k in numbers if not found.rows[k]["aside"]]
     for k in numbers:
         joint, dof = found.rows[k]["owner"][1], found.rows[k]["label"]
         many = owners.count(found.rows[k]["owner"]) > 1
@@ -290,14 +290,14 @@ def _pulls(found: Channels) -> None:
     for k in numbers:
         row = found.rows[k]
         row["legend"] = row["owner"][1]
-    found.plot("Lines", "Greatest tension along the line", numbers[::2])
-    found.plot("Lines", "Tension at end B", numbers[1::2])
-    found.plot("Lines", "Spring tension", found.add("spring_tension"))
+    found.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
+    found.plot("Moorings and lines", "Tension at end B", numbers[1::2])
+    found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
     numbers = found.add("mooring_force")
     for k in numbers:
         row = found.rows[k]
         row["legend"] = f"{row['owner'][1]} {row['label'].rpartition(' ')[2]}"
-    _by_unit(found, "Lines", "Mooring force", numbers)
+    _by_unit(found, "Moorings and lines", "Mooring force", numbers)
 
 
 def _by_unit(found: Channels, section: str, title: str, numbers: list[int]) -> None:

@@ -20,11 +20,8 @@ def sea_spectrum(dataset: xr.Dataset) -> dict[str, Any] | None:
     sea = sea_of(dataset)
     if sea is None or len(sea) < FEW:
         return None
-    omega, a = np.asarray(sea.omega), np.asarray(sea.amplitude)
-    edges = np.linspace(omega.min(), omega.max(), min(48, max(8, len(a) // 3)) + 1)
-    energy, _ = np.histogram(omega, edges, weights=0.5 * a**2)
-    middle, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
-    rows = [{"label": "components of the sea", "values": _digits(energy / width)}]
+    middle, density = binned(np.asarray(sea.omega), 0.5 * np.asarray(sea.amplitude) ** 2)
+    rows = [{"label": "components of the sea", "values": _digits(density)}]
     if "elevation" in dataset:
         found = record_spectrum(
             dataset["time"].values, dataset["elevation"].values, float(sea.ramp)
@@ -33,6 +30,18 @@ def sea_spectrum(dataset: xr.Dataset) -> dict[str, Any] | None:
             seen = np.interp(middle, *found, left=np.nan, right=np.nan)
             rows.append({"label": "sea surface of the run", "values": _digits(seen)})
     return {"omega": _digits(middle), "rows": rows}
+
+
+def binned(omega: np.ndarray, energy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Density of energy over frequency, from bins that hold about as many components each."""
+    order = np.argsort(omega)
+    omega, energy = omega[order], energy[order]
+    parts = np.array_split(np.arange(len(omega)), min(48, max(4, len(omega) // 4)))
+    middle = 0.5 * (omega[1:] + omega[:-1])
+    ends = np.concatenate([[1.5 * omega[0] - 0.5 * omega[1]], middle])
+    edges = np.append([ends[part[0]] for part in parts], 1.5 * omega[-1] - 0.5 * omega[-2])
+    width = np.maximum(np.diff(edges), 1e-9)
+    return 0.5 * (edges[1:] + edges[:-1]), np.array([energy[p].sum() for p in parts]) / width
 
 
 def record_spectrum(
@@ -67,7 +76,9 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
     motion = dataset["rao"].transpose("omega", "wave_direction", "body", "dof").values
     omega = dataset["omega"].values
     both = np.stack([motion.real, motion.imag], axis=-1)
-    size = np.abs(motion[:, 0, :, :3]).max(axis=(1, 2))
+    # the wave that turns bodies most shows most; without rotation the one that lifts them
+    turns = np.abs(motion[:, 0, :, 3:]).max(axis=(1, 2))
+    size = turns if turns.any() else np.abs(motion[:, 0, :, 2]).max(axis=1)
     depth, g = float(dataset.attrs.get("water_depth", np.inf)), float(dataset.attrs.get("g", 9.81))
     found: dict[str, Any] = {
         "bodies": [str(name) for name in dataset["body"].values],
@@ -77,7 +88,6 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
         "headings": [float(x) for x in dataset["wave_direction"].values],
         "motion": blocks.add(both.reshape(len(omega), -1)),
         "peak": int(size[1:-1].argmax() + 1) if len(omega) > 2 else 0,
-        "amplitude": 1.0,
     }
     if "capture_width" in dataset:
         width = dataset["capture_width"].isel(wave_direction=0).transpose("omega", "element")

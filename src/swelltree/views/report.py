@@ -119,9 +119,10 @@ class Data:
         if "reaction" in dataset:
             pairs.append(tables.joints_card(dataset, drawing))
         pairs.append(tables.model_card(dataset, drawing))
-        pairs.append(tables.provenance_card(dataset, source))
         self.cards.append(
-            tables.statistics_card(found) + f'<div class="grid">{"".join(pairs)}</div>'
+            tables.statistics_card(found)
+            + f'<div class="grid">{"".join(pairs)}</div>'
+            + tables.provenance_card(dataset, source)
         )
 
     def page(self, blocks: Blocks, note: str, title: str) -> str:

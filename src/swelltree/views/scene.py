@@ -56,7 +56,7 @@ def scene(
         place, turn = some["position"].values[:, :, :3], continuous(some["quaternion"].values)
         found["time"] = times(some["time"].values)
         found["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
-        found["reach"] = reach(drawing, place)
+        found["reach"] = reach(drawing, place, turn)
     if "line_position" in dataset and "time" in dataset.dims:
         found["lines"] = lines(dataset, blocks, samples)
     return found
@@ -109,15 +109,28 @@ def continuous(quaternion: np.ndarray) -> np.ndarray:
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[..., None]])
 
 
-def reach(drawing: dict[str, Any], place: np.ndarray) -> dict[str, Any]:
-    """The box that holds all bodies at all times, for the camera [m]."""
-    size = np.zeros(len(drawing["bodies"]))
+def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[str, Any]:
+    """The box that holds all bodies at all times, for the camera [m].
+
+    Args:
+        drawing: of the system.
+        place: positions (time, body, 3).
+        turn: quaternions (time, body, 4).
+    """
+    some = np.unique(np.linspace(0, len(place) - 1, 60).astype(int))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i, body in enumerate(drawing["bodies"]):
         vertices = unpack_shape(drawing["shapes"][body["shape"]]).vertices
-        size[i] = np.linalg.norm(vertices, axis=1).max(initial=0.0)
-    finite = np.where(np.isfinite(place), place, 0.0)
-    low = (finite.min(0) - size[:, None]).min(0)
-    high = (finite.max(0) + size[:, None]).max(0)
+        corners = box(*np.ptp(vertices, axis=0)).vertices + 0.5 * (vertices.max(0) + vertices.min(0))
+        w, v = turn[some, i, :1, None], turn[some, i, None, 1:]
+        across = np.cross(v, corners)
+        turned = corners + 2.0 * (w * across + np.cross(v, across))
+        points = (turned + place[some, i, None]).reshape(-1, 3)
+        points = points[np.isfinite(points).all(1)]
+        if len(points):
+            low, high = np.minimum(low, points.min(0)), np.maximum(high, points.max(0))
+    if not np.isfinite(low).all():
+        low, high = np.full(3, -drawing["size"]), np.full(3, drawing["size"])
     return {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
 
 

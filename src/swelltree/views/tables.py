@@ -43,8 +43,8 @@ def chips(dataset: xr.Dataset) -> str:
         values["simulated"] = f"{dataset['time'].values[-1]:g} s"
     sea = sea_of(dataset)
     if sea is not None and len(sea) > 1:
-        values["significant wave height"] = f"{float(sea.Hs):.3g} m"
-        values["mean wave period Tz"] = f"{float(sea.Tz):.3g} s"
+        values["significant height"] = f"{float(sea.Hs):.3g} m"
+        values["mean period Tz"] = f"{float(sea.Tz):.3g} s"
     elif sea is not None and len(sea) == 1:
         values["wave height"] = f"{2 * float(sea.amplitude[0]):.3g} m"
         values["wave period"] = f"{2 * np.pi / float(sea.omega[0]):.3g} s"
@@ -61,7 +61,7 @@ def chips(dataset: xr.Dataset) -> str:
     if "formulation" in attrs:
         values["formulation"] = str(attrs["formulation"]).replace("_", " ")
     if "energy_residual" in dataset and "time" in dataset.dims:
-        values["energy not accounted for"] = f"{100 * relative_residual(dataset):.2g} %"
+        values["energy residual"] = f"{100 * relative_residual(dataset):.2g} %"
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
 
 
@@ -71,7 +71,7 @@ def findings(dataset: xr.Dataset) -> str:
     for line in str(dataset.attrs.get("findings", "")).splitlines():
         kind, _, text = line.partition(": ")
         rows.append((kind.split(" ")[0], text or line))
-    if not rows and "time" in dataset.dims:
+    if not rows and dataset.attrs.get("result") == "success":
         rows = [("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")]
     kinds = ("error", "warning", "good")
     items = "".join(
@@ -90,14 +90,14 @@ def statistics_card(found: dict[str, Any]) -> str:
         return table(
             ["channel", "unit", *STATISTICS],
             [
-                [_name(row), row["unit"], *(short(row["stats"][i]) for i in order)]
+                [_name(row), row["unit"], *(_beside(row["stats"], i) for i in order)]
                 for row in rows[:MOST_ROWS]
             ],
         )
 
     moving = [row for row in found["channels"] if row["stats"][1]]
-    first = [row for row in moving if row["variable"] in SHOWN_FIRST]
-    rest = [row for row in moving if row["variable"] not in SHOWN_FIRST]
+    first = [row for row in moving if _matters(row)]
+    rest = [row for row in moving if not _matters(row)]
     about = (
         f"Samples from {found['settled']:g} s on. Significant: 2 standard deviations, an amplitude. "
         "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
@@ -107,6 +107,17 @@ def statistics_card(found: dict[str, Any]) -> str:
     if first and rest:
         content += folded(f"{len(rest)} more channels", lines(rest))
     return card("Statistics", content)
+
+
+def _matters(row: dict[str, Any]) -> bool:
+    return row["variable"] in SHOWN_FIRST and not row.get("aside", False)
+
+
+def _beside(stats: list[float | None], i: int) -> str:
+    """A statistic; what is nothing beside the range of the channel is zero."""
+    size = max(abs(stats[3] or 0.0), abs(stats[4] or 0.0))
+    value = stats[i]
+    return "0" if value is not None and abs(value) < 5e-5 * size else short(value)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -226,6 +237,7 @@ def provenance_card(dataset: xr.Dataset, source: str) -> str:
         if key not in HIDDEN and str(value)
     ]
     content = text_table(["setting", "value"], rows)
+    content = folded("Settings, versions and sea", content)
     text = str(dataset.attrs.get("case", ""))
     if text:
         content += folded("The case file", f"<pre>{escape(text)}</pre>")
@@ -244,7 +256,7 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
 def comparison_card(names: list[str], found: list[dict[str, Any]]) -> str:
     """Standard deviations and extremes of several runs side by side."""
     keys = [
-        {_name(row): row for row in one["channels"] if row["variable"] in SHOWN_FIRST}
+        {_name(row): row for row in one["channels"] if _matters(row)}
         for one in found
     ]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]

@@ -55,5 +55,5 @@ def turning(dataset: Any, dim: str, index: int) -> bool:
 
 def power_text(watts: float) -> str:
     """A power with a unit that fits."""
-    unit, factor = prefixed("W", abs(watts))
+    unit, factor = prefixed("W", 2.0 * abs(watts))
     return f"{watts * factor:.3g} {unit}"

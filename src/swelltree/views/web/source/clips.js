@@ -115,12 +115,14 @@ export function modeClips(modes, scene, span) {
 }
 
 /** The response to a regular wave of one frequency and heading. */
-export function waveClip(rao, scene, heading, row) {
+export function waveClip(rao, scene, heading, row, span) {
   const table = block(rao.motion);
   const omega = rao.omega[row];
   const n = scene.bodies.length;
   const beta = rao.headings[heading];
-  const amplitude = rao.amplitude;
+  const k = rao.wavenumber[row];
+  // a wave of moderate steepness, not higher than the scene can show
+  const amplitude = Math.min(0.06 / k, 0.08 * span);
   const shape = scene.bodies.map((_, i) => {
     const at = (k, part) => amplitude * table.value((((heading * n + i) * 6 + k) * 2) + part, row);
     return {
@@ -128,10 +130,9 @@ export function waveClip(rao, scene, heading, row) {
       im: Array.from({ length: 6 }, (_, k) => at(k, 1)),
     };
   });
-  const k = rao.wavenumber[row];
   return new HarmonicClip(scene, {
     kind: "wave",
-    label: `Wave of ${((2 * Math.PI) / omega).toPrecision(3)} s`,
+    label: `Wave of ${((2 * Math.PI) / omega).toPrecision(3)} s, ${(2 * amplitude).toPrecision(2)} m high`,
     period: (2 * Math.PI) / omega,
     sign: -1,
     shape,

@@ -6,7 +6,7 @@ import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeome
 import { block, TimeBase } from "./blocks.js";
 
 const SLACK = new Color("#9aa7b2");
-const GROUNDED = new Color("#8a6f4d");
+const GROUNDED = new Color("#7a4f1d");
 // from low to high tension
 const RAMP = ["#2b83ba", "#5bb8a8", "#c7e07a", "#fdae61", "#d7191c"].map((c) => new Color(c));
 
@@ -29,9 +29,10 @@ export class Lines {
       const geometry = new LineSegmentsGeometry();
       geometry.setPositions(new Float32Array(6 * this.segments));
       geometry.setColors(new Float32Array(6 * this.segments));
-      const material = new LineMaterial({ vertexColors: true, linewidth: 3.2 });
+      const material = new LineMaterial({ vertexColors: true, linewidth: 3.2, transparent: true });
       const line = new LineSegments2(geometry, material);
       line.frustumCulled = false;
+      line.renderOrder = 6; // after the water: tension keeps its colour
       line.userData.thing = { kind: "line", name };
       this.group.add(line);
       return { name, i, mesh: line, geometry, material };

@@ -58,7 +58,8 @@ function gatherClips() {
     if (fits(rao.bodies, scene)) {
       rao.heading = 0;
       rao.row = rao.peak;
-      rao.clip = waveClip(rao, scene, 0, rao.peak);
+      rao.span = span;
+      rao.clip = waveClip(rao, scene, 0, rao.peak, span);
       rao.scene = scene;
       clips.push(rao.clip);
     }
@@ -164,7 +165,7 @@ function raoPlots(rao) {
 
 /** A click on a response plot plays the wave of that frequency. */
 function playWave(rao, row) {
-  const clip = waveClip(rao, rao.scene, rao.heading, row);
+  const clip = waveClip(rao, rao.scene, rao.heading, row, rao.span);
   const i = clips.indexOf(rao.clip);
   clips[i] = clip;
   rao.clip = clip;

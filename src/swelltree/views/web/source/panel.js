@@ -96,7 +96,7 @@ function showSelected() {
   function show(k) {
     if (plot) forget(plot);
     const channel = run.channels[k];
-    plot = channelsInTime(place, run, { title: channel.label, unit: channel.unit, series: [{ channel: k, label: channel.label, color: "#2f6fb0" }] }, 150);
+    plot = channelsInTime(place, run, { title: channel.label, unit: channel.unit, series: [{ channel: k, label: channel.label, color: "#2f6fb0" }] }, 170);
     for (const row of rows) row.button.setAttribute("aria-pressed", String(row.k === k));
   }
   show(most.k);

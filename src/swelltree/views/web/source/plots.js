@@ -10,12 +10,12 @@ function ink() {
   return themed("--soft");
 }
 
-function axes(xLabel, unit) {
+function axes(xLabel) {
   const font = "11.5px system-ui, sans-serif";
   const common = { stroke: ink, font, grid: { stroke: () => themed("--grid"), width: 1 }, ticks: { show: false } };
   return [
     { ...common, label: xLabel, labelFont: font, labelSize: 16, size: 30, space: 60 },
-    { ...common, size: 54, values: (_, ticks) => ticks.map((v) => tick(v, ticks)), label: unit, labelFont: font, labelSize: 14 },
+    { ...common, size: 48, space: 26, values: (_, ticks) => ticks.map((v) => tick(v, ticks)) },
   ];
 }
 
@@ -148,7 +148,7 @@ export function channelsInTime(place, run, about, height = 190) {
     legend: { show: false },
     cursor: { drag: { x: true, y: false }, points: { size: 6 }, y: false },
     scales: { x: { time: false }, y: { range: range } },
-    axes: axes("time [s]", about.unit),
+    axes: axes("time [s]"),
     series: [{}, ...about.series.map((row, i) => ({
       label: row.label,
       stroke: row.color,
@@ -194,7 +194,7 @@ export function frequencyPlot(title, unit, x, rows, more = {}) {
       legend: { show: false },
       cursor: { drag: { x: true, y: false }, y: false },
       scales: { x: { time: false }, y: { range: (u, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.08 || 1] } },
-      axes: axes(more.xLabel ?? "wave frequency [rad/s]", unit),
+      axes: axes(more.xLabel ?? "wave frequency [rad/s]"),
       series: [{}, ...rows.map((row, i) => ({
         label: row.label, stroke: row.color, width: 1.8, dash: row.dash ?? dashes[Math.floor(i / 8)] ?? [],
         fill: row.fill ? row.color + "22" : undefined, points: { show: x.length < 12 },

@@ -1,7 +1,7 @@
 // The 3-D stage: renderer, camera, picking, labels.
 import {
-  AmbientLight, Box3, Color, DirectionalLight, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PerspectiveCamera,
-  PlaneGeometry, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+  AmbientLight, Box3, BufferAttribute, Color, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PerspectiveCamera,
+  Raycaster, RingGeometry, Scene, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { make } from "./dom.js";
@@ -20,6 +20,7 @@ const VIEWS = {
   top: [0, -0.001, 1],
   low: [-0.75, -0.66, 0.1],
 };
+const WITH_LINES = [-0.62, -0.85, 0.2]; // an overview that looks through the water
 
 export class Stage {
   constructor(holder, canvas, labels) {
@@ -66,6 +67,7 @@ export class Stage {
     if (this.data !== clip.scene) this.build(clip.scene);
     this.clip = clip;
     this.water.use(clip.waves, this.scene);
+    this.water.mesh.material.uniforms.cover.value = this.lines ? 0.42 : 0.84;
     this.colours(this.dark);
     if (this.lines) this.lines.group.visible = clip.kind === "run";
     this.touch();
@@ -99,24 +101,37 @@ export class Stage {
       return { element, body };
     });
     this.pickable = [...this.made, ...this.markers, ...this.struts.rows].map((row) => row.mesh);
-    this.look("overview");
+    const cell = cellOf(this.water.span);
+    document.getElementById("scale").textContent = `grid ${cell >= 1 ? cell : cell.toPrecision(1)} m`;
     this.resize();
+    this.look("overview");
     this.highlight();
   }
 
   /** The seabed, where there is one near enough to be seen. */
   bed(data) {
     if (data.depth === null || (data.depth > 6 * this.span && !data.lines)) return;
-    const reach = 9 * this.span;
-    const bed = new Mesh(new PlaneGeometry(reach, reach), new MeshStandardMaterial({ color: "#a08d6c", roughness: 1 }));
+    const reach = 4.5 * this.span;
+    const disc = new RingGeometry(0.001, reach, 72, 12);
+    const places = disc.attributes.position;
+    const tints = new Float32Array(4 * places.count);
+    for (let i = 0; i < places.count; i++) {
+      const away = Math.hypot(places.getX(i), places.getY(i)) / reach;
+      tints.set([0.24, 0.3, 0.3, 1 - Math.min(Math.max((away - 0.45) / 0.5, 0), 1)], 4 * i);
+    }
+    disc.setAttribute("color", new BufferAttribute(tints, 4));
+    const bed = new Mesh(disc, new MeshStandardMaterial({ vertexColors: true, transparent: true, roughness: 1, side: DoubleSide }));
     const centre = this.box.getCenter(new Vector3());
-    bed.position.set(centre.x, centre.y, -data.depth - 0.002 * this.span);
+    bed.position.set(centre.x, centre.y, -data.depth - 0.004 * this.span);
+    bed.renderOrder = -2;
     const cell = cellOf(this.span);
-    const grid = new GridHelper(reach, Math.round(reach / cell), "#6f6048", "#8b7a5c");
+    const across = Math.ceil((2 * this.span) / cell) * cell;
+    const grid = new GridHelper(across, Math.round(across / cell), "#4d6468", "#5c767a");
     grid.rotation.x = Math.PI / 2;
     grid.material.transparent = true;
-    grid.material.opacity = 0.45;
-    grid.position.copy(bed.position).setZ(-data.depth);
+    grid.material.opacity = 0.5;
+    grid.renderOrder = -1;
+    grid.position.copy(bed.position).setZ(-data.depth - 0.002 * this.span);
     this.world.add(bed, grid);
   }
 
@@ -142,7 +157,7 @@ export class Stage {
 
   look(name) {
     const centre = this.box.getCenter(new Vector3());
-    const direction = new Vector3(...VIEWS[name]).normalize();
+    const direction = new Vector3(...(name === "overview" && this.lines ? WITH_LINES : VIEWS[name])).normalize();
     const size = this.box.getSize(new Vector3());
     const right = new Vector3().crossVectors(new Vector3(0, 0, 1), direction).normalize();
     const up = new Vector3().crossVectors(direction, right);
@@ -150,7 +165,7 @@ export class Stage {
     const half = Math.tan((0.5 * this.camera.fov * Math.PI) / 180);
     const wide = extent(right) / (2 * half * Math.max(this.camera.aspect, 0.3));
     const tall = extent(up) / (2 * half);
-    const distance = 0.95 * Math.max(wide, tall) + 0.4 * extent(direction);
+    const distance = 1.12 * Math.max(wide, tall) + 0.42 * extent(direction);
     this.camera.near = distance / 400;
     this.camera.far = 40 * distance;
     this.camera.position.copy(centre).addScaledVector(direction, distance);

@@ -56,7 +56,7 @@ export function bodies(scene, data) {
 export function markerSize(made, span) {
   const sizes = made.map((body) => body.radius).sort((p, q) => p - q);
   const usual = sizes.length ? sizes[Math.floor(sizes.length / 2)] : span;
-  return Math.max(0.045 * Math.min(usual, span), 0.006 * span);
+  return Math.max(0.06 * Math.min(usual, span), 0.006 * span);
 }
 
 function steel(colour = "#56626e") {
