@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.views.plot.style import INK, SOFT, below, color, figure, heading, legend
+from swelltree.views.plot.style import INK, SOFT, below, color, figure, heading, legend, short
 from swelltree.views.scene import drawing_of
 from swelltree.views.units import prefixed
 
@@ -146,7 +146,7 @@ def topology(system: Any) -> Figure:
         (x0, y0), (x1, y1) = places[first], places[second]
         ax.plot([x0, x1], [y0, y1], look, color="#94a4b0", linewidth=1.5, zorder=1)
         at = (0.5 * (x0 + x1), 0.5 * (y0 + y1) - 0.1)
-        ax.text(*at, _short(name), fontsize=8, color=SOFT, ha="center", parse_math=False)
+        ax.text(*at, short(name, 22), fontsize=8, color=SOFT, ha="center", parse_math=False)
 
     for i, (joint, parent) in enumerate(zip(tree.tree_joint, tree.parent, strict=True)):
         link(parent, i, joint, "-")
@@ -159,7 +159,7 @@ def topology(system: Any) -> Figure:
         look["facecolor"] = "#dfe7ed" if i < 0 else color(i)
         ax.text(
             *places[i],
-            _short(name),
+            short(name, 22),
             fontsize=9,
             color=INK if i < 0 else "white",
             ha="center",
@@ -168,12 +168,8 @@ def topology(system: Any) -> Figure:
             parse_math=False,
             zorder=2,
         )
-    heading(ax, _short(system.name, 60), "dashed: closed by equations" if tree.cut_joints else "")
+    heading(ax, short(system.name, 60), "dashed: closed by equations" if tree.cut_joints else "")
     return fig
-
-
-def _short(text: str, most: int = 22) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _depths(parent: tuple[int, ...]) -> list[int]:

@@ -52,6 +52,7 @@ def style(number: int) -> str:
 
 def heading(ax: Any, text: str, unit: str) -> None:
     """Name of a panel with its unit; names are shown as they are, not as formulas."""
+    text = short(text, 90)
     ax.set_title(text, loc="left", fontsize=9.5, color=INK, fontweight="bold", parse_math=False)
     ax.set_title(unit, loc="right", fontsize=8, color=SOFT)
 
@@ -83,6 +84,12 @@ def plain(made: Any) -> None:
     """Names in a legend are shown as they are, not as formulas."""
     for text in made.get_texts():
         text.set_parse_math(False)
+        text.set_text(short(text.get_text()))
+
+
+def short(text: str, most: int = 32) -> str:
+    """A name that fits; very long ones lose their end."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def to_png(fig: Figure, dpi: int = 130) -> bytes:

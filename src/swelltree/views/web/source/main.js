@@ -218,7 +218,6 @@ function start() {
   if (clips.length && !still) set({ playing: true });
   let last = performance.now();
   let slow = 0;
-  let level = 0;
   const times = [];
   requestAnimationFrame(function frame(now) {
     const passed = Math.min((now - last) / 1000, 0.25);
@@ -228,19 +227,16 @@ function start() {
     if (drawn && state.playing) {
       times.push(passed);
       if (times.length > 60) times.shift();
-      // a machine without graphics card gets a coarser sea and fewer pixels
-      slow = passed > 0.03 ? slow + 1 : Math.max(0, slow - 2);
-      if (slow > 24 && level < 2) {
-        level += 1;
+      // half a minute of slow pictures would be noticed: one second is enough to be simpler
+      slow = passed > 0.035 ? slow + passed : Math.max(0, slow - 2 * passed);
+      if (slow > 1.2) {
+        stage.simpler();
         slow = 0;
-        stage.water.refine([150, 84, 52][level]);
-        stage.sharpness = 1;
-        stage.resize();
       }
     }
     requestAnimationFrame(frame);
   });
-  window.swelltree = probe(times, () => level);
+  window.swelltree = probe(times);
 }
 
 function savePicture() {
@@ -254,16 +250,17 @@ function savePicture() {
 }
 
 /** For tests and the browser's console. */
-function probe(times, level) {
+function probe(times) {
   return {
     state,
     set,
     data,
+    stage,
     clips,
     chooseClip,
     frames: () => stage?.frames ?? 0,
     rate: () => (times.length ? times.length / times.reduce((sum, x) => sum + x, 0) : 0),
-    quality: level,
+    quality: () => stage?.quality,
     body(name) {
       const body = stage.made.find((row) => row.name === name);
       return { position: body.group.position.toArray(), quaternion: body.group.quaternion.toArray() };

@@ -22,12 +22,29 @@ const VIEWS = {
 };
 const WITH_LINES = [-0.62, -0.85, 0.2]; // an overview that looks through the water
 
+/** Whether pictures are made by the processor, which is slow. */
+function drawnBySoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const more = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = more ? String(gl.getParameter(more.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+// cells of the sea along a side, and most pixels per point of the screen
+const QUALITY = [
+  { cells: 150, sharp: 2 },
+  { cells: 84, sharp: 1 },
+  { cells: 44, sharp: 0.8 },
+];
+
 export class Stage {
   constructor(holder, canvas, labels) {
     this.holder = holder;
     this.canvas = canvas;
     this.labels = labels;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.software = drawnBySoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, preserveDrawingBuffer: true });
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(38, 1, 0.1, 1000);
     this.camera.up.set(0, 0, 1);
@@ -44,6 +61,7 @@ export class Stage {
     this.position = new Vector3();
     this.dirty = true;
     this.frames = 0;
+    this.quality = this.software ? 2 : 0;
     this.listenForPicks();
     new ResizeObserver(() => this.resize()).observe(holder);
     on("time", () => this.touch());
@@ -53,6 +71,15 @@ export class Stage {
 
   touch() {
     this.dirty = true;
+  }
+
+  /** Coarser sea and fewer pixels, for machines that are slow. */
+  simpler() {
+    if (this.quality + 1 >= QUALITY.length) return;
+    this.quality += 1;
+    this.water.refine(QUALITY[this.quality].cells);
+    this.water.use(this.clip.waves, this.scene);
+    this.resize();
   }
 
   lights() {
@@ -91,7 +118,7 @@ export class Stage {
     this.markers = joints(data, this.made, this.world, marker);
     this.struts = new Struts(data, this.world, marker);
     this.lines = data.lines ? new Lines(data.lines, this.world) : null;
-    if (!this.water) this.water = new Water(Math.max(size.x, size.y, 0.4 * size.z, 1e-3));
+    if (!this.water) this.water = new Water(Math.max(size.x, size.y, 0.4 * size.z, 1e-3), QUALITY[this.quality].cells);
     this.bed(data);
     this.names = this.made.map((body) => {
       const element = make("button", { class: "tag", type: "button", tabindex: "-1", title: body.name, onclick: () => set({ selected: { kind: "body", name: body.name } }) });
@@ -147,7 +174,7 @@ export class Stage {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.holder;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, this.sharpness ?? 2));
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, QUALITY[this.quality].sharp));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();

@@ -99,17 +99,17 @@ function sheet(reach, inner, cells) {
 }
 
 export class Water {
-  constructor(span) {
+  constructor(span, cells) {
     this.span = span;
     this.reach = 4.5 * span;
-    this.cells = 150;
+    this.cells = cells;
     this.mesh = null;
     this.sea = null;
   }
 
   /** The sea of a clip; null is still water. */
   use(sea, scene) {
-    this.sea = sea && sea.amplitude.length ? sea : null;
+    this.sea = sea && sea.amplitude.length ? this.resolved(sea) : null;
     const count = Math.max(1, Math.min(MOST, this.sea?.amplitude.length ?? 1));
     const old = this.mesh;
     this.angles = Array.from({ length: count }, () => new Vector4(0, 0, 0, 0));
@@ -147,11 +147,20 @@ export class Water {
     this.colours();
   }
 
+  /** The waves that the grid can show. */
+  resolved(sea) {
+    const finest = (1.1 * this.span) / Math.round(0.35 * this.cells);
+    const kept = sea.amplitude.map((_, i) => i).filter((i) => Math.hypot(sea.kx[i], sea.ky[i]) * 2.5 * finest < 2 * Math.PI);
+    if (!kept.length) return sea;
+    const rows = Object.fromEntries(["amplitude", "omega", "kx", "ky", "phase"].map((key) => [key, kept.map((i) => sea[key][i])]));
+    return { ...rows, ramp: sea.ramp };
+  }
+
   /** Coarser or finer, for slow machines. */
   refine(cells) {
     this.cells = cells;
-    this.mesh.geometry.dispose();
-    this.mesh.geometry = sheet(this.reach, 1.1 * this.span, cells);
+    this.mesh?.geometry.dispose();
+    if (this.mesh) this.mesh.geometry = sheet(this.reach, 1.1 * this.span, cells);
   }
 
   colours(dark = this.dark) {
