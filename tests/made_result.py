@@ -1,5 +1,7 @@
 """Results made up without a simulation: smooth motions of a known system, with or without lines."""
 
+import itertools
+
 import numpy as np
 import xarray as xr
 
@@ -11,16 +13,34 @@ from swelltree.waves.sea import elevation, realise
 
 HOSTILE = (
     "</script><script>hacked=1</script>",
-    "<img src=x onerror=\"hacked=1\"> 'quoted' \"twice\" `and` &amp; ${more}",
+    '<img src=x onerror="hacked=1"> \'quoted\' "twice" `and` &amp; ${more}',
     "浮体 плавучий σῶμα",
     "very " * 60 + "long",
     "{{blocks}} $x_1^2$",
 )
-CHANNELS = (
-    "velocity acceleration wrench coordinate rate reaction kinetic_energy potential_energy work "
-    "energy_residual closure hydro_excitation hydro_radiation hydro_hydrostatics absorbed_power "
-    "delivered_power pto_losses pto_stored_energy pto_force pto_stroke pto_rate"
-).split()
+CHANNELS = [
+    "velocity",
+    "acceleration",
+    "wrench",
+    "coordinate",
+    "rate",
+    "reaction",
+    "kinetic_energy",
+    "potential_energy",
+    "work",
+    "energy_residual",
+    "closure",
+    "hydro_excitation",
+    "hydro_radiation",
+    "hydro_hydrostatics",
+    "absorbed_power",
+    "delivered_power",
+    "pto_losses",
+    "pto_stored_energy",
+    "pto_force",
+    "pto_stroke",
+    "pto_rate",
+]
 
 
 def made_system(names=("one", "two", "three"), depth=50.0):
@@ -30,7 +50,7 @@ def made_system(names=("one", "two", "three"), depth=50.0):
     ]
     hinges = [
         sw.Hinge(f"hinge {i}", a.at(17.0, 0.0, 0.0), b.at(-17.0, 0.0, 0.0))
-        for i, (a, b) in enumerate(zip(bodies[:-1], bodies[1:], strict=True))
+        for i, (a, b) in enumerate(itertools.pairwise(bodies))
     ]
     return sw.System(
         names[0],

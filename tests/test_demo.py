@@ -24,7 +24,9 @@ def short(tmp_path_factory):
 def test_the_demo_writes_all_its_files(short):
     folder, result, files = short
     pictures = ["energy.png", "motion.png", "rao.png", "sea.png"]
-    names = sorted(["barges.nc", "demo.nc", "demo.toml", "modes.nc", "rao.nc", "report.html", *pictures])
+    names = sorted(
+        ["barges.nc", "demo.nc", "demo.toml", "modes.nc", "rao.nc", "report.html", *pictures]
+    )
     assert sorted(p.name for p in folder.iterdir()) == names
     assert files[-1] == folder / "report.html"
     assert sw.load_result(folder / "demo.nc").identical(result)

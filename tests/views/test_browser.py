@@ -6,11 +6,13 @@ import time
 
 import numpy as np
 import pytest
-from made_result import HOSTILE, made_run
 
+from made_result import HOSTILE, made_run
 from swelltree.views.report import write_report
 
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), "")
+CHROMIUM = next(
+    (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), ""
+)
 FLAGS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",

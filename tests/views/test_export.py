@@ -5,9 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from made_result import HOSTILE, made_run
 
 import swelltree as sw
+from made_result import HOSTILE, made_run
 from swelltree.views.film import write_film
 
 
@@ -50,7 +50,9 @@ def test_gltf_moves_the_bodies_as_the_run_does(tmp_path):
 def test_a_film_has_a_picture_for_every_time(tmp_path):
     from PIL import Image
 
-    path = write_film(made_run(duration=20.0), tmp_path / "run.gif", duration=0.5, rate=6, width=160)
+    path = write_film(
+        made_run(duration=20.0), tmp_path / "run.gif", duration=0.5, rate=6, width=160
+    )
     with Image.open(path) as film:
         assert film.n_frames == 4
         assert film.size == (160, 90)
@@ -59,7 +61,9 @@ def test_a_film_has_a_picture_for_every_time(tmp_path):
 
 def test_mp4_without_ffmpeg_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(sw.SwelltreeError, match=r"\.mp4 needs ffmpeg. Install it, or write a \.gif"):
+    with pytest.raises(
+        sw.SwelltreeError, match=r"\.mp4 needs ffmpeg. Install it, or write a \.gif"
+    ):
         sw.export(made_run(duration=10.0), tmp_path / "run.mp4")
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import xarray as xr
-from made_hydro import heaving_float
-from made_result import HOSTILE, made_run, made_system
 
 import swelltree as sw
+from made_hydro import heaving_float
+from made_result import HOSTILE, made_run, made_system
 from swelltree.views import plot
 
 
@@ -31,7 +31,7 @@ def test_timeseries_takes_labels_and_units_from_the_data(run):
     assert drawn[:, 1] == pytest.approx(wanted)
     assert titles(plot.timeseries(run["elevation"]))[0][1] == "m"
     assert titles(plot.timeseries(run, "pto_force"))[0][1] == "kN m"
-    with pytest.raises(sw.SwelltreeError, match="no variable 'positoin' in time. Did you mean"):
+    with pytest.raises(sw.SwelltreeError, match=r"no variable 'positoin' in time. Did you mean"):
         plot.timeseries(run, "positoin")
 
 
@@ -44,7 +44,7 @@ def test_spectrum_of_the_sea_holds_its_energy():
     assert energy == pytest.approx(wanted, rel=0.15)
     x, parts = lines_of(ax)["components of the sea"].T
     assert 4 * np.sqrt(np.trapezoid(parts, x)) == pytest.approx(2.0, rel=0.1)
-    with pytest.raises(sw.SwelltreeError, match="at least 256 even samples"):
+    with pytest.raises(sw.SwelltreeError, match=r"at least 256 even samples"):
         plot.spectrum(run.isel(time=slice(0, 100)))
 
 
@@ -55,7 +55,7 @@ def test_forces_of_a_body_by_cause(run):
     wanted = run["excitation_force"].sel(body="two", dof="Surge").values
     factor = {"kN": 1e-3, "MN": 1e-6, "N": 1.0}[titles(fig)[0][1]]
     assert drawn[:, 1] == pytest.approx(factor * wanted)
-    with pytest.raises(sw.SwelltreeError, match="body 'tow' is not in the result. Did you mean"):
+    with pytest.raises(sw.SwelltreeError, match=r"body 'tow' is not in the result. Did you mean"):
         plot.forces(run, "tow")
 
 
@@ -65,7 +65,7 @@ def test_phase_of_a_joint_and_of_a_body(run):
         np.degrees(run["joint_coordinate"].sel(coordinate="hinge 0__Pitch").values)
     )
     assert plot.phase(run, "one__Heave").axes[0].get_xlabel() == "one Heave [m]"
-    with pytest.raises(sw.SwelltreeError, match="is no coordinate of the result"):
+    with pytest.raises(sw.SwelltreeError, match=r"is no coordinate of the result"):
         plot.phase(run, "nothing")
 
 
@@ -74,7 +74,7 @@ def test_profile_of_a_line(run):
     heights = fig.axes[0].lines[0].get_ydata()
     assert heights == pytest.approx(run["line_position"].sel(time=20.0, method="nearest")[1, :, 2])
     assert titles(fig)[1] == ("Tension from end A to end B", "kN")
-    with pytest.raises(sw.SwelltreeError, match="the result has no lines"):
+    with pytest.raises(sw.SwelltreeError, match=r"the result has no lines"):
         plot.line_profile(made_run(duration=5.0))
 
 
@@ -95,7 +95,7 @@ def test_a_mode_is_drawn_from_its_shape():
     assert ax.get_title("left") == "Mode 1: 8 s, damping 1 %"
     rest, down, up = (line.get_ydata().mean() for line in ax.lines[:3])
     assert down < rest < up
-    with pytest.raises(sw.SwelltreeError, match="mode 3 is not in the result. It has 1 to 2"):
+    with pytest.raises(sw.SwelltreeError, match=r"mode 3 is not in the result. It has 1 to 2"):
         plot.mode(modes, 3)
 
 
@@ -107,7 +107,7 @@ def test_hydro_shows_data_kernel_and_fit():
     own = data["added_mass"].sel(influenced_dof=label, radiating_dof=label)
     assert added == pytest.approx(own.sel(omega=omega).values)
     assert any(name.startswith("fit, ") for name in lines_of(fig.axes[0]))
-    with pytest.raises(sw.SwelltreeError, match="the data have no 'x__Heave'"):
+    with pytest.raises(sw.SwelltreeError, match=r"the data have no 'x__Heave'"):
         plot.hydro(data, "x__Heave")
 
 

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from made_result import HOSTILE, made_run
 
 import swelltree as sw
+from made_result import HOSTILE, made_run
 from swelltree.views.report import filled, in_script, page, write_report
 
 
@@ -94,15 +94,15 @@ def test_an_hour_at_twenty_hertz_is_written_small(tmp_path):
 
 
 def test_a_report_is_written_whole_or_not_at_all(run, tmp_path):
-    with pytest.raises(sw.SwelltreeError, match="the folder '.*none' does not exist. Make it"):
+    with pytest.raises(sw.SwelltreeError, match=r"the folder '.*none' does not exist. Make it"):
         write_report(run, tmp_path / "none" / "report.html")
-    with pytest.raises(sw.SwelltreeError, match="result file '.*' does not exist"):
+    with pytest.raises(sw.SwelltreeError, match=r"result file '.*' does not exist"):
         write_report(tmp_path / "gone.nc", tmp_path / "report.html")
     (tmp_path / "bad.nc").write_bytes(b"not netCDF")
-    with pytest.raises(sw.SwelltreeError, match="cannot be read"):
+    with pytest.raises(sw.SwelltreeError, match=r"cannot be read"):
         write_report(tmp_path / "bad.nc", tmp_path / "report.html")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.nc"]
-    with pytest.raises(sw.SwelltreeError, match="a report needs at least one result"):
+    with pytest.raises(sw.SwelltreeError, match=r"a report needs at least one result"):
         write_report([], tmp_path / "report.html")
 
 

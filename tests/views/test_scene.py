@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from made_result import HOSTILE, made_run, made_system
 
 import swelltree as sw
+from made_result import HOSTILE, made_run, made_system
 from swelltree.system.drawing import (
     MOST_FACES,
     box,

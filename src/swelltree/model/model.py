@@ -89,3 +89,15 @@ class Model:
             values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}.
         """
         return set_values(self, values)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from swelltree.system.notebook import system_html
+
+        layout, freedoms = self.layout, self.layout.n_tree - len(self.cut_rows)
+        counts = f"{layout.n_bodies} bodies, {layout.n_joints} joints, {freedoms} freedoms"
+        notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)
+        system = self.described.system
+        whole = "" if system is None else system_html(system)
+        return f"<div><p>Model: {counts}</p>{whole}<ul>{notes}</ul></div>"

@@ -150,7 +150,9 @@ def shape(body: Body, size: float) -> Panels:
     sides, axes = sides_from_inertia(body)
     sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
     panels = box(*sides)
-    return Panels(panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces)
+    return Panels(
+        panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces
+    )
 
 
 def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:

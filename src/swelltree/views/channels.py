@@ -126,9 +126,7 @@ class Channels:
             columns.append(column)
         return self.keep(name, abouts, columns)
 
-    def keep(
-        self, name: str, abouts: list[dict[str, Any]], columns: list[np.ndarray]
-    ) -> list[int]:
+    def keep(self, name: str, abouts: list[dict[str, Any]], columns: list[np.ndarray]) -> list[int]:
         """Pack columns as one block; units with a prefix that fits all of one unit."""
         if not columns:
             return []
@@ -204,9 +202,7 @@ def _alive(stats: list[float | None]) -> bool:
     return low is not None and high is not None and max(abs(low), abs(high)) > 1e-9
 
 
-def channels(
-    dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES
-) -> dict[str, Any]:
+def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES) -> dict[str, Any]:
     """Channels, plots and time base of a run.
 
     Args:

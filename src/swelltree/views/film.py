@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 EYE = np.array([-0.55, -0.75, 0.38])  # direction from the scene to the eye
 SUN = np.array([0.35, -0.45, 0.82])
-WATER, CREST, SKY = (np.array(c) for c in ([0.13, 0.38, 0.53], [0.38, 0.67, 0.78], [0.90, 0.94, 0.97]))
+WATER, CREST, SKY = (
+    np.array(c) for c in ([0.13, 0.38, 0.53], [0.38, 0.67, 0.78], [0.90, 0.94, 0.97])
+)
 
 
 def write_film(
@@ -96,10 +98,10 @@ def pictures(dataset: xr.Dataset, times: np.ndarray, width: int) -> Iterator[np.
             quads = np.concatenate([quads, own])
             colours = np.concatenate([colours, _shaded(own, COLORS[k % len(COLORS)], eye)])
         seen = quads - centre
-        order = np.argsort((seen.mean(1) @ eye))
+        order = np.argsort(seen.mean(1) @ eye)
         flat = np.stack([seen @ right, seen @ up], axis=-1)[order]
-        faces.set_verts(flat)
-        faces.set_facecolor(colours[order])
+        faces.set_verts(list(flat))
+        faces.set_facecolor(list(map(tuple, colours[order])))
         note.set_text(f"{t:.1f} s")
         canvas.draw()
         yield np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -75,7 +75,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
 
     motion = dataset["rao"].transpose("omega", "wave_direction", "body", "dof").values
     omega = dataset["omega"].values
-    both = np.stack([motion.real, motion.imag], axis=-1)
+    both = np.stack([np.real(motion), np.imag(motion)], axis=-1)
     # the wave that turns bodies most shows most; without rotation the one that lifts them
     turns = np.abs(motion[:, 0, :, 3:]).max(axis=(1, 2))
     size = turns if turns.any() else np.abs(motion[:, 0, :, 2]).max(axis=1)

@@ -98,7 +98,9 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
             target = {"node": i, "path": name}
             tracks.append({"sampler": len(samplers) - 1, "target": target})
     count = len(nodes)
-    nodes.append({"name": drawing["name"] or "system", "children": [*range(count)], "rotation": Z_UP})
+    nodes.append(
+        {"name": drawing["name"] or "system", "children": [*range(count)], "rotation": Z_UP}
+    )
     content = {
         "asset": {"version": "2.0", "generator": "swelltree"},
         "scene": 0,

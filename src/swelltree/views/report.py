@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -26,8 +25,6 @@ from swelltree.views.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
 
 if TYPE_CHECKING:
     import xarray as xr
-
-Results = "xr.Dataset | str | Path | Sequence[xr.Dataset | str | Path]"
 
 
 def write_report(results: Any, path: str | Path, *, note: str = "", title: str = "") -> Path:

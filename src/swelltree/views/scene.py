@@ -121,7 +121,9 @@ def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i, body in enumerate(drawing["bodies"]):
         vertices = unpack_shape(drawing["shapes"][body["shape"]]).vertices
-        corners = box(*np.ptp(vertices, axis=0)).vertices + 0.5 * (vertices.max(0) + vertices.min(0))
+        corners = box(*np.ptp(vertices, axis=0)).vertices + 0.5 * (
+            vertices.max(0) + vertices.min(0)
+        )
         w, v = turn[some, i, :1, None], turn[some, i, None, 1:]
         across = np.cross(v, corners)
         turned = corners + 2.0 * (w * across + np.cross(v, across))

@@ -20,7 +20,7 @@ class Served:
 
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self._server = server
-        self.url = f"http://{HOST}:{server.server_address[1]}/"
+        self.url = f"http://{HOST}:{server.server_port}/"
         self._thread = threading.Thread(target=server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -77,7 +77,7 @@ def serve(text: str) -> Served:
 
         def _start(self) -> bool:
             # a page of the internet that points its name here is turned away
-            port = self.server.server_address[1]
+            port = served_port
             if self.headers.get("Host", "") not in (f"{HOST}:{port}", f"localhost:{port}"):
                 self.send_error(403)
                 return False
@@ -95,4 +95,6 @@ def serve(text: str) -> Served:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    return Served(ThreadingHTTPServer((HOST, 0), Handler))
+    server = ThreadingHTTPServer((HOST, 0), Handler)
+    served_port = server.server_port
+    return Served(server)

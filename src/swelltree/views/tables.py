@@ -72,7 +72,9 @@ def findings(dataset: xr.Dataset) -> str:
         kind, _, text = line.partition(": ")
         rows.append((kind.split(" ")[0], text or line))
     if not rows and dataset.attrs.get("result") == "success":
-        rows = [("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")]
+        rows = [
+            ("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")
+        ]
     kinds = ("error", "warning", "good")
     items = "".join(
         f'<li class="{kind if kind in kinds else "note"}">{escape(text)}</li>'
@@ -99,7 +101,7 @@ def statistics_card(found: dict[str, Any]) -> str:
     first = [row for row in moving if _matters(row)]
     rest = [row for row in moving if not _matters(row)]
     about = (
-        f"Samples from {found['settled']:g} s on. Significant: 2 standard deviations, an amplitude. "
+        f"Samples from {found['settled']:g} s on. Significant: 2 standard deviations (amplitude). "
         "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
         "Positions are from the first sample."
     )
@@ -255,10 +257,7 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
 
 def comparison_card(names: list[str], found: list[dict[str, Any]]) -> str:
     """Standard deviations and extremes of several runs side by side."""
-    keys = [
-        {_name(row): row for row in one["channels"] if _matters(row)}
-        for one in found
-    ]
+    keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in found]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]
     rows = []
     for key in common:

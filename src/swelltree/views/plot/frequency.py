@@ -139,9 +139,7 @@ def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any
     rows = finite_rows(data)
     omega = rows["omega"].values
     order = ("omega", "influenced_dof", "radiating_dof")
-    A, B = (
-        rows[name].transpose(*order).values for name in ("added_mass", "radiation_damping")
-    )
+    A, B = (rows[name].transpose(*order).values for name in ("added_mass", "radiation_damping"))
     kernel = radiation_kernel(omega, B)
     model = None
     if fit:

@@ -8,7 +8,17 @@ import numpy as np
 
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.views.plot.style import INK, SOFT, below, color, figure, heading, legend, short
+from swelltree.views.plot.style import (
+    INK,
+    SOFT,
+    below,
+    color,
+    figure,
+    heading,
+    legend,
+    plain,
+    short,
+)
 from swelltree.views.scene import drawing_of
 from swelltree.views.units import prefixed
 
@@ -110,7 +120,7 @@ def mode(dataset: xr.Dataset, number: int = 1, view: str = "xz") -> Figure:
     damping = float(dataset["damping_ratio"].values[row])
     heading(ax, f"Mode {number}: {period:.4g} s, damping {100 * damping:.2g} %", f"{view[1]} [m]")
     below(ax, f"{view[0]} [m]")
-    legend(ax, len(outlines), columns=6)
+    plain(ax.legend(fontsize=8, frameon=False, ncols=6, loc="upper left", borderaxespad=0.2))
     return fig
 
 
@@ -133,13 +143,14 @@ def topology(system: Any) -> Figure:
     """
     tree = system.topology
     depth, rows = _depths(tree.parent), _rows(tree.parent)
-    wide, tall = max(depth, default=0) + 1, max(len(rows), 1)
+    wide, tall = max(depth, default=0) + 1, max(rows, default=0.0) + 1.0
     fig, axes = figure(1, 1, 2.6 + 2.4 * wide, 1.2 + 0.75 * tall)
     ax = axes[0, 0]
     ax.set_axis_off()
     ax.set_xlim(-0.6, wide + 0.6)
     ax.set_ylim(tall - 0.3, -0.9)
-    places = {-1: (0.0, 0.5 * (tall - 1))}
+    roots = [row for row, above in zip(rows, tree.parent, strict=True) if above < 0]
+    places = {-1: (0.0, float(np.mean(roots)))}
     places |= {i: (depth[i] + 1.0, float(rows[i])) for i in range(len(rows))}
 
     def link(first: int, second: int, name: str, look: str) -> None:

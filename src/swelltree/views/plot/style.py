@@ -29,7 +29,8 @@ def figure(
 ) -> tuple[Any, Any]:
     """A figure with quiet axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")
-    axes = fig.subplots(rows, columns, squeeze=False, **({"sharex": True} | more))
+    options: dict[str, Any] = {"sharex": True} | more
+    axes = fig.subplots(rows, columns, squeeze=False, **options)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color("#9aa7b2")

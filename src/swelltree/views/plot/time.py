@@ -28,7 +28,7 @@ def timeseries(data: Any, *names: str, **selection: Any) -> Figure:
     """
     dataset = _as_dataset(data)
     if not names:
-        names = tuple(dataset.data_vars) if dataset is not data else ("position",)
+        names = tuple(map(str, dataset.data_vars)) if dataset is not data else ("position",)
     panels: list[tuple[str, str, list[tuple[str, np.ndarray]]]] = []
     for name in names:
         panels += _panels(dataset, name, selection)
