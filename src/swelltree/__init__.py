@@ -19,6 +19,8 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
+        Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
+        chain wire_rope polyester nylon
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
@@ -38,6 +40,9 @@ _NAMES = {
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem": "run_bem",
+    "swelltree.interchange.moordyn_read": "read_moordyn",
+    "swelltree.interchange.moordyn_write": "write_moordyn",
+    "swelltree.interchange.moorpy_read": "read_moorpy",
     "swelltree.model.compile": "compile",
     "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",

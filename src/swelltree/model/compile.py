@@ -39,6 +39,7 @@ from swelltree.model.describe_layout import (
 from swelltree.model.describe_viscous import viscous_notes, with_added_mass
 from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
+from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
 from swelltree.model.kinematics import Pose
@@ -128,6 +129,7 @@ def compile(
         all_rows=layout.rows,
         redundant=False,
         report=(),
+        lines=build_dynamic_lines(system, layout),
         described=Described(system),
     )
     if hulls:

@@ -72,6 +72,7 @@ class Model:
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
     redundant: bool  # the full set of rows has dependent ones
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
+    lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
 
     def replace(self, **changes: Any) -> Model:

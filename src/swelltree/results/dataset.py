@@ -124,7 +124,12 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "joint": text("joint", layout.joints, "joint"),
         "base": text("joint", [bodies[i] for i in layout.base], "base body of the joint"),
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
-        "element": text("element", [*element_names(model), *drives], "term of the energy budget"),
+        "element": text(
+            "element",
+            [*element_names(model), *_line_terms(model), *drives],
+            "term of the energy budget",
+        ),
+        **_of_lines(model, text),
         "spring": text("spring", names.springs, "spring-damper"),
         # a dimension cannot be called like the variable `joint_force`
         "joint_element": text("joint_element", names.joint_forces, "force on a joint coordinate"),
@@ -148,6 +153,37 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "point_body": text("point", [bodies[i] for i in model.sensors.body], "body of the point"),
         "pair": text("pair", names.distances, "named pair of points"),
     }
+
+
+def _line_terms(model: Model) -> list[str]:
+    """Terms of the energy budget that belong to lines."""
+    return [] if model.lines is None else [f"line {name}" for name in model.lines.names]
+
+
+def _of_lines(model: Model, text: Any) -> dict[str, Any]:
+    """Coordinates of dynamic lines; shorter lines begin with idle segments at end A."""
+    lines = model.lines
+    if lines is None:
+        return {}
+    found = {"junction": text("junction", lines.junctions, "free junction of lines")}
+    if lines.n_contacts:
+        bodies = (*model.layout.bodies, "junction")
+        names = [f"{bodies[b]} {k}" for k, b in enumerate(lines.contact_body)]
+        found["contact"] = text("contact", names, "point that may touch the seabed")
+    if lines.arrays is not None:
+        n = lines.arrays.n
+        found["line"] = text("line", lines.names, "line")
+        found["line_segments"] = (
+            ("line",),
+            n - np.asarray(lines.arrays.first),
+            {"long_name": "segments in use, the last ones of each row"},
+        )
+        found["line_length"] = (
+            ("line", "line_segment"),
+            np.asarray(lines.arrays.rest_length),
+            {"long_name": "unstretched length of the segments", "units": "m"},
+        )
+    return found
 
 
 def _of_groups(model: Model, text: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _MODULES = (
     "hulls",
     "viscous",
     "viscous_hydrodyn",
+    "rods",
     "drift",
     "control",
     "combinations",
