@@ -66,7 +66,8 @@ def drawing(system: System) -> dict[str, Any]:
     springs = [f for f in system.forces if isinstance(f, SpringDamper)]
     return {
         "name": system.name,
-        "depth": float(system.water.depth) if np.isfinite(system.water.depth) else None,
+        "depth": _depth(system),
+        "bed": _bed(system.seabed),
         "size": size,
         "shapes": shapes,
         "bodies": bodies,
@@ -79,6 +80,21 @@ def drawing(system: System) -> dict[str, Any]:
             if m.points
         ],
     }
+
+
+def _depth(system: System) -> float | None:
+    """Depth of the seabed at the origin [m], None where there is none."""
+    depth = system.water.depth if system.seabed.depth is None else system.seabed.depth
+    return float(depth) if np.isfinite(depth) else None
+
+
+def _bed(bed: Any) -> dict[str, Any] | None:
+    """A seabed that is not flat: its slope, or depths on a grid."""
+    if bed.grid is not None:
+        grid = bed.grid
+        depths = [_short(row, 2) for row in grid.depth]
+        return {"x": _short(grid.x, 2), "y": _short(grid.y, 2), "depth": depths}
+    return {"slope": list(bed.slope)} if any(bed.slope) else None
 
 
 def _joint(joint: Any, place: Any) -> dict[str, Any]:

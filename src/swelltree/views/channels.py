@@ -34,6 +34,8 @@ OWNERS = {
     "line": "line",
     "point": "point",
     "pair": "pair",
+    "junction": "junction",
+    "contact": "contact",
 }
 # shown otherwise, or by other variables already
 LEFT_OUT = {
@@ -44,6 +46,12 @@ LEFT_OUT = {
     "line_position",
     "line_slack",
     "line_grounded",
+    "line_kinetic_energy",
+    "line_stored_energy",
+    "line_potential_energy",
+    "iterations",
+    "residual",
+    "complementarity",
     "kinetic_energy",
     "potential_energy",
     "work",
@@ -266,8 +274,11 @@ def _joints(found: Channels) -> None:
     _by_unit(found, "Joints", "Joint coordinate", numbers)
     dataset = found.dataset
     if "reaction" in dataset:
-        names = [str(name) for name in dataset["joint"].values]
-        parts = dataset["reaction"].transpose("time", "joint", "dof").values
+        whole = [str(name) for name in dataset["joint"].values]
+        free = {owner[1] for owner in owners if owners.count(owner) == 6}
+        names = [name for name in whole if name not in free]  # a free joint holds nothing
+        kept = [whole.index(name) for name in names]
+        parts = dataset["reaction"].transpose("time", "joint", "dof").values[:, kept]
         for title, part, unit in (
             ("Reaction force", slice(0, 3), "N"),
             ("Reaction moment", slice(3, 6), "N m"),
@@ -287,7 +298,9 @@ def _pulls(found: Channels) -> None:
         row = found.rows[k]
         row["legend"] = row["owner"][1]
     found.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
-    found.plot("Moorings and lines", "Tension at end B", numbers[1::2])
+    ends = found.add("fairlead_tension") or numbers[1::2]
+    found.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
+    found.plot("Moorings and lines", "Tension at end A, the anchor", found.add("anchor_tension"))
     found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
     numbers = found.add("mooring_force")
     for k in numbers:

@@ -75,6 +75,7 @@ def drawing_of(dataset: xr.Dataset) -> dict[str, Any]:
     return {
         "name": "",
         "depth": None,
+        "bed": None,
         "size": size,
         "shapes": [pack_shape(box(size, 0.5 * size, 0.3 * size))],
         "bodies": [{"name": name, "shape": 0, "mass": None, "center": [0, 0, 0]} for name in names],

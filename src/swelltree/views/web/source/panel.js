@@ -4,7 +4,7 @@ import { $, make, number } from "./dom.js";
 import { channelsInTime, forget } from "./plots.js";
 import { on, sameThing, set, state } from "./state.js";
 
-const KINDS = { body: "Bodies", joint: "Joints", pto: "Power take-offs", line: "Lines", spring: "Springs", mooring: "Moorings", point: "Points", pair: "Distances" };
+const KINDS = { body: "Bodies", joint: "Joints", pto: "Power take-offs", line: "Lines", spring: "Springs", mooring: "Moorings", point: "Points", pair: "Distances", junction: "Junctions", contact: "Contacts" };
 
 let run = null;
 let rows = [];

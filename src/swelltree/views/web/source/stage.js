@@ -1,6 +1,6 @@
 // The 3-D stage: renderer, camera, picking, labels.
 import {
-  AmbientLight, Box3, BufferAttribute, Color, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PerspectiveCamera,
+  AmbientLight, Box3, BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PerspectiveCamera,
   Raycaster, RingGeometry, Scene, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
@@ -37,6 +37,24 @@ const QUALITY = [
   { cells: 84, sharp: 1 },
   { cells: 44, sharp: 0.8 },
 ];
+
+/** A seabed given by depths on a grid. */
+function terrain({ x, y, depth }) {
+  const places = [];
+  x.forEach((east, i) => y.forEach((north, j) => places.push(east, north, -depth[i][j])));
+  const faces = [];
+  for (let i = 0; i + 1 < x.length; i++) {
+    for (let j = 0; j + 1 < y.length; j++) {
+      const k = i * y.length + j;
+      faces.push(k, k + y.length, k + 1, k + 1, k + y.length, k + y.length + 1);
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(places), 3));
+  geometry.setIndex(faces);
+  geometry.computeVertexNormals();
+  return new Mesh(geometry, new MeshStandardMaterial({ color: "#8d9a97", roughness: 1, side: DoubleSide }));
+}
 
 export class Stage {
   constructor(holder, canvas, labels) {
@@ -137,6 +155,10 @@ export class Stage {
 
   /** The seabed, where there is one near enough to be seen. */
   bed(data) {
+    if (data.bed?.x) {
+      this.world.add(terrain(data.bed));
+      return;
+    }
     if (data.depth === null || (data.depth > 6 * this.span && !data.lines)) return;
     const reach = 4.5 * this.span;
     const disc = new RingGeometry(0.001, reach, 72, 12);
@@ -159,7 +181,19 @@ export class Stage {
     grid.material.opacity = 0.5;
     grid.renderOrder = -1;
     grid.position.copy(bed.position).setZ(-data.depth - 0.002 * this.span);
-    this.world.add(bed, grid);
+    const [along, sideways] = data.bed?.slope ?? [0, 0];
+    const ground = new Group();
+    ground.add(bed, grid);
+    if (along || sideways) {
+      // the ground rises from the origin; the disc is turned about it
+      const normal = new Vector3(-along, -sideways, 1).normalize();
+      const middle = new Vector3(centre.x, centre.y, -data.depth + along * centre.x + sideways * centre.y);
+      bed.position.set(0, 0, -0.004 * this.span);
+      grid.position.set(0, 0, -0.002 * this.span);
+      ground.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), normal);
+      ground.position.copy(middle);
+    }
+    this.world.add(ground);
   }
 
   colours(dark) {
