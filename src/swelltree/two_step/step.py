@@ -8,6 +8,7 @@ kept from the start of the run, the rest of the Jacobian is exact.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import directions, end_positions
-from swelltree.two_step.condense import Condensed, back_substitute, condense
+from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
 from swelltree.two_step.equations import (
     Trial,
     contact_forces,
@@ -29,9 +30,11 @@ from swelltree.two_step.equations import (
 )
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
 from swelltree.two_step.line_report import LineReport, report
+from swelltree.two_step.line_rows import assemble
 from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
+POLISHING = 2  # Newton steps that carry derivatives
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -93,58 +96,105 @@ class Iterate:
 def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
     """One step."""
     now = instant(model, setup, walk)
-    with_lines = now.frozen is not None
-    size = Sizes.of(model, form)
-    n_bodies = walk.v_minus.shape[0]
+    if not form.differentiable:
+        return _finished(model, form, setup, walk, now, search(model, form, setup, walk, now))
+    # the solution is found without derivatives; more Newton steps with the Jacobian held fixed
+    # leave its value and give it the derivatives of the implicit function
+    still = jax.lax.stop_gradient((model, setup, walk, now))
+    found = jax.lax.stop_gradient(search(still[0], form, *still[1:]))
+    at, power, end_force = found.at, found.power, found.end_force
+    for _ in range(POLISHING):
+        change, _, power, end_force = newton(model, form, setup, walk, now, at, held=True)
+        at = changed(model, form, setup, walk, at, change)
+    it = replace(found, at=at, power=power, end_force=end_force)
+    return _finished(model, form, setup, walk, now, it)
+
+
+def evaluate(
+    model: Model,
+    form: Form,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    at: Unknowns,
+    held: bool = False,
+) -> tuple[Array, Array, Array, Condensed | None]:
+    """Scaled residual and Jacobian, powers, and lines reduced to their ends.
+
+    Args:
+        held: leave the Jacobian out of derivatives.
+    """
+    size, N = Sizes.of(model, form), walk.v_minus.shape[0]
+    p, g, _ = moved(model, form, walk, at.x[: size.bodies])
+    v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
+    loads = forces_at(model, setup, walk, now, v)
+    cond = None
+    if now.frozen is not None:
+        cond = reduced(model, form, setup, walk, now, at, held)
+    force = None if cond is None else cond.end_force_residual.reshape(-1, 3)
+
+    def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
+        return equations(model, form, setup, walk, now, x, loads.wrench, force)
+
+    (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
-    per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), n_bodies) / setup.h
-    resisting = setup.damping * per_step
+    per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
+    K = jnp.zeros((moves.shape[0], moves.shape[0]))
+    K = K.at[: 6 * N, : 6 * N].set(setup.damping * per_step)
+    if cond is not None:
+        count = size.junctions // 3
+        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
+        k = 3 * model.lines.n_points
+        into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
+        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.S, along)
+    pulled = K @ moves
+    if form.joint_coordinates:
+        pulled = jnp.concatenate([trial.P.T @ pulled[: 6 * N], pulled[6 * N :]])
+    J = J.at[: size.balances].add(pulled)
+    J = J * setup.scale[:, None] * setup.columns
+    return trial.value * setup.scale, jax.lax.stop_gradient(J) if held else J, loads.power, cond
 
-    def evaluate(at: Unknowns) -> tuple[Array, Array, Trial, Array, Condensed | None]:
-        """Scaled residual and Jacobian, powers, and lines reduced to their ends."""
-        p, g, _ = moved(model, form, walk, at.x[: size.bodies])
-        v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
-        loads = forces_at(model, setup, walk, now, v)
-        cond = reduced(model, form, setup, walk, now, at) if with_lines else None
-        force = None if cond is None else cond.end_force_residual.reshape(-1, 3)
 
-        def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
-            return equations(model, form, setup, walk, now, x, loads.wrench, force)
+def newton(
+    model: Model,
+    form: Form,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    at: Unknowns,
+    held: bool = False,
+) -> tuple[Unknowns, Array, Array, Any]:
+    """Change of all unknowns, residual before it, powers, and end forces after it."""
+    value, J, power, cond = evaluate(model, form, setup, walk, now, at, held)
+    dx = -jnp.linalg.solve(J, value) * setup.columns
+    error = jnp.abs(value).max()
+    if cond is None:
+        return Unknowns(dx, None, None, None), error, power, None
+    old = ends_after(model, form, setup, walk, at.x)
+    d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
+    dq, dmu, dnu = back_substitute(cond, d_ends)
+    flat = d_ends.reshape(d_ends.shape[0], -1)
+    pull = jnp.einsum("lij,lj->li", cond.S, flat).reshape(d_ends.shape)
+    end_force = -(cond.end_force_residual + pull)
+    return Unknowns(dx, dq, dmu, dnu), jnp.maximum(error, cond.error.max()), power, end_force
 
-        (J, N), trial = jax.jacfwd(f, has_aux=True)(at.x)
-        K = jnp.zeros((N.shape[0], N.shape[0]))
-        K = K.at[: 6 * n_bodies, : 6 * n_bodies].set(resisting)
-        if cond is not None:
-            count = size.junctions // 3
-            into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
-            k = 3 * model.lines.n_points
-            into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
-            K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.S, along)
-        pulled = K @ N
-        if form.joint_coordinates:
-            free = trial.P.T @ pulled[: 6 * n_bodies]
-            pulled = jnp.concatenate([free, pulled[6 * n_bodies :]])
-        J = J.at[: size.balances].add(pulled)
-        value = trial.value * setup.scale
-        return value, J * setup.scale[:, None] * setup.columns, trial, loads.power, cond
 
-    def newton(at: Unknowns) -> tuple[Unknowns, Array, Array, Any]:
-        value, J, _, power, cond = evaluate(at)
-        dx = -jnp.linalg.solve(J, value) * setup.columns
-        error = jnp.abs(value).max()
-        if cond is None:
-            return Unknowns(dx, None, None, None), error, power, None
-        old = ends_after(model, form, setup, walk, at.x)
-        d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
-        dq, dmu, dnu = back_substitute(cond, d_ends)
-        flat = d_ends.reshape(d_ends.shape[0], -1)
-        pull = jnp.einsum("lij,lj->li", cond.S, flat).reshape(d_ends.shape)
-        end_force = -(cond.end_force_residual + pull)
-        error = jnp.maximum(error, cond.error.max())
-        return Unknowns(dx, dq, dmu, dnu), error, power, end_force
+def changed(
+    model: Model, form: Form, setup: Setup, walk: Walk, at: Unknowns, change: Unknowns
+) -> Unknowns:
+    """Unknowns after a change; ends of lines stay where they are held."""
+    after = jax.tree.map(jnp.add, at, change)
+    if after.q is None:
+        return after
+    ends = ends_after(model, form, setup, walk, after.x)
+    return replace(after, q=with_ends(after.q, ends))
+
+
+def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
+    """Newton's method from where the last step points."""
 
     def body(it: Iterate) -> Iterate:
-        change, error, power, end_force = newton(it.at)
+        change, error, power, end_force = newton(model, form, setup, walk, now, it.at)
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
@@ -152,34 +202,32 @@ def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, S
         # a step that made things much worse is taken back by half
         worse = (error > 4.0 * it.error) & (it.count > 0)
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
-        back = jax.tree.map(lambda x: -0.5 * x, it.change)
-        applied = pick(back, change)
-        kept = pick(jax.tree.map(lambda x: 0.5 * x, it.change), change)
-        after = jax.tree.map(jnp.add, it.at, applied)
-        if with_lines:
-            ends = ends_after(model, form, setup, walk, after.x)
-            after = Unknowns(after.x, with_ends(after.q, ends), after.mu, after.nu)
+        half = jax.tree.map(lambda x: 0.5 * x, it.change)
+        back = jax.tree.map(jnp.negative, half)
+        after = changed(model, form, setup, walk, it.at, pick(back, change))
         error = jnp.where(worse, it.error, error)
-        return Iterate(after, kept, error, it.count + 1, done & ~worse, power, end_force)
+        count = it.count + 1
+        return Iterate(after, pick(half, change), error, count, done & ~worse, power, end_force)
 
     def unfinished(it: Iterate) -> Array:
         return ~it.done & (it.count < form.max_iterations) & ~jnp.isnan(it.error)
 
+    return jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+
+
+def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
+    """The last half step goes on, multipliers stay."""
     x = first_guess(model, form, setup, walk)
-    at = Unknowns(x, None, None, None)
-    end_force = None
-    if with_lines:
+    at, end_force = Unknowns(x, None, None, None), None
+    if now.frozen is not None:
         lines = walk.lines
         ends = ends_after(model, form, setup, walk, x)
-        q = with_ends(2.0 * lines.q - lines.q_last, ends)
-        at = Unknowns(x, q, lines.mu, lines.nu)
+        at = Unknowns(x, with_ends(2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
         end_force = jnp.zeros_like(ends)
-    zero = jax.tree.map(jnp.zeros_like, at)
     others = line_terms(model) + len(model.layout.drives)
     terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - others])
-    begin = Iterate(at, zero, jnp.array(jnp.inf), jnp.array(0), jnp.array(False), terms, end_force)
-    found = jax.lax.while_loop(unfinished, body, begin)
-    return _finished(model, form, setup, walk, now, found)
+    zero = jax.tree.map(jnp.zeros_like, at)
+    return Iterate(at, zero, jnp.array(jnp.inf), jnp.array(0), jnp.array(False), terms, end_force)
 
 
 def line_terms(model: Model) -> int:
@@ -198,15 +246,21 @@ def driven_power(model: Model, form: Form, t: Array, lam: Array) -> Array:
 
 
 def reduced(
-    model: Model, form: Form, setup: Setup, walk: Walk, now: Instant, at: Unknowns
+    model: Model,
+    form: Form,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    at: Unknowns,
+    held: bool = False,
 ) -> Condensed:
-    """Lines at an iterate, reduced to their ends."""
+    """Lines at an iterate, reduced to their ends; with their matrices out of derivatives."""
     lines = walk.lines
     beyond = None
     if model.lines.arrays.bending:
         last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
         beyond = last[:, 2:], ends_after(model, form, setup, walk, at.x)[:, 2:]
-    return condense(
+    rows = assemble(
         model.lines.arrays,
         now.frozen,
         setup.h,
@@ -219,6 +273,9 @@ def reduced(
         setup.theta,
         beyond=beyond,
     )
+    if held:
+        rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
+    return eliminate(rows)
 
 
 def ends_after(model: Model, form: Form, setup: Setup, walk: Walk, x: Array) -> Array:

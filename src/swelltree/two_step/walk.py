@@ -66,12 +66,14 @@ class Form:
         rows: the joint equations kept as rows.
         max_iterations: of Newton's method in one step.
         tolerance: largest residual [m, rad].
+        differentiable: derivatives go through the steps, at two more iterations each.
     """
 
     joint_coordinates: bool
     rows: tuple[Row, ...]
     max_iterations: int = 40
     tolerance: float = 1e-10
+    differentiable: bool = False
 
 
 def form_of(model: Model, formulation: str) -> Form:
