@@ -90,14 +90,16 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
         "peak": int(size[1:-1].argmax() + 1) if len(omega) > 2 else 0,
     }
     if "capture_width" in dataset:
-        width = dataset["capture_width"].isel(wave_direction=0).transpose("omega", "element")
+        width = dataset["capture_width"].transpose("wave_direction", "element", "omega").values
+        names = [str(name) for name in dataset["element"].values]
         found["capture"] = [
-            {"label": str(name), "values": _digits(width.values[:, i])}
-            for i, name in enumerate(dataset["element"].values)
-            if np.abs(width.values[:, i]).max(initial=0.0) > 1e-9
+            [
+                {"label": name, "values": _digits(row)}
+                for name, row in zip(names, rows, strict=True)
+                if np.abs(row).max(initial=0.0) > 1e-9
+            ]
+            for rows in width
         ]
-        if not found["capture"]:
-            del found["capture"]
     return found
 
 

@@ -61,7 +61,8 @@ def chips(dataset: xr.Dataset) -> str:
     if "formulation" in attrs:
         values["formulation"] = str(attrs["formulation"]).replace("_", " ")
     if "energy_residual" in dataset and "time" in dataset.dims:
-        values["energy residual"] = f"{100 * relative_residual(dataset):.2g} %"
+        share = 100 * relative_residual(dataset)
+        values["energy residual"] = f"{share:.2g} %" if share > 1e-3 else "< 0.001 %"
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
 
 

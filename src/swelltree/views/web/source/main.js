@@ -123,7 +123,7 @@ function chooseRun(run, index) {
     own.push(frequencyPlot("Sea spectrum", "m² s/rad", run.spectrum.omega, rows, { xLabel: "frequency [rad/s]" }));
   }
   for (const [title, cards] of sections) place.append(plotSection(title, cards));
-  for (const rao of data.raos) place.append(plotSection(`Response to regular waves`, raoPlots(rao)));
+  for (const rao of data.raos) place.append(raoSection(rao));
   linkSections();
 }
 
@@ -131,6 +131,21 @@ function plotSection(title, cards) {
   const id = `plots-${title.toLowerCase().replace(/[^a-z]+/g, "-")}`;
   const section = make("section", { id, class: "plot-section", "aria-label": title });
   section.append(make("h2", { text: title }), make("div", { class: "plot-grid" }, ...cards));
+  return section;
+}
+
+/** Responses of one heading; others can be chosen. */
+function raoSection(rao) {
+  const section = plotSection("Response to regular waves", raoPlots(rao));
+  if (rao.headings.length < 2) return section;
+  const choice = make("select", { "aria-label": "Heading of the waves" });
+  rao.headings.forEach((beta, i) => choice.append(make("option", { value: String(i), text: `${number((beta * 180) / Math.PI)}°` })));
+  choice.value = String(rao.heading ?? 0);
+  choice.addEventListener("change", () => {
+    rao.heading = Number(choice.value);
+    section.lastChild.replaceChildren(...raoPlots(rao));
+  });
+  section.firstChild.append(" towards ", choice);
   return section;
 }
 
@@ -156,8 +171,9 @@ function raoPlots(rao) {
       onclick: rao.clip ? (row) => playWave(rao, row) : null,
     }));
   });
-  if (rao.capture) {
-    const rows = rao.capture.map((row, i) => ({ ...row, color: COLORS[i % COLORS.length] }));
+  const capture = rao.capture?.[heading] ?? [];
+  if (capture.length) {
+    const rows = capture.map((row, i) => ({ ...row, color: COLORS[i % COLORS.length] }));
     cards.push(frequencyPlot("Capture width", "m", rao.omega, rows, { onclick: rao.clip ? (row) => playWave(rao, row) : null }));
   }
   return cards;
@@ -209,7 +225,7 @@ function start() {
     $("full").addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : $("replay").requestFullscreen?.()));
   } else {
     $("replay").hidden = true;
-    if (data.raos.length) for (const rao of data.raos) $("plots").append(plotSection("Response to regular waves", raoPlots(rao)));
+    if (data.raos.length) for (const rao of data.raos) $("plots").append(raoSection(rao));
     linkSections();
   }
   showTheme();
@@ -234,6 +250,7 @@ function start() {
         slow = 0;
       }
     }
+    if (!drawn) stage?.rest();
     requestAnimationFrame(frame);
   });
   window.swelltree = probe(times);

@@ -23,6 +23,12 @@ function thingsOf(run) {
   return [...found.values()].filter((thing) => thing.kind in KINDS);
 }
 
+/** A statistic; what is nothing beside the range of the channel is zero. */
+function beside(channel, i) {
+  const size = Math.max(Math.abs(channel.stats[3]), Math.abs(channel.stats[4]));
+  return Math.abs(channel.stats[i]) < 5e-5 * size ? 0 : channel.stats[i];
+}
+
 export function showRun(next) {
   run = next;
   base = new TimeBase(run.time);
@@ -84,7 +90,7 @@ function showSelected() {
     const button = make("button", { type: "button", class: "link", text: channel.label, "aria-pressed": "false", onclick: () => show(k) });
     const now = make("td", { class: "n" });
     content.append(make("tr", {}, make("td", {}, button, make("small", { text: ` ${channel.unit}` })), now,
-      make("td", { class: "n", text: number(channel.stats[3]) }), make("td", { class: "n", text: number(channel.stats[4]) })));
+      make("td", { class: "n", text: number(beside(channel, 3)) }), make("td", { class: "n", text: number(beside(channel, 4)) })));
     rows.push({ k, now, button, channel });
   });
   if (!rows.length) {

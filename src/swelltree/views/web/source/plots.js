@@ -6,6 +6,13 @@ import { on, set, state } from "./state.js";
 
 const live = new Set();
 
+/** A colour of a line; lighter on dark paper, so that it stands out. */
+function shade(color) {
+  if (document.documentElement.dataset.theme !== "dark") return color;
+  const parts = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+  return `rgb(${parts.map((x) => Math.round(x + 0.32 * (255 - x))).join(" ")})`;
+}
+
 function ink() {
   return themed("--soft");
 }
@@ -151,7 +158,7 @@ export function channelsInTime(place, run, about, height = 190) {
     axes: axes("time [s]"),
     series: [{}, ...about.series.map((row, i) => ({
       label: row.label,
-      stroke: row.color,
+      stroke: () => shade(row.color),
       width: 1.6,
       dash: dashes[Math.floor(i / 8)] ?? [],
       fill: about.fill ? row.color + "22" : undefined,
@@ -196,7 +203,7 @@ export function frequencyPlot(title, unit, x, rows, more = {}) {
       scales: { x: { time: false }, y: { range: (u, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.08 || 1] } },
       axes: axes(more.xLabel ?? "wave frequency [rad/s]"),
       series: [{}, ...rows.map((row, i) => ({
-        label: row.label, stroke: row.color, width: 1.8, dash: row.dash ?? dashes[Math.floor(i / 8)] ?? [],
+        label: row.label, stroke: () => shade(row.color), width: 1.8, dash: row.dash ?? dashes[Math.floor(i / 8)] ?? [],
         fill: row.fill ? row.color + "22" : undefined, points: { show: x.length < 12 },
       }))],
       hooks: { setCursor: [(plot) => {

@@ -270,11 +270,28 @@ export class Stage {
   draw() {
     if (!this.dirty || !this.clip) return false;
     this.dirty = false;
+    if (this.fine) this.sharpen(false);
     this.place(state.time);
     this.renderer.render(this.scene, this.camera);
+    this.drawn = performance.now();
     this.placeLabels();
     this.frames++;
     return true;
+  }
+
+  /** A still picture of a slow machine is drawn once more with more points. */
+  rest() {
+    if (!this.software || this.fine || state.playing || this.dirty || !this.drawn) return;
+    if (performance.now() - this.drawn < 250) return;
+    this.sharpen(true);
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  sharpen(fine) {
+    this.fine = fine;
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    this.renderer.setPixelRatio(fine ? 1.6 : QUALITY[this.quality].sharp);
+    this.renderer.setSize(width, height, false);
   }
 
   placeLabels() {

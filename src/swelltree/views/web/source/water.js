@@ -46,12 +46,14 @@ const FRAGMENT = /* glsl */ `
     vec3 view = normalize(cameraPosition - place);
     if (dot(normal, view) < 0.0) normal = -normal;
     float facing = max(dot(normal, view), 0.0);
-    float fresnel = 0.04 + 0.6 * pow(1.0 - facing, 4.0);
+    float grazing = (1.0 - facing) * (1.0 - facing);
+    float fresnel = 0.04 + 0.6 * grazing * grazing;
     vec3 colour = mix(deep, light, clamp(0.5 + 0.5 * height / crest, 0.0, 1.0));
     colour += 0.22 * light * (max(dot(normal, sun), 0.0) - 0.72);
     colour = mix(colour, sky, fresnel);
-    float glint = pow(max(dot(reflect(-sun, normal), view), 0.0), 90.0);
-    colour += 0.35 * glint;
+    #ifndef SIMPLE
+    colour += 0.35 * pow(max(dot(reflect(-sun, normal), view), 0.0), 90.0);
+    #endif
     float far = length(cameraPosition - place);
     float line = mesh(cell) * clamp(1.2 - far / (40.0 * cell), 0.0, 1.0);
     colour = mix(colour, grid, 0.16 * line);
@@ -115,7 +117,7 @@ export class Water {
     this.angles = Array.from({ length: count }, () => new Vector4(0, 0, 0, 0));
     const height = this.sea ? Math.hypot(...this.sea.amplitude) * 1.6 : 1;
     const material = new ShaderMaterial({
-      defines: { COUNT: count },
+      defines: this.cells < 60 ? { COUNT: count, SIMPLE: 1 } : { COUNT: count },
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       transparent: true,
