@@ -64,6 +64,11 @@ _NAMES = {
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",
+    "swelltree.results.statistics": "statistics",
+    "swelltree.views": "plot",
+    "swelltree.views.report": "write_report",
+    "swelltree.views.serve": "view",
+    "swelltree.views.export": "export",
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

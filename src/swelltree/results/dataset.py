@@ -225,6 +225,7 @@ def provenance(model: Model) -> dict[str, Any]:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "rho": float(model.rho),
         "g": float(-np.asarray(model.gravity)[2]),
+        "water_depth": float(model.water.depth),
         "report": " ".join(model.report),
         "conventions": (
             "SI units and radians; right-handed, z up, z = 0 on the still water; "
@@ -233,6 +234,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "python_version": platform.python_version(),
         "jax_version": version("jax"),
         "numpy_version": version("numpy"),
+        "system": model.described.system.name if model.described.system else "",
+        "drawing": model.described.drawing,
     }
 
 

@@ -104,13 +104,15 @@ def realised(model: Model, wave: Any, case: int | str) -> Any:
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
+    from swelltree.results.sea import sea_text
     from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(wave=text)
+    about = {"wave": text, "wave_components": sea_text(waves)}
+    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
