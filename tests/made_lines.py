@@ -42,3 +42,9 @@ def curved(lines, rng, rough=0.3, depth=10.0):
         q[k, first:] = path
         q[k, : first + 1] = path[0]
     return q
+
+
+def straight(a, b, n):
+    """Nodes of a straight line from a to b (node, 3)."""
+    s = np.linspace(0.0, 1.0, n + 1)[:, None]
+    return np.asarray(a, float) * (1 - s) + np.asarray(b, float) * s

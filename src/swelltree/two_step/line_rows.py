@@ -76,7 +76,7 @@ def assemble(
     q_plus: Array,
     mu: Array,
     nu: Array,
-    tau: Array | float = 1e-12,
+    tau: Array | float = 1e-16,
     theta: Array | float = 0.5,
     start: Array | float = 0.0,
     beyond: tuple[Array, Array] | None = None,

@@ -46,7 +46,7 @@ class LineOptions:
     """
 
     theta: Any = 0.5
-    tau: Any = 1e-12
+    tau: Any = 1e-16
     tolerance: float = 1e-9
     max_iterations: int = 40
     solver: str = "newton"
