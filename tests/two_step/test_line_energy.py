@@ -9,8 +9,10 @@ import pytest
 from made_lines import quick_jit, straight
 from swelltree.two_step.bed import make_bed
 from swelltree.two_step.line_arrays import stack_lines
+from swelltree.two_step.line_attempts import LineOptions
 from swelltree.two_step.line_points import make_points
-from swelltree.two_step.line_step import LineOptions, LineSetting, run_lines, settle, start_lines
+from swelltree.two_step.line_rest import settle
+from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
 
 G = 9.81
 SHARP = LineOptions(tolerance=3e-13, tau=1e-20)

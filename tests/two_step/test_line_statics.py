@@ -11,7 +11,8 @@ from made_lines import quick_jit, straight
 from swelltree.two_step.bed import make_bed
 from swelltree.two_step.line_arrays import stack_lines
 from swelltree.two_step.line_points import held_ends, make_points
-from swelltree.two_step.line_step import LineSetting, run_lines, settle, start_lines
+from swelltree.two_step.line_rest import settle
+from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
 
 G = 9.81
 

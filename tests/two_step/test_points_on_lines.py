@@ -9,7 +9,8 @@ import pytest
 from made_lines import quick_jit
 from swelltree.two_step.line_arrays import stack_lines
 from swelltree.two_step.line_points import make_points
-from swelltree.two_step.line_step import LineSetting, run_lines, settle, start_lines
+from swelltree.two_step.line_rest import settle
+from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
 
 G, L, MASS = 9.81, 10.0, 100.0
 
