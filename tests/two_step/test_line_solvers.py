@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import minimize
 
 from made_lines import quick_jit, straight
-from swelltree.system.errors import SwelltreeError
 from swelltree.model.bed import make_bed
 from swelltree.model.line_arrays import stack_lines
+from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.line_attempts import LineOptions
 from swelltree.two_step.line_march import march_lines
 from swelltree.two_step.line_points import held_ends

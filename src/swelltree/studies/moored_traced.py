@@ -25,7 +25,7 @@ from swelltree.two_step.cayley import cayley
 from swelltree.two_step.relax import stopped
 from swelltree.two_step.start import begun, set_up
 from swelltree.two_step.step import advance
-from swelltree.two_step.walk import Form, Walk, form_of
+from swelltree.two_step.walk import Walk, form_of
 
 SETTLING, SETTLING_STEP = 3, 200.0  # steps towards rest inside the graph, s
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax
 from swelltree.system.errors import SwelltreeError
-from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_attempts import LineOptions
 from swelltree.two_step.line_step import LineRun, LineSetting, LineState, run_lines
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.model.line_arrays import LineArrays
 from swelltree.two_step.line_attempts import LineOptions, solve_step
 from swelltree.two_step.line_forces import NodeWater
 from swelltree.two_step.line_points import held_ends

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.model.bed import Bed, contact_under
 from swelltree.model.line_arrays import LineArrays, with_rest_length
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.line_attempts import LineOptions, solve_step, with_ends
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.line_newton import Iterate, Step, before
