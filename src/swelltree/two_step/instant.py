@@ -26,7 +26,7 @@ class Instant:
 
     motion: Motion  # its velocity and rates are replaced by the mean ones
     next_drives: Drives
-    frozen: Frozen | None  # of the lines
+    frozen: Any  # line_forces.Frozen of the lines, or None
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)

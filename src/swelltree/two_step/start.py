@@ -28,7 +28,7 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-TAU = 1e-12  # m^2, product on the central path of complementarity
+TAU = 1e-16  # m^2, product on the central path of complementarity
 HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
