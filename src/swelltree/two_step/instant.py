@@ -16,7 +16,7 @@ from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
 from swelltree.two_step.attached import held_points
-from swelltree.two_step.line_forces import Frozen, NodeWater, freeze
+from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Setup, Walk
 
 
