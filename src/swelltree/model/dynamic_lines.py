@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.model.bed import Bed, make_bed
 from swelltree.model.describe_layout import local_point
 from swelltree.model.describe_lines import build_lines
+from swelltree.model.forces.total import with_group
 from swelltree.model.layout import Layout
 from swelltree.model.line_arrays import LineArrays, stack_lines
 from swelltree.model.line_network import Knot, Network, Piece, line_network
@@ -108,6 +109,18 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         shape=None if rest is None else rest[0],
         static=build_lines(system, layout, "dynamic"),
     )
+
+
+def with_static_lines(model: Any) -> Any:
+    """The model with its dynamic lines as catenaries, which every smooth study can take.
+
+    Contact of bodies with the seabed is left out.
+    """
+    if model.lines is None:
+        return model
+    static = model.lines.static
+    model = model.replace(lines=None)
+    return model if static is None else with_group(model, static)
 
 
 def _check_models(system: System) -> None:
