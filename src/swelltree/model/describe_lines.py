@@ -117,7 +117,7 @@ def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, f
 
 def system_has_bed(system: System) -> bool:
     """Is there a bed at all?"""
-    return system.seabed.depth is not None or np.isfinite(system.water.depth)
+    return system.seabed.depth is not None or bool(np.isfinite(system.water.depth))
 
 
 def bed_of(system: System) -> Bed:
@@ -188,7 +188,7 @@ def _height(system: System, bed: Bed, piece: Piece, end: End) -> float | None:
             f"its end at z = {z:g} m lies below the seabed, which is at {level:g} m there. "
             "Move the end, or give Seabed(depth=...)."
         )
-    return z - level - near
+    return float(z - level - near)
 
 
 def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:

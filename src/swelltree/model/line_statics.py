@@ -13,7 +13,7 @@ from swelltree.model.forces.line_junctions import joined, rest_of_junctions
 from swelltree.model.line_network import Network, Part, Piece
 from swelltree.system import System
 
-ROUNDS = 8  # of the secant stiffness of nonlinear ropes
+ROUNDS = 100  # of the secant stiffness of nonlinear ropes
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,13 @@ def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarra
         a: ends A of the pieces in the world (e, 3) [m]; rows of ends on junctions are not used.
         b: ends B (e, 3) [m].
     """
-    laid = lay(system, network)
+    laid, before = lay(system, network), np.inf
     for _ in range(ROUNDS if _is_nonlinear(network) else 0):
-        laid = lay(system, network, _secants(network, _solved(laid, a, b)[0]))
+        secants = _secants(network, _solved(laid, a, b)[0])
+        laid, sizes = lay(system, network, secants), np.concatenate(secants)
+        if np.abs(sizes - before).max() <= 1e-10 * sizes.max():
+            break
+        before = sizes
     found, low, high, y = _solved(laid, a, b)
     shapes = [
         _shape(laid, found, low, high, k, node_distances(piece))

@@ -185,7 +185,8 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         return count + 1, finished(y, r, d), t, low, high, y, r, d
 
     y = above(xp.asarray(junctions.position) + 0.0 * a[:1, :1])
-    r, d = values(y)
+    # the first pass evaluates the start: a step of nothing from a huge imbalance
     one = xp.ones(())
-    state = (xp.zeros((), int), finished(y, r, d), one, 0.0 * one, 2.0 * one, y, r, d)
+    r, d = 1e200 + 0.0 * y, 0.0 * y
+    state = (xp.zeros((), int), one < 0.0, one, 0.0 * one, 2.0 * one, y, r, d)
     return repeat_while(go_on, advance, state)[5]

@@ -100,9 +100,7 @@ class QuasiStaticLines(ForceGroup):
             return x[is_A, piece]
 
         lying = found.lying[:, 1] - found.lying[:, 0]
-        reach = self.start + self.way * xp.where(
-            self.way > 0.0, found.lying[:, 1], found.lying[:, 0]
-        )
+        reach = self.start + self.way * found.lying[:, 1]
         reach = xp.where(lying > 0.0, reach, 0.0)
         of_line = np.arange(len(self.lines))[:, None] == np.array(self.line)
         uplift = at(self.end_A, force[:, :, 2])
