@@ -57,7 +57,8 @@ def lay(system: System, network: Network, stiffness: list[list[float]] | None = 
         for row, on_bed in zip(rests, anchored, strict=True)
     )
     sections = sections_of(system, parts, rests, EA)
-    pieces = Pieces(sections, bed, anchored, may_touch)
+    plain = not bed.slope.any() and not float(bed.friction) > 0.0
+    pieces = Pieces(sections, bed, anchored, may_touch, bool(plain))
     return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
 
 
@@ -69,7 +70,7 @@ def build_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
     for piece in network.pieces:
         _check(system, piece)
     laid = lay(system, network)
-    turned, bed = laid.turned, laid.pieces.bed
+    turned = laid.turned
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
     knots = tuple(knot.name for knot in network.junctions)
     return QuasiStaticLines(
@@ -91,7 +92,7 @@ def build_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
         end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
-        keeps_energy=not bed.slope.any() and not float(bed.friction) > 0.0,
+        keeps_energy=laid.pieces.plain,
     )
 
 

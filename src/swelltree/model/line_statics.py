@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.model.describe_lines import Laid, lay
-from swelltree.model.forces.catenary_ends import Ends, ends, of_rows
+from swelltree.model.forces.catenary_ends import Ends, ends, rows_of
 from swelltree.model.forces.catenary_shape import points_along
+from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.model.forces.line_junctions import joined, rest_of_junctions
 from swelltree.model.line_network import Network, Part, Piece
 from swelltree.system import System
@@ -96,14 +97,16 @@ def _shape(
     laid: Laid, found: Ends, low: np.ndarray, high: np.ndarray, k: int, distances: np.ndarray
 ) -> StaticShape:
     turned, pieces = laid.turned[k], laid.pieces
+    lying = inside(pieces, found, low, high).lying
 
     def seen(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         row = np.full(len(s), k)
-        there = Ends(**{f: getattr(found, f)[row] for f in Ends.__dataclass_fields__})
-        sections = of_rows(pieces.sections, row)
+        there, sections = rows_of(found, row), rows_of(pieces.sections, row)
         anchored = np.array(pieces.anchored)[row]
         upwards = distances[-1] - s if turned else s
-        return points_along(sections, pieces.bed, there, anchored, low[row], high[row], upwards)
+        return points_along(
+            sections, pieces.bed, there, lying[row], anchored, low[row], high[row], upwards
+        )
 
     position = seen(distances)[0]
     tension = seen(0.5 * (distances[1:] + distances[:-1]))[1]

@@ -6,6 +6,8 @@ import pytest
 from swelltree.model.forces.catenary import Sections, span
 from swelltree.model.forces.catenary_ends import Bed, Pieces, ends
 from swelltree.model.forces.catenary_solve import LEAST, end_force
+from swelltree.model.forces.catenary_stiffness import inside
+from swelltree.model.forces.line_junctions import end_stiffness
 from swelltree.spatial.engine import jax, jnp
 
 BED = -50.0
@@ -17,11 +19,16 @@ def pieces(length, weight, EA, on_bed=True, touch=False, slope=(0.0, 0.0), frict
     rests = np.full(rows[0].shape, float(on_bed or touch))
     sections = Sections(*(x[None] for x in (*rows, rests)))
     bed = Bed(np.array(BED), np.array(slope), np.array(friction))
-    return Pieces(sections, bed, (on_bed,), (touch,))
+    return Pieces(sections, bed, (on_bed,), (touch,), plain=not any(slope) and not friction)
 
 
 def at(own, a, b):
     return ends(own, np.array([a], dtype=float), np.array([b], dtype=float))
+
+
+def within(own, a, b):
+    a, b = np.array([a], dtype=float), np.array([b], dtype=float)
+    return inside(own, ends(own, a, b), a, b)
 
 
 def random_lines(seed, count, on_bed):
@@ -57,11 +64,12 @@ def test_any_line_of_three_sections_finds_its_ends(on_bed, friction):
 
 
 def test_slack_line_pulls_with_the_weight_of_what_hangs_and_nothing_else():
-    found = at(pieces(200.0, 700.0, 1e12), (0, 0, BED), (60, 0, -10.0))
+    place = pieces(200.0, 700.0, 1e12), (0, 0, BED), (60, 0, -10.0)
+    found = at(*place)
     assert found.H[0] == 0.0
     assert found.force_B[0] == pytest.approx([0.0, 0.0, -700.0 * 40.0], rel=1e-6)
     assert found.force_A[0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
-    assert found.lying[0] == pytest.approx([0.0, 160.0], rel=1e-6)
+    assert within(*place).lying[0] == pytest.approx([0.0, 160.0], rel=1e-6)
 
 
 def test_upright_line_carries_its_weight_and_the_pull():
@@ -97,7 +105,7 @@ def test_two_sections_of_one_type_are_one_section():
 def test_line_between_two_floats_lies_on_the_bed():
     own = pieces(260.0, 500.0, 1e9, on_bed=False, touch=True)
     found = at(own, (-100.0, 0, -20.0), (100.0, 0, -30.0))
-    begin, end = found.lying[0]
+    begin, end = within(own, (-100.0, 0, -20.0), (100.0, 0, -30.0)).lying[0]
     assert 0.0 < begin < end < 260.0
     assert found.down_A[0] == pytest.approx(500.0 * begin, rel=1e-9)
     assert found.down_B[0] == pytest.approx(500.0 * (260.0 - end), rel=1e-9)
@@ -113,7 +121,7 @@ def test_balance_along_a_sloped_bed_without_friction():
     slope = 0.08
     own = pieces(300.0, 900.0, 1e9, slope=(slope, 0.0))
     found = at(own, (0, 0, BED), (295.0, 0, -5.0))
-    assert found.lying[0, 1] > 10.0
+    assert within(own, (0, 0, BED), (295.0, 0, -5.0)).lying[0, 1] > 10.0
     forces = -found.force_A[0] - found.force_B[0] - np.array([0.0, 0.0, 300.0 * 900.0])
     along = np.array([1.0, 0.0, slope]) / np.hypot(1.0, slope)
     # the bed pushes at right angles to itself
@@ -123,7 +131,7 @@ def test_balance_along_a_sloped_bed_without_friction():
 def test_friction_takes_off_tension_towards_the_anchor():
     ends_at = (0, 0, BED), (292.0, 0, -5.0)
     free, rough = (at(pieces(300.0, 900.0, 1e9, friction=f), *ends_at) for f in (0.0, 0.3))
-    lying = rough.lying[0, 1]
+    lying = within(pieces(300.0, 900.0, 1e9, friction=0.3), *ends_at).lying[0, 1]
     assert lying > 50.0
     assert rough.H_A[0] == pytest.approx(rough.H[0] - 0.3 * 900.0 * lying, rel=1e-9)
     assert free.H_A[0] == pytest.approx(free.H[0], rel=1e-12)
@@ -147,9 +155,31 @@ def test_forces_are_the_gradient_of_the_stored_energy(own, a, b):
         for k in range(3):
             step = np.zeros((2, 3))
             step[end, k] = h
-            high, low = (at(own, *moved).energy[0] for moved in (x + step, x - step))
+            high, low = (within(own, *moved).energy[0] for moved in (x + step, x - step))
             # fourth digit of a joule of a megajoule over two millimetres
             assert -(high - low) / (2 * h) == pytest.approx(forces[end, k], rel=1e-6, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("own", "a", "b"),
+    [
+        (pieces([90, 30], [600.0, -200], 3e6, on_bed=False), (0, 0, -40.0), (60.0, 20.0, -2.0)),
+        (pieces(260.0, 500.0, 1e8, False, True), (-100, 0, -20.0), (120.0, 60.0, -30.0)),
+    ],
+    ids=["free", "touching"],
+)
+def test_stiffness_is_the_change_of_the_forces(own, a, b):
+    x, h = np.array([a, b], dtype=float), 1e-4
+    K = end_stiffness(at(own, a, b), within(own, a, b).stiffness)
+    for end, name in enumerate("AB"):
+        for k in range(3):
+            step = np.zeros((2, 3))
+            step[end, k] = h
+            high, low = (at(own, *moved) for moved in (x + step, x - step))
+            for other, field in (("A", "force_A"), ("B", "force_B")):
+                rise = (getattr(high, field) - getattr(low, field))[0] / (2 * h)
+                found = -K[other + name][0, :, k]
+                assert found == pytest.approx(rise, rel=1e-5, abs=1e-3)
 
 
 def test_jax_gives_the_same_forces_and_their_derivatives():
