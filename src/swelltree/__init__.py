@@ -51,6 +51,7 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.mooring": "mooring_stiffness offset_curve",
     "swelltree.studies.optimal_control": "optimal_control",
     "swelltree.studies.controllers": """
         controlled damping_law reactive_law tracking_law replayed
@@ -63,6 +64,11 @@ _NAMES = {
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",
+    "swelltree.results.statistics": "statistics",
+    "swelltree.views": "plot",
+    "swelltree.views.report": "write_report",
+    "swelltree.views.serve": "view",
+    "swelltree.views.export": "export",
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

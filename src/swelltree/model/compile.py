@@ -37,6 +37,7 @@ from swelltree.model.describe_layout import (
     pose_of,
 )
 from swelltree.model.describe_viscous import viscous_notes, with_added_mass
+from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
 from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.forces.hydro_frame import FollowingFrame
@@ -129,6 +130,7 @@ def compile(
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
+        described=Described(system),
     )
     if hulls:
         model = with_group(model, build_hulls(system, layout, hulls))

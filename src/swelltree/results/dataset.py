@@ -195,11 +195,16 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
         "water_inertia": ("water_inertia", "body with added mass of its own"),
         "wind": ("wind_drag", "wind force"),
     }
-    return {
+    found = {
         dims[group.kind][0]: text(dims[group.kind][0], group.names, dims[group.kind][1])
         for group in model.forces.groups
         if group.kind in dims
     }
+    for group in model.forces.groups:
+        if group.kind == "lines":
+            found["line"] = text("line", group.lines, "line, from end A to end B")
+            found["junction"] = text("junction", group.junction_names, "free point of lines")
+    return found
 
 
 def provenance(model: Model) -> dict[str, Any]:
@@ -220,6 +225,7 @@ def provenance(model: Model) -> dict[str, Any]:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "rho": float(model.rho),
         "g": float(-np.asarray(model.gravity)[2]),
+        "water_depth": float(model.water.depth),
         "report": " ".join(model.report),
         "conventions": (
             "SI units and radians; right-handed, z up, z = 0 on the still water; "
@@ -228,6 +234,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "python_version": platform.python_version(),
         "jax_version": version("jax"),
         "numpy_version": version("numpy"),
+        "system": model.described.system.name if model.described.system else "",
+        "drawing": model.described.drawing,
     }
 
 

@@ -104,13 +104,15 @@ def realised(model: Model, wave: Any, case: int | str) -> Any:
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
+    from swelltree.results.sea import sea_text
     from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(wave=text)
+    about = {"wave": text, "wave_components": sea_text(waves)}
+    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
@@ -224,6 +226,10 @@ def simulate(
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = [] if is_traced((model, start)) else _checked(model)
     model = without_table(model)
+    if moored and is_traced((model, start)):
+        from swelltree.studies.moored_traced import moored_traced
+
+        return moored_traced(model, t_out, how.name, step, start)
     if moored:
         from swelltree.studies.moored import simulate_moored
 

@@ -240,6 +240,11 @@ class System(Description):
             write_text(Path(path), text)
         return text
 
+    def _repr_html_(self) -> str:
+        from swelltree.system.notebook import system_html
+
+        return system_html(self)
+
     def _find(self, name: str, items: Iterable[Any], kind: str) -> Any:
         for item in items:
             if item.name == name:

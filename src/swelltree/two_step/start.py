@@ -21,6 +21,7 @@ from swelltree.model.kinematics import (
 )
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions
@@ -82,17 +83,18 @@ def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.nd
     return stiffness, damping
 
 
-def restoring(stiffness: np.ndarray) -> np.ndarray:
+def restoring(stiffness: Array) -> Array:
     """The symmetric part that pulls back: what may be added to the mass without harm."""
-    values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+    xp = namespace(stiffness)
+    values, vectors = xp.linalg.eigh(0.5 * (stiffness + stiffness.T))
+    return (vectors * xp.maximum(values, 0.0)) @ vectors.T
 
 
 def set_up(
     model: Model,
     form: Form,
     h: float,
-    derivatives: tuple[np.ndarray, np.ndarray],
+    derivatives: tuple[Array, Array],
     *,
     theta: float = 0.5,
     beta: float = BETA,
@@ -110,26 +112,27 @@ def set_up(
         hold: bodies stay where they are, only lines and junctions move.
     """
     stiffness, damping = derivatives
+    xp = namespace(stiffness, *(x for x in (model.added_mass,) if x is not None))
     coupled = beta * h**2 * restoring(stiffness)
     if model.added_mass is not None:
-        coupled = coupled + np.asarray(model.added_mass)
+        coupled = coupled + model.added_mass
     memory = None
     if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        A, B, C = (np.asarray(getattr(model.hydro.memory, name)) for name in "ABC")
-        X = np.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
+        A, B, C = (getattr(model.hydro.memory, name) for name in "ABC")
+        X = xp.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
     if hold:
         coupled = coupled + HELD * np.eye(len(coupled))
     size = Sizes.of(model, form)
     masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
-    inertia = np.concatenate(masses)
-    typical = np.median(inertia[: size.bodies]) if size.bodies else 1.0
-    inertia = np.maximum(inertia, 1e-9 * typical)
-    contact = np.full(size.contacts, typical)
+    inertia = xp.concatenate(masses)
+    typical = xp.median(inertia[: size.bodies]) if size.bodies else 1.0
+    inertia = xp.maximum(inertia, 1e-9 * typical)
+    contact = xp.ones(size.contacts) * typical
     if model.lines is not None:
-        knots = np.append(inertia[size.bodies :: 3], typical)
-        contact = np.where(
+        knots = xp.append(inertia[size.bodies :: 3], typical)
+        contact = xp.where(
             np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
             typical,
             knots[np.array(model.lines.contact_junction, dtype=int)],
@@ -141,24 +144,25 @@ def set_up(
         coupled=coupled,
         damping=damping,
         memory=memory,
-        scale=np.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
-        columns=np.concatenate(
-            [np.ones(size.balances), np.full(size.rows, typical / h**2), contact / h**2]
+        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
+        columns=xp.concatenate(
+            [np.ones(size.balances), np.ones(size.rows) * typical / h**2, contact / h**2]
         ),
         contact_scale=h**2 / contact,
     )
 
 
-def _body_scale(model: Model, form: Form, coupled: np.ndarray) -> np.ndarray:
+def _body_scale(model: Model, form: Form, coupled: Array) -> Array:
     """Inertia that each balance of the bodies is measured by."""
-    pose = forward(model, np.asarray(model.start.q))
+    xp = namespace(coupled)
+    pose = forward(model, model.start.q)
     dry = model.replace(added_mass=None)
     M = dense_inertia(dry, world_inertia(dry, pose)) + coupled
     if form.joint_coordinates:
         P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
         M = P.T @ M @ P
     # a massless body takes its scale from the others
-    return np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=0.0))
+    return xp.maximum(xp.diag(M), 1e-9 * xp.diag(M).max(initial=0.0))
 
 
 def _junction_scale(model: Model) -> list[np.ndarray]:
@@ -226,7 +230,7 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     A trial step from the velocity given tells the acceleration now.
     """
     after, sample = step(model, setup, walk)
-    v0, h = np.asarray(walk.v_minus), setup.h
+    v0, h = walk.v_minus, setup.h
     chi = walk.chi
     if setup.memory is not None:
         A, B = model.hydro.memory.A, model.hydro.memory.B
@@ -234,7 +238,7 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     lines = walk.lines
     if lines is not None:
         # q_- = q - h v + h^2/2 a, and the trial had q_- = q - h v
-        y_next, q_next = np.asarray(after.lines.y), np.asarray(after.lines.q)
+        y_next, q_next = after.lines.y, after.lines.q
         lines = replace(
             lines,
             mu=after.lines.mu,
@@ -242,6 +246,4 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
             y_last=lines.y_last + 0.5 * (y_next - 2.0 * lines.y + lines.y_last),
             q_last=lines.q_last + 0.5 * (q_next - 2.0 * lines.q + lines.q_last),
         )
-    return replace(
-        walk, v_minus=v0 - 0.5 * h * np.asarray(sample.v_dot), chi=chi, lam=sample.lam, lines=lines
-    )
+    return replace(walk, v_minus=v0 - 0.5 * h * sample.v_dot, chi=chi, lam=sample.lam, lines=lines)
