@@ -61,13 +61,20 @@ def lay(system: System, network: Network, stiffness: list[list[float]] | None = 
     return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
 
 
-def build_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
-    """The group of all quasi-static lines, None if there are none."""
-    network = line_network(system, layout, "quasi_static")
+def build_lines(
+    system: System, layout: Layout, model: str = "quasi_static"
+) -> QuasiStaticLines | None:
+    """The group of all lines of a model as quasi-static ones, None if there are none.
+
+    Dynamic lines are built so for linear studies: releases are left out, a rope with a stretch
+    table has its stiffness at small strain, and a seabed grid its depth at the origin.
+    """
+    network = line_network(system, layout, model)
     if not network.pieces:
         return None
-    for piece in network.pieces:
-        _check(system, piece)
+    if model == "quasi_static":
+        for piece in network.pieces:
+            _check(system, piece)
     laid = lay(system, network)
     turned, bed = laid.turned, laid.pieces.bed
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]

@@ -8,9 +8,12 @@ import numpy as np
 
 from swelltree.model.bed import Bed, make_bed
 from swelltree.model.describe_layout import local_point
+from swelltree.model.describe_lines import build_lines
+from swelltree.model.forces.total import with_group
 from swelltree.model.layout import Layout
 from swelltree.model.line_arrays import LineArrays, stack_lines
 from swelltree.model.line_network import Knot, Network, Piece, line_network
+from swelltree.model.line_statics import static_network
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.system import System
 from swelltree.system.bodies import Point
@@ -46,6 +49,8 @@ class LineSystem:
     junctions: tuple[str, ...]
     contact_body: tuple[int, ...]  # (contact,), N: a junction
     contact_junction: tuple[int, ...]  # (contact,), J: none
+    shape: Any = None  # (line, node, 3) at rest between the described ends, m
+    static: Any = None  # the same lines as quasi_static_lines.QuasiStaticLines, for linear studies
 
     @property
     def n_points(self) -> int:
@@ -60,6 +65,7 @@ class LineSystem:
 
 def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
     """Arrays of the dynamic lines and contacts; None where there are none."""
+    _check_models(system)
     network = line_network(system, layout, "dynamic")
     if not network.pieces and not system.contacts:
         return None
@@ -70,6 +76,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
     bending = arrays is not None and arrays.bending
     ends = [end for piece in network.pieces for end in _ends(system, piece, bending, layout)]
     knots = network.junctions
+    rest = _at_rest(system, network, arrays.n) if arrays is not None else None
     points, areas, bodies, on_junction = _contacts(system, layout, network, bed)
 
     def column(name: str) -> np.ndarray:
@@ -83,7 +90,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         arrays=arrays,
         bed=bed,
         end_point=np.array([point for _, _, point in ends], float).reshape(-1, 3),
-        junction_position=np.array([knot.position for knot in knots], float).reshape(-1, 3),
+        junction_position=np.zeros((0, 3)) if rest is None else rest[1],
         junction_mass=column("mass"),
         junction_volume=column("volume"),
         junction_drag=column("drag_area"),
@@ -99,7 +106,53 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         junctions=tuple(knot.name for knot in knots),
         contact_body=bodies,
         contact_junction=on_junction,
+        shape=None if rest is None else rest[0],
+        static=build_lines(system, layout, "dynamic"),
     )
+
+
+def with_static_lines(model: Any) -> Any:
+    """The model with its dynamic lines as catenaries, which every smooth study can take.
+
+    Contact of bodies with the seabed is left out.
+    """
+    if model.lines is None:
+        return model
+    static = model.lines.static
+    model = model.replace(lines=None)
+    return model if static is None else with_group(model, static)
+
+
+def _check_models(system: System) -> None:
+    """Lines of several models in one system are not stepped together."""
+    models = {line.model: line for line in system.lines}
+    if "multibody" in models:
+        raise models["multibody"].fail(
+            "model 'multibody' cannot be compiled yet. Give 'dynamic' or 'quasi_static'."
+        )
+    if len(models) > 1:
+        a, b = models["dynamic"], models["quasi_static"]
+        raise b.fail(f"its model is 'quasi_static', that of '{a.name}' 'dynamic'. Use one of them.")
+
+
+def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes of all pieces (line, node, 3) and junctions at rest; idle nodes are at A."""
+
+    def place(end: Any, value: Any) -> np.ndarray:
+        return np.asarray(end.point) if end.kind == "junction" else system.end_point(value)
+
+    a = np.array([place(p.A, p.line.A) for p in network.pieces])
+    b = np.array([place(p.B, p.line.B) for p in network.pieces])
+    found = static_network(system, network, a, b)
+    y = np.asarray(found.junctions, float).reshape(-1, 3)
+    shapes = []
+    for k, shape in enumerate(found.shapes):
+        nodes = np.asarray(shape.position, float)
+        if not np.isfinite(nodes).all():
+            nodes = np.linspace(a[k], b[k], len(nodes))
+        shapes.append(np.concatenate([np.repeat(nodes[:1], n + 1 - len(nodes), axis=0), nodes]))
+    described = np.array([knot.position for knot in network.junctions], float).reshape(-1, 3)
+    return np.array(shapes), y if np.isfinite(y).all() else described
 
 
 def _line(piece: Piece) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.loads import Loads, Now
 from swelltree.model.forces.moorings import moorings
 from swelltree.model.inner import inner_at_rest
@@ -75,10 +76,7 @@ def _pose_at_rest(
 def _check_moored(model: Model, study: str) -> None:
     held = any(group.kind in HOLDS for group in model.forces.groups)
     if not held and not model.forces.moorings.body:
-        raise SwelltreeError(
-            f"{study}: nothing moors this system. Give lines with model='quasi_static', or "
-            "LinearMooring."
-        )
+        raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 
 def _number(model: Model, body: Any, study: str) -> int:
@@ -116,6 +114,7 @@ def mooring_stiffness(
     """
     import xarray as xr
 
+    model = with_static_lines(model)
     _check_moored(model, "mooring_stiffness")
     pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
     wrench, K = (np.asarray(x) for x in _stiffness(model, pose))
@@ -176,6 +175,7 @@ def offset_curve(
     from swelltree.results.dataset import coordinates
     from swelltree.results.labels import LABELS, attributes
 
+    model = with_static_lines(model)
     _check_moored(model, "offset_curve")
     number = _number(model, body, "offset_curve")
     along = _direction(direction)

@@ -17,14 +17,17 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     arrays, seen = lines.arrays, now.report
     used = jnp.arange(arrays.n) >= arrays.first[:, None]
     length = jnp.where(used, arrays.rest_length, 0.0)
+    # what lies on the seabed at the anchor does not pull it down
+    at_A = now.end_force[:, 0]
+    at_A = at_A.at[:, 2].set(jnp.maximum(at_A[:, 2], 0.0)) if lines.bed is not None else at_A
     out = {
         "line_position": now.q,
         "line_tension": seen.tension,
         "line_slack": seen.slack,
         "line_grounded": seen.grounded,
         "fairlead_tension": _size(now.end_force[:, 1]),
-        "anchor_tension": _size(now.end_force[:, 0]),
-        "anchor_uplift": now.end_force[:, 0, 2],
+        "anchor_tension": _size(at_A),
+        "anchor_uplift": jnp.maximum(at_A[:, 2], 0.0),
         "touchdown": _touchdown(seen.grounded, length),
         "line_kinetic_energy": seen.kinetic,
         "line_stored_energy": seen.stored,

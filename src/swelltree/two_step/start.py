@@ -28,7 +28,7 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-TAU = 1e-12  # m^2, product on the central path of complementarity
+TAU = 1e-16  # m^2, product on the central path of complementarity
 HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
@@ -187,7 +187,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     inner = inner_at_rest(model)
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
-        lines = straight_lines(model, motion.pose)
+        lines = lines_at_rest(model, motion.pose)
     terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
     terms += len(model.layout.drives)
     radiation = inner.radiation
@@ -207,21 +207,19 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     )
 
 
-def straight_lines(model: Model, pose: Pose) -> LineWalk:
-    """Lines drawn straight between their ends, at rest and slack."""
+def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
+    """Lines as they hang between their described ends; their ends where the bodies are now."""
     lines = model.lines
     y = np.asarray(lines.junction_position, float)
     if lines.arrays is None:
         none = np.zeros((0, 0, 3))
         return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
+    q = np.array(lines.shape)
     ends = np.asarray(end_positions(lines, pose, y))
-    length = np.asarray(lines.arrays.rest_length) * (
-        np.arange(lines.arrays.n) >= np.asarray(lines.arrays.first)[:, None]
-    )
-    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
-    part = (part / part[:, -1:])[:, :, None]
-    q = (1.0 - part) * ends[:, :1] + part * ends[:, 1:2]
-    return LineWalk(q, q, np.zeros(length.shape), np.zeros(q.shape[:2]), y, y)
+    q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
+    idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
+    q = np.where(idle[:, :, None], ends[:, :1], q)
+    return LineWalk(q, q, np.zeros((len(q), q.shape[1] - 1)), np.zeros(q.shape[:2]), y, y)
 
 
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:

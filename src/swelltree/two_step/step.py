@@ -131,7 +131,10 @@ def evaluate(
     cond = None
     if now.frozen is not None:
         cond = reduced(model, form, setup, walk, now, at, held)
-    force = None if cond is None else cond.end_force_residual.reshape(-1, 3)
+    rigid = stays_open(model)
+    force = None
+    if cond is not None:
+        force = (cond.balance if rigid else cond.end_force_residual).reshape(-1, 3)
 
     def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
         return equations(model, form, setup, walk, now, x, loads.wrench, force)
@@ -146,13 +149,34 @@ def evaluate(
         into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
         k = 3 * model.lines.n_points
         into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
-        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.S, along)
-    pulled = K @ moves
-    if form.joint_coordinates:
-        pulled = jnp.concatenate([trial.P.T @ pulled[: 6 * N], pulled[6 * N :]])
-    J = J.at[: size.balances].add(pulled)
-    J = J * setup.scale[:, None] * setup.columns
-    return trial.value * setup.scale, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.matrix if rigid else cond.S, along)
+
+    def projected(x: Array) -> Array:
+        """Rows of bodies in the directions that are free."""
+        if not form.joint_coordinates:
+            return x
+        return jnp.concatenate([trial.P.T @ x[: 6 * N], x[6 * N :]])
+
+    J = J.at[: size.balances].add(projected(K @ moves)) * setup.scale[:, None] * setup.columns
+    value = trial.value * setup.scale
+    if rigid and cond is not None:
+        # the last multiplier of each line stays among the unknowns
+        pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
+        pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
+        law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
+        unit = now.frozen.scale[:, -1] / setup.h**2
+        J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
+        value = jnp.concatenate([value, -cond.last])
+    return value, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+
+
+def stays_open(model: Model) -> bool:
+    """Is the last multiplier of lines an unknown of the whole system?
+
+    Eliminated, it would spoil the numbers where an inextensible line is straight and taut.
+    """
+    arrays = None if model.lines is None else model.lines.arrays
+    return arrays is not None and arrays.inextensible and not arrays.bending
 
 
 def newton(
@@ -166,16 +190,24 @@ def newton(
 ) -> tuple[Unknowns, Array, Array, Any]:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
     value, J, power, cond = evaluate(model, form, setup, walk, now, at, held)
-    dx = -jnp.linalg.solve(J, value) * setup.columns
+    found = -jnp.linalg.solve(J, value)
+    count = at.x.shape[0]
+    dx = found[:count] * setup.columns
     error = jnp.abs(value).max()
     if cond is None:
         return Unknowns(dx, None, None, None), error, power, None
     old = ends_after(model, form, setup, walk, at.x)
     d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
-    dq, dmu, dnu = back_substitute(cond, d_ends)
     flat = d_ends.reshape(d_ends.shape[0], -1)
-    pull = jnp.einsum("lij,lj->li", cond.S, flat).reshape(d_ends.shape)
-    end_force = -(cond.end_force_residual + pull)
+    if stays_open(model):
+        d_last = found[count:] * now.frozen.scale[:, -1] / setup.h**2
+        dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
+        pull = jnp.einsum("lij,lj->li", cond.matrix, flat) + cond.column * d_last[:, None]
+        end_force = -(cond.balance + pull.reshape(d_ends.shape))
+    else:
+        dq, dmu, dnu = back_substitute(cond, d_ends)
+        pull = jnp.einsum("lij,lj->li", cond.S, flat)
+        end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
     return Unknowns(dx, dq, dmu, dnu), jnp.maximum(error, cond.error.max()), power, end_force
 
 
