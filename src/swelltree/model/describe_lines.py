@@ -124,7 +124,7 @@ def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, f
 
 def system_has_bed(system: System) -> bool:
     """Is there a bed at all?"""
-    return system.seabed.depth is not None or np.isfinite(system.water.depth)
+    return system.seabed.depth is not None or bool(np.isfinite(system.water.depth))
 
 
 def bed_of(system: System) -> Bed:
