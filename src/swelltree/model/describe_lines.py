@@ -180,7 +180,7 @@ def _check(system: System, piece: Piece) -> None:
 def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
     """Is a piece turned over, and does its lower end lie on the bed?"""
     heights = [_height(system, bed, piece, end) for end in (piece.A, piece.B)]
-    lies = [height is not None and height <= 0.0 for height in heights]
+    lies = [height is not None and bool(height <= 0.0) for height in heights]
     return lies[1] and not lies[0], lies[0] or lies[1]
 
 
