@@ -4,7 +4,8 @@
 
 Every run of the JSON list names a file, a coupling step, a duration, a period, amplitudes and the
 times at which tensions are kept. MoorDyn is told the position at the beginning of each coupling
-step and a velocity that it holds: that at the beginning, or the one that leads to the next. CPU seconds of the stepping alone, the search for the first rest not counted.
+step and a velocity that it holds: that at the beginning, or the one that leads to the next. CPU
+seconds of the stepping alone, the search for the first rest not counted.
 """
 
 import json

@@ -51,6 +51,7 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.mooring": "mooring_stiffness offset_curve",
     "swelltree.studies.optimal_control": "optimal_control",
     "swelltree.studies.controllers": """
         controlled damping_law reactive_law tracking_law replayed

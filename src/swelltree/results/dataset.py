@@ -195,11 +195,16 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
         "water_inertia": ("water_inertia", "body with added mass of its own"),
         "wind": ("wind_drag", "wind force"),
     }
-    return {
+    found = {
         dims[group.kind][0]: text(dims[group.kind][0], group.names, dims[group.kind][1])
         for group in model.forces.groups
         if group.kind in dims
     }
+    for group in model.forces.groups:
+        if group.kind == "lines":
+            found["line"] = text("line", group.lines, "line, from end A to end B")
+            found["junction"] = text("junction", group.junction_names, "free point of lines")
+    return found
 
 
 def provenance(model: Model) -> dict[str, Any]:

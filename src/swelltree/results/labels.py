@@ -221,6 +221,23 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the moored body",
     ),
+    "lines_fairlead_tension": Label("fairlead_tension", ("line",), "N", "tension at end B"),
+    "lines_anchor_tension": Label("anchor_tension", ("line",), "N", "tension at end A"),
+    "lines_anchor_uplift": Label(
+        "anchor_uplift", ("line",), "N", "upward force of the line on what holds end A"
+    ),
+    "lines_touchdown": Label(
+        "touchdown", ("line",), "m", "where the line leaves the bed, unstretched from end A"
+    ),
+    "lines_position": Label(
+        "line_position", ("line", "line_node", "axis"), "m", "points along the line", _WORLD
+    ),
+    "lines_node_tension": Label(
+        "line_node_tension", ("line", "line_node"), "N", "tension along the line"
+    ),
+    "lines_junction": Label(
+        "junction_position", ("junction", "axis"), "m", "position of the junction", _WORLD
+    ),
     "quadratic_drag_wrench": Label(
         "quadratic_drag_force",
         ("quadratic_drag", "dof"),

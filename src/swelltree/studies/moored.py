@@ -137,14 +137,21 @@ def derivatives_at(model: Model) -> Any:
 
 
 def without_waves(model: Model) -> Model:
-    """The same model in a sea of height zero: same shapes, so the same compiled program."""
+    """The same model in a sea of height zero, with lines that are not released.
+
+    All shapes stay, so the same compiled program serves.
+    """
     hydro = model.hydro
     if hydro is not None:
         hydro = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
     waves = model.sea.waves
     if waves is not None:
         waves = replace(waves, amplitude=0.0 * np.asarray(waves.amplitude))
-    return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves))
+    lines = model.lines
+    if lines is not None:
+        held = np.full(lines.release_time.shape, np.inf)
+        lines = replace(lines, release_time=held, release_tension=held)
+    return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves), lines=lines)
 
 
 def _flat(loads: Any) -> Any:

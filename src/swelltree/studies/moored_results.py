@@ -109,6 +109,8 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
     if sample.lines is not None and lines.arrays is not None:
         force = sample.lines.end_force.reshape(-1, 3)
         found.append((lines.end_body, lines.end_point, force))
+    if lines.tie_body:
+        found.append((lines.tie_body, lines.tie_point, -sample.tie))
     if lines.n_contacts:
         found.append((lines.contact_body, lines.contact_point, sample.contact_force))
     return found

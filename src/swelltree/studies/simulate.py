@@ -226,6 +226,10 @@ def simulate(
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = [] if is_traced((model, start)) else _checked(model)
     model = without_table(model)
+    if moored and is_traced((model, start)):
+        from swelltree.studies.moored_traced import moored_traced
+
+        return moored_traced(model, t_out, how.name, step, start)
     if moored:
         from swelltree.studies.moored import simulate_moored
 

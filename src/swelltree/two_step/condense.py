@@ -20,7 +20,7 @@ def condense(
     q_plus: Array,
     mu: Array,
     nu: Array,
-    tau: Array | float = 1e-12,
+    tau: Array | float = 1e-16,
     theta: Array | float = 0.5,
     **more: Any,
 ) -> Condensed:

@@ -52,7 +52,7 @@ def first_guess(model: Model, form: Form, setup: Setup, walk: Walk) -> Array:
     else:
         u = jnp.concatenate([h * v[:, :3], 0.5 * h * v[:, 3:]], -1).reshape(-1)
     y = jnp.zeros(0) if walk.lines is None else (2.0 * walk.lines.y - walk.lines.y_last).reshape(-1)
-    return jnp.concatenate([u, y, walk.lam, walk.contact])
+    return jnp.concatenate([u, y, walk.lam, walk.contact, walk.tie.reshape(-1)])
 
 
 def equations(
@@ -76,13 +76,13 @@ def equations(
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
     size = Sizes.of(model, form)
-    u, y, lam, nu = size.split(unknown)
+    u, y, lam, nu, tie = size.split(unknown)
     p, g, _ = moved(model, form, walk, u)
     three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
     r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
     r = r - weight_correction(model, three)
     knots = jnp.zeros((0, 3))
-    touching = jnp.zeros(0)
+    touching, tied = jnp.zeros(0), jnp.zeros(0)
     lines = model.lines
     if lines is not None:
         knots = junction_balance(model, lines, setup, walk, now, y)
@@ -97,6 +97,12 @@ def equations(
                 lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
             )
             r, knots = r - on_bodies, knots - on_knots
+        if lines.tie_body:
+            none = tuple(y.shape[0] for _ in lines.tie_body)
+            on_bodies, _ = booked(lines.tie_body, none, lines.tie_point, three, y, tie)
+            hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
+            r, knots = r + on_bodies, knots - hits.T @ tie
+            tied = tie_rows(lines, setup, walk, three, y, tie)
     r = r.reshape(-1)
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
@@ -107,7 +113,7 @@ def equations(
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = P.T @ r
-    value = jnp.concatenate([r, knots.reshape(-1), closing, touching])
+    value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     step = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([step, y.reshape(-1)])), Trial(value, P, three, g)
 
@@ -160,6 +166,16 @@ def contact_forces(
         speed = jnp.sqrt(dot(slide, slide) + bed.friction_speed**2)
         force = force - (bed.friction * jnp.maximum(nu, 0.0) / speed)[:, None] * slide
     return force, row
+
+
+def tie_rows(
+    lines: LineSystem, setup: Setup, walk: Walk, three: Three, y: Array, tie: Array
+) -> Array:
+    """Ends that can be released are with their body; released, nothing ties them [m]."""
+    none = tuple(y.shape[0] for _ in lines.tie_body)
+    there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
+    gap = y[np.array(lines.tie_junction)] - there
+    return jnp.where(walk.let_go[:, None] > 0.0, tie / setup.tie_scale, gap).reshape(-1)
 
 
 def contact_clearance(lines: LineSystem, pose: Pose, y: Array) -> Array:

@@ -16,7 +16,7 @@ from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
 from swelltree.two_step.attached import held_points
-from swelltree.two_step.line_forces import Frozen, NodeWater, freeze
+from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Setup, Walk
 
 
@@ -26,7 +26,7 @@ class Instant:
 
     motion: Motion  # its velocity and rates are replaced by the mean ones
     next_drives: Drives
-    frozen: Frozen | None  # of the lines
+    frozen: Any  # line_forces.Frozen of the lines, or None
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)

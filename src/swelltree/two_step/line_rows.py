@@ -76,7 +76,7 @@ def assemble(
     q_plus: Array,
     mu: Array,
     nu: Array,
-    tau: Array | float = 1e-12,
+    tau: Array | float = 1e-16,
     theta: Array | float = 0.5,
     start: Array | float = 0.0,
     beyond: tuple[Array, Array] | None = None,
@@ -254,7 +254,7 @@ def _segment_rows(
         by_plus, by_minus = pick(by_plus, by_gap / L_plus), pick(by_minus, 0.0)
     gb = by_plus[:, None] * d_plus + by_minus[:, None] * d_minus
     used = active > 0.0
-    return jnp.where(used, F, mu), jnp.where(used, c, 1.0), gb * active[:, None]
+    return jnp.where(used, F, 0.0), jnp.where(used, c, 1.0), gb * active[:, None]
 
 
 def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
@@ -353,4 +353,4 @@ def bed_rows(
         flat = jnp.eye(3) - n[:, :, None] * n[:, None, :]
         rub = pressed[:, None, None] * (flat - t[:, :, None] * t[:, None, :])
     row = (b * touch)[:, None] * n
-    return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, nu), rub
+    return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, 0.0), rub

@@ -52,7 +52,7 @@ def relaxed(
         tolerance: motion that counts as none [m, rad].
         hold: bodies stay where they are.
     """
-    walk = _stopped(walk)
+    walk = stopped(walk)
     h, moved, sample = FIRST_STEP, np.inf, None
     found, at = derivatives(walk), walk
     for count in range(1, MOST + 1):
@@ -64,7 +64,7 @@ def relaxed(
                 break
             continue
         moved = _distance(walk, after)
-        walk = _stopped(after)
+        walk = stopped(after)
         if moved < tolerance and h >= 10.0:
             return Rest(walk, sample, moved, count)
         if _turned_or_moved(at, walk) > FAR:
@@ -73,7 +73,7 @@ def relaxed(
     return Rest(walk, sample, moved, MOST)
 
 
-def _stopped(walk: Walk) -> Walk:
+def stopped(walk: Walk) -> Walk:
     """The walk at rest: every velocity and the memory forgotten."""
     lines = walk.lines
     if lines is not None:
@@ -81,9 +81,9 @@ def _stopped(walk: Walk) -> Walk:
     return replace(
         walk,
         t=np.zeros(()),
-        v_minus=0.0 * np.asarray(walk.v_minus),
-        chi=0.0 * np.asarray(walk.chi),
-        work=0.0 * np.asarray(walk.work),
+        v_minus=0.0 * walk.v_minus,
+        chi=0.0 * walk.chi,
+        work=0.0 * walk.work,
         lines=lines,
     )
 

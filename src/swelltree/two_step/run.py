@@ -110,6 +110,7 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
         lam=room(size.rows),
         contact=room(size.contacts),
         contact_force=room(size.contacts, 3),
+        tie=room(size.ties // 3, 3),
         work=room(*walk.work.shape),
         lines=lines,
         iterations=room(kind=int),

@@ -21,13 +21,14 @@ from swelltree.model.kinematics import (
 )
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
-from swelltree.two_step.attached import end_positions
+from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-TAU = 1e-12  # m^2, product on the central path of complementarity
+TAU = 1e-16  # m^2, product on the central path of complementarity
 HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
@@ -82,17 +83,18 @@ def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.nd
     return stiffness, damping
 
 
-def restoring(stiffness: np.ndarray) -> np.ndarray:
+def restoring(stiffness: Array) -> Array:
     """The symmetric part that pulls back: what may be added to the mass without harm."""
-    values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+    xp = namespace(stiffness)
+    values, vectors = xp.linalg.eigh(0.5 * (stiffness + stiffness.T))
+    return (vectors * xp.maximum(values, 0.0)) @ vectors.T
 
 
 def set_up(
     model: Model,
     form: Form,
     h: float,
-    derivatives: tuple[np.ndarray, np.ndarray],
+    derivatives: tuple[Array, Array],
     *,
     theta: float = 0.5,
     beta: float = BETA,
@@ -110,30 +112,33 @@ def set_up(
         hold: bodies stay where they are, only lines and junctions move.
     """
     stiffness, damping = derivatives
+    xp = namespace(stiffness, *(x for x in (model.added_mass,) if x is not None))
     coupled = beta * h**2 * restoring(stiffness)
     if model.added_mass is not None:
-        coupled = coupled + np.asarray(model.added_mass)
+        coupled = coupled + model.added_mass
     memory = None
     if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        A, B, C = (np.asarray(getattr(model.hydro.memory, name)) for name in "ABC")
-        X = np.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
+        A, B, C = (getattr(model.hydro.memory, name) for name in "ABC")
+        X = xp.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
     if hold:
         coupled = coupled + HELD * np.eye(len(coupled))
     size = Sizes.of(model, form)
     masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
-    inertia = np.concatenate(masses)
-    typical = np.median(inertia[: size.bodies]) if size.bodies else 1.0
-    inertia = np.maximum(inertia, 1e-9 * typical)
-    contact = np.full(size.contacts, typical)
+    inertia = xp.concatenate(masses)
+    typical = xp.median(inertia[: size.bodies]) if size.bodies else 1.0
+    inertia = xp.maximum(inertia, 1e-9 * typical)
+    contact = xp.ones(size.contacts) * typical
     if model.lines is not None:
-        knots = np.append(inertia[size.bodies :: 3], typical)
-        contact = np.where(
+        knots = xp.append(inertia[size.bodies :: 3], typical)
+        contact = xp.where(
             np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
             typical,
             knots[np.array(model.lines.contact_junction, dtype=int)],
         )
+    # ties pull at junctions, which are light
+    light = inertia[size.bodies :].mean() if size.junctions else typical
     return Setup(
         h=np.array(h),
         theta=np.array(theta),
@@ -141,24 +146,31 @@ def set_up(
         coupled=coupled,
         damping=damping,
         memory=memory,
-        scale=np.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
-        columns=np.concatenate(
-            [np.ones(size.balances), np.full(size.rows, typical / h**2), contact / h**2]
+        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts + size.ties)]),
+        columns=xp.concatenate(
+            [
+                np.ones(size.balances),
+                np.ones(size.rows) * typical / h**2,
+                contact / h**2,
+                np.ones(size.ties) * light / h**2,
+            ]
         ),
+        tie_scale=light / h**2,
         contact_scale=h**2 / contact,
     )
 
 
-def _body_scale(model: Model, form: Form, coupled: np.ndarray) -> np.ndarray:
+def _body_scale(model: Model, form: Form, coupled: Array) -> Array:
     """Inertia that each balance of the bodies is measured by."""
-    pose = forward(model, np.asarray(model.start.q))
+    xp = namespace(coupled)
+    pose = forward(model, model.start.q)
     dry = model.replace(added_mass=None)
     M = dense_inertia(dry, world_inertia(dry, pose)) + coupled
     if form.joint_coordinates:
         P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
         M = P.T @ M @ P
     # a massless body takes its scale from the others
-    return np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=0.0))
+    return xp.maximum(xp.diag(M), 1e-9 * xp.diag(M).max(initial=0.0))
 
 
 def _junction_scale(model: Model) -> list[np.ndarray]:
@@ -183,7 +195,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     inner = inner_at_rest(model)
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
-        lines = straight_lines(model, motion.pose)
+        lines = lines_at_rest(model, motion.pose)
     terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
     terms += len(model.layout.drives)
     radiation = inner.radiation
@@ -199,25 +211,29 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
         work=np.zeros(terms),
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
+        tie=np.zeros((size.ties // 3, 3)),
+        let_go=np.zeros(size.ties // 3),
         lines=lines,
     )
 
 
-def straight_lines(model: Model, pose: Pose) -> LineWalk:
-    """Lines drawn straight between their ends, at rest and slack."""
+def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
+    """Lines as they hang between their described ends; their ends where the bodies are now."""
     lines = model.lines
-    y = np.asarray(lines.junction_position, float)
+    y = np.array(lines.junction_position, float)
+    if lines.tie_body:
+        nothing = (0,) * len(lines.tie_body)
+        tied = held_points(lines.tie_body, nothing, lines.tie_point, pose, np.zeros((0, 3)))
+        y[np.array(lines.tie_junction)] = tied
     if lines.arrays is None:
         none = np.zeros((0, 0, 3))
         return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
+    q = np.array(lines.shape)
     ends = np.asarray(end_positions(lines, pose, y))
-    length = np.asarray(lines.arrays.rest_length) * (
-        np.arange(lines.arrays.n) >= np.asarray(lines.arrays.first)[:, None]
-    )
-    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
-    part = (part / part[:, -1:])[:, :, None]
-    q = (1.0 - part) * ends[:, :1] + part * ends[:, 1:2]
-    return LineWalk(q, q, np.zeros(length.shape), np.zeros(q.shape[:2]), y, y)
+    q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
+    idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
+    q = np.where(idle[:, :, None], ends[:, :1], q)
+    return LineWalk(q, q, np.zeros((len(q), q.shape[1] - 1)), np.zeros(q.shape[:2]), y, y)
 
 
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
@@ -226,7 +242,7 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     A trial step from the velocity given tells the acceleration now.
     """
     after, sample = step(model, setup, walk)
-    v0, h = np.asarray(walk.v_minus), setup.h
+    v0, h = walk.v_minus, setup.h
     chi = walk.chi
     if setup.memory is not None:
         A, B = model.hydro.memory.A, model.hydro.memory.B
@@ -234,7 +250,7 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     lines = walk.lines
     if lines is not None:
         # q_- = q - h v + h^2/2 a, and the trial had q_- = q - h v
-        y_next, q_next = np.asarray(after.lines.y), np.asarray(after.lines.q)
+        y_next, q_next = after.lines.y, after.lines.q
         lines = replace(
             lines,
             mu=after.lines.mu,
@@ -242,6 +258,4 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
             y_last=lines.y_last + 0.5 * (y_next - 2.0 * lines.y + lines.y_last),
             q_last=lines.q_last + 0.5 * (q_next - 2.0 * lines.q + lines.q_last),
         )
-    return replace(
-        walk, v_minus=v0 - 0.5 * h * np.asarray(sample.v_dot), chi=chi, lam=sample.lam, lines=lines
-    )
+    return replace(walk, v_minus=v0 - 0.5 * h * sample.v_dot, chi=chi, lam=sample.lam, lines=lines)

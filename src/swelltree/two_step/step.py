@@ -51,6 +51,7 @@ class Sample:
     lam: Array
     contact: Array  # (k,) normal forces of the seabed
     contact_force: Array  # (k, 3) friction included
+    tie: Array  # (tie, 3) forces of ties on the ends of lines
     work: Array
     lines: Any  # LineSample, or None
     iterations: Array
@@ -131,7 +132,10 @@ def evaluate(
     cond = None
     if now.frozen is not None:
         cond = reduced(model, form, setup, walk, now, at, held)
-    force = None if cond is None else cond.end_force_residual.reshape(-1, 3)
+    rigid = stays_open(model)
+    force = None
+    if cond is not None:
+        force = (cond.balance if rigid else cond.end_force_residual).reshape(-1, 3)
 
     def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
         return equations(model, form, setup, walk, now, x, loads.wrench, force)
@@ -139,6 +143,7 @@ def evaluate(
     (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
+    into = along = jnp.zeros((0, 0, 0))
     K = jnp.zeros((moves.shape[0], moves.shape[0]))
     K = K.at[: 6 * N, : 6 * N].set(setup.damping * per_step)
     if cond is not None:
@@ -146,13 +151,34 @@ def evaluate(
         into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
         k = 3 * model.lines.n_points
         into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
-        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.S, along)
-    pulled = K @ moves
-    if form.joint_coordinates:
-        pulled = jnp.concatenate([trial.P.T @ pulled[: 6 * N], pulled[6 * N :]])
-    J = J.at[: size.balances].add(pulled)
-    J = J * setup.scale[:, None] * setup.columns
-    return trial.value * setup.scale, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.matrix if rigid else cond.S, along)
+
+    def projected(x: Array) -> Array:
+        """Rows of bodies in the directions that are free."""
+        if not form.joint_coordinates:
+            return x
+        return jnp.concatenate([trial.P.T @ x[: 6 * N], x[6 * N :]])
+
+    J = J.at[: size.balances].add(projected(K @ moves)) * setup.scale[:, None] * setup.columns
+    value = trial.value * setup.scale
+    if rigid and cond is not None:
+        # the last multiplier of each line stays among the unknowns
+        pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
+        pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
+        law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
+        unit = now.frozen.scale[:, -1] / setup.h**2
+        J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
+        value = jnp.concatenate([value, -cond.last])
+    return value, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+
+
+def stays_open(model: Model) -> bool:
+    """Is the last multiplier of lines an unknown of the whole system?
+
+    Eliminated, it would spoil the numbers where an inextensible line is straight and taut.
+    """
+    arrays = None if model.lines is None else model.lines.arrays
+    return arrays is not None and arrays.inextensible and not arrays.bending
 
 
 def newton(
@@ -166,16 +192,24 @@ def newton(
 ) -> tuple[Unknowns, Array, Array, Any]:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
     value, J, power, cond = evaluate(model, form, setup, walk, now, at, held)
-    dx = -jnp.linalg.solve(J, value) * setup.columns
+    found = -jnp.linalg.solve(J, value)
+    count = at.x.shape[0]
+    dx = found[:count] * setup.columns
     error = jnp.abs(value).max()
     if cond is None:
         return Unknowns(dx, None, None, None), error, power, None
     old = ends_after(model, form, setup, walk, at.x)
     d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
-    dq, dmu, dnu = back_substitute(cond, d_ends)
     flat = d_ends.reshape(d_ends.shape[0], -1)
-    pull = jnp.einsum("lij,lj->li", cond.S, flat).reshape(d_ends.shape)
-    end_force = -(cond.end_force_residual + pull)
+    if stays_open(model):
+        d_last = found[count:] * now.frozen.scale[:, -1] / setup.h**2
+        dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
+        pull = jnp.einsum("lij,lj->li", cond.matrix, flat) + cond.column * d_last[:, None]
+        end_force = -(cond.balance + pull.reshape(d_ends.shape))
+    else:
+        dq, dmu, dnu = back_substitute(cond, d_ends)
+        pull = jnp.einsum("lij,lj->li", cond.S, flat)
+        end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
     return Unknowns(dx, dq, dmu, dnu), jnp.maximum(error, cond.error.max()), power, end_force
 
 
@@ -245,6 +279,16 @@ def driven_power(model: Model, form: Form, t: Array, lam: Array) -> Array:
     return (hits @ lam) * drives_at(model.drives, t).rate
 
 
+def released(model: Model, setup: Setup, walk: Walk, tie: Array) -> Array:
+    """Which ties have let go once this step is done: by time or by tension."""
+    if not walk.let_go.shape[0]:
+        return walk.let_go
+    lines, own = model.lines, np.array(model.lines.tie_line)
+    late = walk.t + setup.h >= lines.release_time[own] - 1e-9
+    torn = jnp.sqrt((tie * tie).sum(-1)) >= lines.release_tension[own]
+    return jnp.where(late | torn, 1.0, walk.let_go)
+
+
 def reduced(
     model: Model,
     form: Form,
@@ -280,7 +324,7 @@ def reduced(
 
 def ends_after(model: Model, form: Form, setup: Setup, walk: Walk, x: Array) -> Array:
     """Points of all lines at the next instant (line, point, 3)."""
-    u, y, _, _ = Sizes.of(model, form).split(x)
+    u, y, _, _, _ = Sizes.of(model, form).split(x)
     p, g, _ = moved(model, form, walk, u)
     after = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h).next
     return end_positions(model.lines, after, y)
@@ -295,7 +339,7 @@ def _finished(
     model: Model, form: Form, setup: Setup, walk: Walk, now: Instant, it: Iterate
 ) -> tuple[Walk, Sample]:
     """The next walk, and the sample of the instant that was left."""
-    u, y, lam, contact = Sizes.of(model, form).split(it.at.x)
+    u, y, lam, contact, tie = Sizes.of(model, form).split(it.at.x)
     p, g, q = moved(model, form, walk, u)
     three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
     v = three.v
@@ -311,7 +355,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -331,6 +375,8 @@ def _finished(
         work=walk.work + setup.h * power,
         lam=lam,
         contact=contact,
+        tie=tie,
+        let_go=released(model, setup, walk, tie),
         lines=lines,
     )
     return after, Sample(
@@ -343,6 +389,7 @@ def _finished(
         lam=lam,
         contact=contact,
         contact_force=touching,
+        tie=tie,
         work=walk.work + 0.5 * setup.h * power,
         lines=sample,
         iterations=it.count,
@@ -352,7 +399,7 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array
+    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array, tie: Array
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
@@ -378,5 +425,9 @@ def _finished_lines(
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
     on_body = (body < walk.v_minus.shape[0]).astype(float)
     pulled = (on_body[:, :, None] * it.end_force[:, :2] * held).sum((1, 2))
+    if model.lines.tie_body:
+        moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
+        of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
+        pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     after = LineWalk(q, lines.q, mu, nu, y, lines.y)
     return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled

@@ -5,8 +5,8 @@ t_{n-1} and t_{n+1},
 
 .. math:: \bar p = \frac{p_+^2 - p_-^2}{2 (e_+ - e_-)},
 
-is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever the
-pattern of slack and taut. It grows with e_+, so Newton needs no complementarity.
+is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever
+the pattern of slack and taut. It grows with e_+, so Newton needs no complementarity.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ _MODULES = (
     "combinations",
     "control_models",
     "hinge_barge",
+    "lines",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
