@@ -57,9 +57,32 @@ def scene(
         found["time"] = times(some["time"].values)
         found["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
         found["reach"] = reach(drawing, place, turn)
+    elif all("start" in body for body in drawing["bodies"]):
+        found |= at_rest(dataset, found["bodies"])
+        place, turn = (
+            np.array([[body[key] for body in found["bodies"]]]) for key in ("start", "quaternion")
+        )
+        found["reach"] = reach(drawing, place, turn)
     if "line_position" in dataset and "time" in dataset.dims:
         found["lines"] = lines(dataset, blocks, samples)
     return found
+
+
+def at_rest(dataset: xr.Dataset, bodies: list[dict[str, Any]]) -> dict[str, Any]:
+    """Bodies where a result without time says they rest, or as described."""
+    from swelltree.spatial.rotations import matrix_to_quat
+
+    resting = "rotation" in dataset and dataset["rotation"].ndim == 3
+    placed = []
+    for i, body in enumerate(bodies):
+        turn = np.array(body["turn"]).reshape(3, 3)
+        start = body["start"]
+        if resting:
+            turn = dataset["rotation"].values[i]
+            start = dataset["position"].values[i, :3].tolist()
+        more = {"start": start, "turn": turn.reshape(-1).tolist()}
+        placed.append(body | more | {"quaternion": matrix_to_quat(turn).tolist()})
+    return {"bodies": placed}
 
 
 def drawing_of(dataset: xr.Dataset) -> dict[str, Any]:

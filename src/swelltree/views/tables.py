@@ -231,6 +231,25 @@ def modes_card(dataset: xr.Dataset) -> str:
     return card("Modes", table(heads, rows))
 
 
+def still_card(dataset: xr.Dataset) -> str:
+    """Where bodies rest, or how much they move in a sea."""
+    for name, title in (
+        ("position", "State of rest"),
+        ("standard_deviation", "Standard deviation of the motion"),
+    ):
+        if name in dataset and set(dataset[name].dims) == {"body", "dof"}:
+            values = dataset[name].transpose("body", "dof").values.copy()
+            values[:, 3:] = np.degrees(values[:, 3:])
+            rows = [
+                [str(body), *(short(x) if abs(x) > 1e-9 else "0" for x in row)]
+                for body, row in zip(dataset["body"].values, values, strict=True)
+            ]
+            dofs = [str(dof) for dof in dataset["dof"].values]
+            heads = [f"{dof} [{'m' if i < 3 else 'deg'}]" for i, dof in enumerate(dofs)]
+            return card(title, table(["body", *heads], rows))
+    return ""
+
+
 def provenance_card(dataset: xr.Dataset, source: str) -> str:
     """Where the numbers come from: settings, versions, the case."""
     rows = [["file", source]] if source else []

@@ -294,7 +294,31 @@ export class Stage {
     this.renderer.setSize(width, height, false);
   }
 
+  /** Directions of the world's axes, in the corner. */
+  placeAxes() {
+    const right = new Vector3(1, 0, 0).applyQuaternion(this.camera.quaternion);
+    const up = new Vector3(0, 1, 0).applyQuaternion(this.camera.quaternion);
+    ["x", "y", "z"].forEach((name) => {
+      const [a, b] = [22 * right[name], -22 * up[name]];
+      const group = document.getElementById(`axis-${name}`);
+      group.firstElementChild.setAttribute("x2", a.toFixed(1));
+      group.firstElementChild.setAttribute("y2", b.toFixed(1));
+      group.lastElementChild.setAttribute("x", (1.32 * a).toFixed(1));
+      group.lastElementChild.setAttribute("y", (1.32 * b + 3.5).toFixed(1));
+    });
+  }
+
+  /** As good as it gets, for pictures to print. */
+  finest() {
+    this.quality = 0;
+    this.software = false;
+    this.water.refine(QUALITY[0].cells);
+    this.use(this.clip);
+    this.resize();
+  }
+
   placeLabels() {
+    this.placeAxes();
     const { clientWidth: width, clientHeight: height } = this.holder;
     const used = [];
     for (const { element, body } of this.names) {

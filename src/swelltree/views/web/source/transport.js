@@ -26,6 +26,11 @@ export function advance(seconds) {
   set({ time: t });
 }
 
+/** The speed on offer that is nearest to a wanted one. */
+export function nearSpeed(wanted) {
+  return SPEEDS.reduce((best, x) => (Math.abs(Math.log(x / wanted)) < Math.abs(Math.log(best / wanted)) ? x : best), 1);
+}
+
 export function connect(stage) {
   const slider = $("scrub");
   $("play").addEventListener("click", toggle);
