@@ -25,6 +25,7 @@ from swelltree.studies.control_linear import (
     wave_forces,
     wave_rates,
 )
+from swelltree.studies.control_machines import with_damping
 from swelltree.studies.control_nodes import Nodes, Solved
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_series import Response
@@ -194,16 +195,19 @@ def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any
         forces = model.forces
         springs = np.array(forces.springs.damping, dtype=float)
         joints = np.array(forces.joint_forces.damping, dtype=float)
-        for value, (group, i) in zip(c, nodes.ports.place, strict=True):
-            (springs if group == "spring" else joints)[i] = value
+        by_kind = {"spring": springs, "joint": joints}
+        for value, (kind, i) in zip(c, nodes.ports.place, strict=True):
+            if kind in by_kind:
+                by_kind[kind][i] = value
         changed = replace(
             forces,
             springs=replace(forces.springs, damping=springs),
             joint_forces=replace(forces.joint_forces, damping=joints),
         )
+        damped = with_damping(model.replace(forces=changed), nodes.ports.place, c)
         own = Nodes(
             nodes.how,
-            replace(nodes.period, model=model.replace(forces=changed)),
+            replace(nodes.period, model=damped),
             replace(nodes.ports, damping=c),
             port.mean,
         )
