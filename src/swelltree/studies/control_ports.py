@@ -149,6 +149,6 @@ def with_signals(model: Model, ports: Ports, signals: Any) -> Model:
         own[kind][i] = signal
     forces = replace(forces, spring_signals=tuple(own["spring"]), joint_signals=tuple(own["joint"]))
     model = model.replace(forces=forces)
-    if any(kind == "pto" for kind, _ in ports.place):
+    if group is not None and any(kind == "pto" for kind, _ in ports.place):
         model = with_machines(model, replace(group, signals=tuple(own["pto"])))
     return model
