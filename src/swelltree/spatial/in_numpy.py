@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import is_ as _is
 from typing import Any
 
 import numpy as np
 
 from swelltree.spatial import numpy_helpers
-from swelltree.spatial.engine import Tracer, jax
+from swelltree.spatial.engine import Tracer, jax, jaxpr_as_fun, jnp
 
 KEPT = 64  # programs of one function, for as many shapes
 
@@ -93,9 +94,46 @@ class Writer:
         text = f"np.broadcast_to({{0}}, {wanted[::-1]})"
         return self.emit(text, (ref,), ref.shape, wanted, ref.dtype)
 
-    def program(self, arguments: list[Ref], results: list[Ref]) -> Callable[..., Any]:
-        """The lines as a function of arrays as JAX sees them."""
+    def programs(
+        self, arguments: list[Ref], results: list[Ref], fixed: int
+    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """What depends on the first arguments alone, and the rest that takes its results."""
         lines = self.alive(results)
+        moving = {ref.number for ref in arguments[fixed:]}
+        before, after = [], []
+        for line in lines:
+            if any(ref.number in moving for ref in line[2]):
+                moving.add(line[0].number)
+                after.append(line)
+            else:
+                before.append(line)
+        first = {ref.number: ref for ref in arguments[:fixed]} | {x[0].number: x[0] for x in before}
+        wanted = [ref for _, _, refs in after for ref in refs] + results
+        kept = list(
+            {ref.number: first[ref.number] for ref in wanted if ref.number in first}.values()
+        )
+        return (
+            self.function(before, arguments[:fixed], kept, turned=(True, False)),
+            self.function(after, [*kept, *arguments[fixed:]], results, bare=len(kept)),
+        )
+
+    def function(
+        self,
+        lines: list[tuple[Ref, str, tuple[Ref, ...]]],
+        arguments: list[Ref],
+        results: list[Ref],
+        turned: tuple[bool, bool] = (True, True),
+        bare: int = 0,
+    ) -> Callable[..., Any]:
+        """Lines as a function of arrays as JAX sees them.
+
+        Args:
+            lines: in order.
+            arguments: of the function.
+            results: what it returns.
+            turned: are arguments and results as JAX sees them?
+            bare: so many first arguments are not.
+        """
         last: dict[int, int] = {}
         for at, (_, _, refs) in enumerate(lines):
             for ref in refs:
@@ -105,7 +143,7 @@ class Writer:
         names = {ref.number: f"a{i}" for i, ref in enumerate(arguments)}
         used = [i for i, ref in enumerate(arguments) if ref.number in last]
         text = [f"def run({', '.join(names.values())}):"]
-        text += [f" a{i} = h.turned(a{i})" for i in used]
+        text += [f" a{i} = h.turned(a{i})" for i in used if turned[0] and i >= bare]
         unused: list[str] = []
 
         def name(ref: Ref) -> str:
@@ -120,7 +158,8 @@ class Writer:
             target = unused.pop() if unused else f"v{at}"
             names[ref.number] = target
             text.append(f" {target} = {line.format(*own)}")
-        text.append(f" return ({''.join(name(ref) + '.T, ' for ref in results)})")
+        end = ".T, " if turned[1] else ", "
+        text.append(f" return ({''.join(name(ref) + end for ref in results)})")
         space = dict(self.names)
         exec(compile("\n".join(text), "<numpy>", "exec"), space)
         return space["run"]
@@ -175,55 +214,92 @@ def needed(jaxpr: Any) -> list[Any]:
     return kept[::-1]
 
 
-def run_of(closed: Any) -> Callable[..., tuple[np.ndarray, ...]]:
-    """A traced program as a function of numpy arrays."""
+def staged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, its Python run once for every shape of the arguments.
+
+    Transformations of it then work on the traced program, which is quicker than running Python
+    inside of each.
+    """
+    known: dict[Any, Any] = {}
+
+    def run(*args: Any) -> Any:
+        leaves, tree = jax.tree.flatten(args)
+        like = [jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x)) for x in leaves]
+        key = (tree, tuple((x.shape, x.dtype) for x in like))
+        if key not in known:
+            while len(known) >= KEPT:
+                known.pop(next(iter(known)))
+            closed, out = jax.make_jaxpr(
+                lambda *x: function(*jax.tree.unflatten(tree, x)), return_shape=True
+            )(*like)
+            known[key] = jaxpr_as_fun(closed), jax.tree.structure(out)
+        program, out = known[key]
+        return jax.tree.unflatten(out, program(*leaves))
+
+    return run
+
+
+def run_of(closed: Any, fixed: int = 0) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A traced program as two functions of numpy arrays.
+
+    Args:
+        closed: the program.
+        fixed: number of first arguments on which the first function alone depends; its results
+            are the first arguments of the second.
+    """
     writer = Writer()
     arguments = [
         writer.new(var.aval.shape, var.aval.shape, var.aval.dtype) for var in closed.jaxpr.invars
     ]
     results = written(closed.jaxpr, closed.consts, arguments, writer)
-    return writer.program(arguments, [writer.full(ref) for ref in results])
+    return writer.programs(arguments, [writer.full(ref) for ref in results], fixed)
 
 
 class InNumpy:
     """A function that is traced for every shape of its arguments and then runs in numpy."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Any], fixed: int = 0) -> None:
+        self.function, self.fixed = function, fixed
         self.compiled = jax.jit(function)
         self.programs: dict[Any, Any] = {}
+        self.last: tuple[Any, Any, Any] = (None, (), ())  # program, fixed arguments, what they gave
 
     def __call__(self, *args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
         if any(isinstance(x, Tracer) for x in leaves):
             return self.function(*args)
-        leaves = [np.asarray(x) for x in leaves]
-        key = (tree, tuple((x.shape, x.dtype) for x in leaves))
+        arrays = [np.asarray(x) for x in leaves]
+        key = (tree, tuple((x.shape, x.dtype) for x in arrays))
         if key not in self.programs:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
             self.programs[key] = self._made(args)
-        run, out = self.programs[key]
-        if run is None:
+        found = self.programs[key]
+        if found is None:
             return jax.tree.map(np.asarray, self.compiled(*args))
+        count, before, after, out = found
         with np.errstate(all="ignore"):
-            return jax.tree.unflatten(out, run(*leaves))
+            own = leaves[:count]
+            same = self.last[0] is found and all(map(_is, self.last[1], own))
+            if not same:
+                self.last = (found, own, before(*arrays[:count]))
+            return jax.tree.unflatten(out, after(*self.last[2], *arrays[count:]))
 
-    def _made(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _made(self, args: tuple[Any, ...]) -> Any:
         traced = self.compiled.trace(*args)
+        count = len(jax.tree.leaves(args[: self.fixed]))
         try:
-            return run_of(traced.jaxpr), jax.tree.structure(traced.out_info)
-        except NotKnownError as e:
-            import sys
-
-            print("NOTKNOWN", e, self.function, file=sys.stderr)
-            return None, None
+            return count, *run_of(traced.jaxpr, count), jax.tree.structure(traced.out_info)
+        except NotKnownError:
+            return None
 
 
-def in_numpy(function: Callable[..., Any]) -> InNumpy:
+def in_numpy(function: Callable[..., Any], fixed: int = 0) -> InNumpy:
     """A function of JAX that runs in numpy; for programs evaluated a few times only.
 
     Args:
         function: as for `jax.jit`; arguments and results are trees of arrays.
+        fixed: so many first arguments are often the very same objects from call to call; what
+            depends on them alone is then computed once. They must not be changed in place.
     """
-    return InNumpy(function)
+    return InNumpy(function, fixed)

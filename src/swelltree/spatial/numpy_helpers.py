@@ -57,10 +57,13 @@ def inside(shape: Any, start: np.ndarray, sizes: Any, map_: Any) -> np.ndarray:
     return good
 
 
-def scattered(x: np.ndarray, flat: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """x with updates added at flat places."""
+def scattered(x: np.ndarray, flat: np.ndarray, updates: np.ndarray, adds: bool) -> np.ndarray:
+    """x with updates at flat places, added or put there."""
     out = np.array(x, order="C")
-    np.add.at(out.reshape(-1), flat.reshape(-1), updates.reshape(-1))
+    if adds:
+        np.add.at(out.reshape(-1), flat.reshape(-1), updates.reshape(-1))
+    else:
+        out.reshape(-1)[flat] = updates
     return out
 
 

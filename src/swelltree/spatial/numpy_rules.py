@@ -158,7 +158,7 @@ def _round(w: Writer, eqn: Any, x: Ref) -> Found:
 def _select(w: Writer, eqn: Any, which: Ref, *cases: Ref) -> Found:
     if which.dtype != bool or len(cases) != 2:
         raise NotKnownError("select_n")
-    if which.value is not None and not which.value.all() != which.value.any():
+    if which.value is not None and which.value.all() == which.value.any():
         # decided beforehand
         return _shaped(w, cases[int(which.value.all())], _out(eqn)[0])
     return _each(w, eqn, "np.where({0}, {2}, {1})", which, *cases)
@@ -466,7 +466,8 @@ RULES |= {
 def _arg(w: Writer, eqn: Any, x: Ref) -> Found:
     (axis,) = eqn.params["axes"]
     shape, dtype = _out(eqn)
-    text = f"{{0}}.{eqn.primitive.name}({len(x.shape) - 1 - int(axis)}).astype('{np.dtype(dtype).name}')"
+    along, kind = len(x.shape) - 1 - int(axis), np.dtype(dtype).name
+    text = f"{{0}}.{eqn.primitive.name}({along}).astype('{kind}')"
     return w.emit(text, (w.full(x),), shape, shape, dtype)
 
 
@@ -575,8 +576,8 @@ def _taken(w: Writer, eqn: Any, x: Ref, start: np.ndarray, d: int, final: list[i
     return w.emit(text, (x,), shape, [sizes[k] for k in order], dtype)
 
 
-@rule("scatter-add")
-def _scatter_add(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
+@rule("scatter-add", "scatter")
+def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
     shape, dtype = _out(eqn)
     n = eqn.params["dimension_numbers"]
     window = [int(d) for d in n.update_window_dims]
@@ -591,11 +592,11 @@ def _scatter_add(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found
         1 if d in gone else updates.shape[window[kept.index(d)]] for d in range(len(shape))
     )
     if start.value is None:
-        raise NotKnownError("scatter-add")
+        raise NotKnownError("scatter")
     first = start.known()
     good = helpers.inside(shape, first, sizes, map_)
     if _mode(eqn) != "CLIP" and not good.all():
-        raise NotKnownError("scatter-add")
+        raise NotKnownError("scatter")
     outer = len(start.shape) - 1
     flat = helpers.places(shape, first, sizes, map_, batch)
     flat = flat.squeeze(tuple(outer + d for d in sorted(gone)))
@@ -608,7 +609,8 @@ def _scatter_add(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found
             starts += 1
     own = w.keep(np.ascontiguousarray(flat.transpose(order).T))
     refs = (w.full(x), w.full(updates))
-    return w.emit(f"h.scattered({{0}}, {own}, {{1}})", refs, shape, shape, dtype)
+    adds = eqn.primitive.name == "scatter-add"
+    return w.emit(f"h.scattered({{0}}, {own}, {{1}}, {adds})", refs, shape, shape, dtype)
 
 
 @rule("dynamic_slice")
@@ -691,7 +693,7 @@ def _while(w: Writer, eqn: Any, *refs: Ref) -> Found:
     p = eqn.params
     a, b = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
     full = tuple(w.full(x) for x in refs)
-    test, body = w.keep(run_of(p["cond_jaxpr"])), w.keep(run_of(p["body_jaxpr"]))
+    test, body = w.keep(run_of(p["cond_jaxpr"])[1]), w.keep(run_of(p["body_jaxpr"])[1])
     parts = f"{_listed(0, a)}, {_listed(a, b)}, {_listed(b, len(refs))}"
     return _many(w, eqn, f"h.looped({test}, {body}, {parts})", full)
 
@@ -701,7 +703,7 @@ def _scan(w: Writer, eqn: Any, *refs: Ref) -> Found:
     p = eqn.params
     a, b = p["num_consts"], p["num_consts"] + p["num_carry"]
     full = tuple(w.full(x) for x in refs)
-    body = w.keep(run_of(p["jaxpr"]))
+    body = w.keep(run_of(p["jaxpr"])[1])
     parts = f"{_listed(0, a)}, {_listed(a, b)}, {_listed(b, len(refs))}"
     text = f"h.scanned({body}, {p['length']}, {bool(p['reverse'])}, {parts})"
     return _many(w, eqn, text, full)
@@ -710,6 +712,6 @@ def _scan(w: Writer, eqn: Any, *refs: Ref) -> Found:
 @rule("cond")
 def _cond(w: Writer, eqn: Any, index: Ref, *refs: Ref) -> Found:
     full = tuple(w.full(x) for x in refs)
-    own = w.keep(tuple(run_of(branch) for branch in eqn.params["branches"]))
+    own = w.keep(tuple(run_of(branch)[1] for branch in eqn.params["branches"]))
     text = f"h.chosen({own}, {{0}}, {_listed(1, 1 + len(refs))})"
     return _many(w, eqn, text, (index, *full))

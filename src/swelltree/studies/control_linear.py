@@ -13,15 +13,20 @@ the waves alone.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from swelltree.formulations import Formulation, State
+from swelltree.model.hydrodynamics import without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.solvers.fourier import from_complex
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, port_rows
 from swelltree.studies.control_series import Response
 from swelltree.studies.periodic_set_up import memory_at
@@ -110,11 +115,23 @@ def look_in(
 
 
 def rest_strokes(model: Model, how: Formulation, ports: Ports, rest: State) -> np.ndarray:
-    """Strokes at the state of rest; in numpy, where a single evaluation is quickest."""
-    still = State(np.asarray(rest.q), np.asarray(rest.s), rest.chart)
-    return np.asarray(
-        port_motion(ports, model, how.kinematics(model, np.zeros(()), still).motion)[0]
-    )
+    """Strokes at the state of rest."""
+    bare = without_table(model)
+    return np.asarray(_strokes(how, ports.place)(bare, rest)) - ports.zero
+
+
+@functools.lru_cache(maxsize=32)
+def _strokes(how: Formulation, place: Any) -> Any:
+    """Program for the strokes, not counted from their zero."""
+    nothing = np.zeros(len(place))
+    ports = Ports(("",) * len(place), place, nothing, nothing, nothing, (False,) * len(place))
+
+    def strokes(model: Model, rest: State) -> Any:
+        with compact():
+            motion = how.kinematics(model, jnp.zeros(()), rest).motion
+        return port_motion(ports, model, motion)[0]
+
+    return in_numpy(strokes)
 
 
 def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:

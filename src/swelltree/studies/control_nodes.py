@@ -20,7 +20,7 @@ from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, with_signals
-from swelltree.studies.periodic_nodes import Nodes, in_chunks, slopes_of, values_of
+from swelltree.studies.periodic_nodes import Nodes, in_chunks, slopes_of, traced, values_of
 from swelltree.studies.periodic_problem import Period, node, sizes, state_at
 
 Place = tuple[tuple[str, int], ...]
@@ -49,7 +49,7 @@ def _second(how: Formulation, place: Place) -> Any:
 
     def one(period: Period, t: Any, w: Any, weight: Any) -> Any:
         def total(w: Any) -> Any:
-            found = driven_node(how, place, period, t, w)
+            found = traced(driven_node, how, place)(period, t, w)
             return sum((a * b).sum() for a, b in zip(weight, found, strict=True))
 
         return jax.jacfwd(jax.grad(total))(w)
@@ -174,7 +174,8 @@ class DrivenNodes(Nodes):
         of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]
         w = np.concatenate([self.inputs(found.Y), found.a], axis=1)
         weight = (at, nu, of_P, of_x, of_rate)
-        H = in_chunks(_second(self.how, self.ports.place), self.bare, self.time, w, weight)
+        program = _second(self.how, self.ports.place)
+        H = in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)
         z = W.shape[2]
         total = np.tensordot(W, H @ W, axes=([0, 1], [0, 1]))
         if np.any(self.memory):

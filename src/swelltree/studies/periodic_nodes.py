@@ -22,11 +22,11 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.solvers.fourier import at_nodes, to_coefficients
 from swelltree.spatial.engine import jax
-from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.in_numpy import in_numpy, staged
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic_problem import Period, node, sizes
 
-CHUNK = 320  # nodes that are evaluated together, which keeps arrays in the cache
+TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
@@ -38,13 +38,19 @@ def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any,
 
 
 @functools.lru_cache(maxsize=32)
-def values_of(function: Any, *static: Any) -> Any:
-    """Program for the values of function(*static, period, t, w) at all nodes."""
+def traced(function: Any, *static: Any) -> Any:
+    """function(*static, period, t, w), traced once for all that is made of it."""
 
     def one(period: Period, t: Any, w: Any) -> Any:
         return function(*static, period, t, w)
 
-    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)))
+    return staged(one)
+
+
+@functools.lru_cache(maxsize=32)
+def values_of(function: Any, *static: Any) -> Any:
+    """Program for the values of function(*static, period, t, w) at all nodes."""
+    return in_numpy(jax.vmap(traced(function, *static), in_axes=(None, 0, 0)), fixed=2)
 
 
 @functools.lru_cache(maxsize=32)
@@ -53,20 +59,20 @@ def slopes_of(function: Any, *static: Any) -> Any:
 
     def one(period: Period, t: Any, w: Any) -> Any:
         def both(w: Any) -> Any:
-            out = function(*static, period, t, w)
+            out = traced(function, *static)(period, t, w)
             return out, out
 
         slopes, values = jax.jacfwd(both, has_aux=True)(w)
         return values, slopes
 
-    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)))
+    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)), fixed=2)
 
 
-def in_chunks(program: Any, period: Period, *batch: Any) -> Any:
-    """A program over all nodes, some at a time."""
+def in_chunks(program: Any, slopes: int, period: Period, *batch: Any) -> Any:
+    """A program over all nodes, some at a time; it takes so many slopes."""
     count = len(batch[0])
     parts = 1
-    while count // parts > CHUNK and count % (2 * parts) == 0:
+    while count * slopes // parts > TOGETHER and count % (2 * parts) == 0:
         parts *= 2
     if parts == 1:
         return program(period, *batch)
@@ -125,13 +131,13 @@ class Nodes:
 
     def at(self, w: np.ndarray) -> tuple[Values, np.ndarray]:
         """Values at the nodes and the memory force there."""
-        values = in_chunks(self.values_program(), self.bare, self.time, w)
+        values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
         self.evaluations += 1
         return values, self.held(values)
 
     def with_slopes(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
         """Values, slopes and the memory force."""
-        values, slopes = in_chunks(self.slopes_program(), self.bare, self.time, w)
+        values, slopes = in_chunks(self.slopes_program(), w.shape[1], self.bare, self.time, w)
         self.evaluations += 1
         return values, slopes, self.held(values)
 

@@ -20,7 +20,7 @@ from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
-from swelltree.studies.periodic_nodes import Nodes, at_node
+from swelltree.studies.periodic_nodes import Nodes, at_node, traced
 from swelltree.studies.periodic_problem import Period, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
@@ -48,7 +48,7 @@ def _linearised(how: Formulation) -> Any:
 
     def linear(period: Period) -> Any:
         def r(w: Any) -> Any:
-            out, _, P = at_node(how, period, jnp.zeros(()), w)
+            out, _, P = traced(at_node, how)(period, jnp.zeros(()), w)
             return out, P
 
         return jax.jacfwd(r, has_aux=True)(jnp.zeros(3 * sum(sizes(how, period))))

@@ -169,7 +169,7 @@ def _to_dataset(
     values, mu = nodes.at(nodes.inputs(found.Y))
     off = nodes.imbalance(values, mu)
     y, y_rate, _ = series_at_nodes(own.basis, found.Y)
-    seen = in_chunks(_observer(how), nodes.bare, nodes.time, y, y_rate, mu)
+    seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
     labelled = with_group(own.model, KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
     attrs = {
