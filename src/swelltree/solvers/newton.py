@@ -1,8 +1,8 @@
 """Damped Newton iteration with least-norm steps, line search and continuation.
 
-The loop runs on the host around one program that gives residual and Jacobian together; it is
-traced but not compiled, which would cost more than the few evaluations. Singular Jacobians (a body free to drift
-in equilibrium) are met by the smallest step that solves the linear equations best.
+The loop runs on the host around one program that gives residual and Jacobian together. It is
+traced but not compiled, which would cost more than the few evaluations. Singular Jacobians (a body
+free to drift in equilibrium) are met by the smallest step that solves the linear equations best.
 `attach_gradient` makes the solution differentiable afterwards; `newton_traced` does all in one
 graph, for use under `jit` and `vmap`.
 """

@@ -57,13 +57,32 @@ def inside(shape: Any, start: np.ndarray, sizes: Any, map_: Any) -> np.ndarray:
     return good
 
 
-def scattered(x: np.ndarray, flat: np.ndarray, updates: np.ndarray, adds: bool) -> np.ndarray:
-    """x with updates at flat places, added or put there."""
+def scattered(
+    x: np.ndarray,
+    start: np.ndarray,
+    updates: np.ndarray,
+    kind: str,
+    shape: Any,
+    sizes: Any,
+    map_: Any,
+    batch: Any,
+    drop: Any,
+    order: Any,
+    skips: bool,
+) -> np.ndarray:
+    """x with updates put, added or multiplied at windows; those outside are skipped or moved in."""
     out = np.array(x, order="C")
-    if adds:
-        np.add.at(out.reshape(-1), flat.reshape(-1), updates.reshape(-1))
-    else:
+    flat = places(shape, start, sizes, map_, batch).squeeze(drop).transpose(order).T
+    if skips:
+        good = inside(shape, start, sizes, map_)
+        good = good.reshape(good.shape + (1,) * len(sizes)).squeeze(drop).transpose(order).T
+        good = np.broadcast_to(good, flat.shape)
+        flat, updates = flat[good], np.broadcast_to(updates, good.shape)[good]
+    if kind == "scatter":
         out.reshape(-1)[flat] = updates
+    else:
+        ufunc = np.add if kind == "scatter-add" else np.multiply
+        ufunc.at(out.reshape(-1), flat.reshape(-1), updates.reshape(-1))
     return out
 
 

@@ -227,8 +227,12 @@ def _squeeze(w: Writer, eqn: Any, x: Ref) -> Found:
 
 @rule("transpose")
 def _transpose(w: Writer, eqn: Any, x: Ref) -> Found:
-    order = tuple(int(d) for d in eqn.params["permutation"])
-    shape = _out(eqn)[0]
+    return _turned(w, x, tuple(int(d) for d in eqn.params["permutation"]))
+
+
+def _turned(w: Writer, x: Ref, order: tuple[int, ...]) -> Ref:
+    """x with its axes in another order."""
+    shape = tuple(x.shape[d] for d in order)
     if x.actual == ():
         return Ref(x.number, shape, (), x.dtype, x.value)
     actual = [x.actual[d] for d in order]
@@ -242,6 +246,8 @@ def _transpose(w: Writer, eqn: Any, x: Ref) -> Found:
 @rule("reshape")
 def _reshape(w: Writer, eqn: Any, x: Ref) -> Found:
     shape = _out(eqn)[0]
+    if eqn.params.get("dimensions") is not None:
+        x = _turned(w, x, tuple(int(d) for d in eqn.params["dimensions"]))
     if x.actual == ():
         return Ref(x.number, shape, (), x.dtype, x.value)
     ones = [d for d in range(len(x.shape)) if x.shape[d] == 1]
@@ -353,15 +359,16 @@ def _iota(w: Writer, eqn: Any, *_: Ref) -> Found:
 def _pad(w: Writer, eqn: Any, x: Ref, value: Ref) -> Found:
     shape, dtype = _out(eqn)
     into, part = [], []
-    for (low, _, inner), size, total in zip(
+    for (low, high, inner), size, total in zip(
         eqn.params["padding_config"], x.shape, shape, strict=True
     ):
-        if inner:
+        stride = int(inner) + 1
+        if inner and min(int(low), int(high)) < 0:
             raise NotKnownError("pad")
         first = max(int(low), 0)
         cut = max(-int(low), 0)
-        length = max(min(size - cut, total - first), 0)
-        into.append(slice(first, first + length))
+        length = max(min(size - cut, -(-(total - first) // stride)), 0)
+        into.append(slice(first, first + stride * (length - 1) + 1 if length else first, stride))
         part.append(slice(cut, cut + length))
     own = w.keep((shape[::-1], tuple(into[::-1]), tuple(part[::-1])))
     return w.emit(f"h.padded({{0}}, {{1}}, *{own})", (w.full(x), value), shape, shape, dtype)
@@ -473,10 +480,10 @@ def _arg(w: Writer, eqn: Any, x: Ref) -> Found:
 
 @rule("cumsum")
 def _cumsum(w: Writer, eqn: Any, x: Ref) -> Found:
-    if eqn.params.get("reverse"):
-        raise NotKnownError("cumsum")
     axis = len(x.shape) - 1 - int(eqn.params["axis"])
-    return w.emit(f"np.cumsum({{0}}, {axis})", (w.full(x),), x.shape, x.shape, x.dtype)
+    turn = f"[{':, ' * axis}::-1]" if eqn.params.get("reverse") else ""
+    text = f"np.cumsum({{0}}{turn}, {axis}){turn}"
+    return w.emit(text, (w.full(x),), x.shape, x.shape, x.dtype)
 
 
 @rule("dot_general")
@@ -576,7 +583,7 @@ def _taken(w: Writer, eqn: Any, x: Ref, start: np.ndarray, d: int, final: list[i
     return w.emit(text, (x,), shape, [sizes[k] for k in order], dtype)
 
 
-@rule("scatter-add", "scatter")
+@rule("scatter-add", "scatter", "scatter-mul")
 def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
     shape, dtype = _out(eqn)
     n = eqn.params["dimension_numbers"]
@@ -591,15 +598,7 @@ def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
     sizes = tuple(
         1 if d in gone else updates.shape[window[kept.index(d)]] for d in range(len(shape))
     )
-    if start.value is None:
-        raise NotKnownError("scatter")
-    first = start.known()
-    good = helpers.inside(shape, first, sizes, map_)
-    if _mode(eqn) != "CLIP" and not good.all():
-        raise NotKnownError("scatter")
     outer = len(start.shape) - 1
-    flat = helpers.places(shape, first, sizes, map_, batch)
-    flat = flat.squeeze(tuple(outer + d for d in sorted(gone)))
     order, starts = [], 0
     for d in range(len(updates.shape)):
         if d in window:
@@ -607,10 +606,11 @@ def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
         else:
             order.append(starts)
             starts += 1
-    own = w.keep(np.ascontiguousarray(flat.transpose(order).T))
-    refs = (w.full(x), w.full(updates))
-    adds = eqn.primitive.name == "scatter-add"
-    return w.emit(f"h.scattered({{0}}, {own}, {{1}}, {adds})", refs, shape, shape, dtype)
+    drop = tuple(outer + d for d in sorted(gone))
+    own = w.keep((shape, sizes, map_, batch, drop, tuple(order), _mode(eqn) == "FILL_OR_DROP"))
+    refs = (w.full(x), w.full(start), w.full(updates))
+    text = f"h.scattered({{0}}, {{1}}.T, {{2}}, '{eqn.primitive.name}', *{own})"
+    return w.emit(text, refs, shape, shape, dtype)
 
 
 @rule("dynamic_slice")
