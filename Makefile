@@ -11,7 +11,7 @@ PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 EDITABLE := --no-build-isolation -e
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all validate bench docs lint format clean
+.PHONY: help setup viewer demo test test-all validate bench docs lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with M
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+viewer:  ## build the viewer of reports again; needs node, which nothing else does
+	cd src/swelltree/views/web && npm ci --no-audit --no-fund && npm run build
 
 lint: $(VENV)/dev.stamp  ## style, types and layers
 	$(BIN)/ruff check

@@ -210,3 +210,26 @@ def test_warnings_are_one_line(case):
 def test_schema_and_version():
     assert json.loads(swelltree("schema").output)["title"] == "swelltree case file"
     assert swelltree("--version").output.strip().count(".") >= 1
+
+
+def test_report_view_and_export_of_a_result_file(tmp_path):
+    from made_result import made_run
+
+    sw.save(made_run(duration=10.0), tmp_path / "run.nc")
+    done = swelltree("report", tmp_path / "run.nc", "-o", tmp_path / "page.html")
+    assert done.exit_code == 0
+    assert "written:" in done.output
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    assert swelltree("report", tmp_path / "run.nc").exit_code == 0
+    assert (tmp_path / "run.html").is_file()
+    assert swelltree("export", tmp_path / "run.nc", tmp_path / "run.glb").exit_code == 0
+    for words in (
+        ("report", tmp_path / "none.nc"),
+        ("view", tmp_path / "none.nc"),
+        ("export", tmp_path / "run.nc", tmp_path / "run.xyz"),
+        ("report", tmp_path / "run.nc", "-o", tmp_path / "none" / "page.html"),
+    ):
+        failed = swelltree(*words)
+        assert failed.exit_code == 2
+        assert failed.output.startswith("swelltree: ")
+        assert len(failed.output.strip().splitlines()) == 1

@@ -19,6 +19,8 @@ _NAMES = {
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
+        Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
+        chain wire_rope polyester nylon
         QuadraticDrag BodyDrag MorisonMember WindDrag
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
@@ -38,6 +40,9 @@ _NAMES = {
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem": "run_bem",
+    "swelltree.interchange.moordyn_read": "read_moordyn",
+    "swelltree.interchange.moordyn_write": "write_moordyn",
+    "swelltree.interchange.moorpy_read": "read_moorpy",
     "swelltree.model.compile": "compile",
     "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",
@@ -46,6 +51,7 @@ _NAMES = {
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
+    "swelltree.studies.mooring": "mooring_stiffness offset_curve",
     "swelltree.studies.optimal_control": "optimal_control",
     "swelltree.studies.controllers": """
         controlled damping_law reactive_law tracking_law replayed
@@ -58,6 +64,11 @@ _NAMES = {
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
     "swelltree.results.files": "save load_result",
+    "swelltree.results.statistics": "statistics",
+    "swelltree.views": "plot",
+    "swelltree.views.report": "write_report",
+    "swelltree.views.serve": "view",
+    "swelltree.views.export": "export",
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

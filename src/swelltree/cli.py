@@ -165,8 +165,7 @@ def run(
         if report and "time" in result.dims:
             from swelltree.views.report import write_report
 
-            wave = getattr(spec, "wave", None)
-            page = write_report(found.system, result, folder / f"{stem}.html", wave=wave)
+            page = write_report(result, folder / f"{stem}.html")
             console.print(f"open: {page}", soft_wrap=True, highlight=False)
         ended = result.attrs.get("result", "success")
         if ended == "stopped_by_user":
@@ -174,6 +173,57 @@ def run(
         failed += ended != "success"
     if failed:
         raise typer.Exit(1)
+
+
+ResultPaths = Annotated[
+    list[Path], typer.Argument(metavar="RESULT...", help="Result files (.nc): runs, rao, modes.")
+]
+
+
+@app.command()
+def report(
+    results: ResultPaths,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
+    ] = None,
+    note: Annotated[str, typer.Option(help="A sentence under the heading.")] = "",
+) -> None:
+    """Write results as one page that opens by double click: replay, plots, tables."""
+    from rich.console import Console
+
+    from swelltree.views.report import write_report
+
+    path = results[0].with_suffix(".html") if out is None else out
+    written = write_report(list(results), path, note=note)
+    Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
+def view(
+    results: ResultPaths,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Show results in the browser; served to this machine only, until Ctrl-C."""
+    from swelltree.views.serve import view as show
+
+    served = show(list(results), browser=browser)
+    typer.echo(f"{served.url} (stop with Ctrl-C)")
+    served.wait()
+
+
+@app.command()
+def export(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file (.nc).")],
+    out: Annotated[Path, typer.Argument(help="File ending in .glb, .gif, .mp4, .png, .svg, .pdf.")],
+) -> None:
+    """Write a result as animated glTF, film or plot."""
+    from rich.console import Console
+
+    from swelltree.results.files import load_result
+    from swelltree.views.export import export as write
+
+    written = write(load_result(result), out)
+    Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()

@@ -85,9 +85,11 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]
     from swelltree.hydro.read import read_hydro
     from swelltree.model.compile import compile
     from swelltree.results.files import make_folder, save, write_whole
+    from swelltree.studies.modes import modes
     from swelltree.studies.rao import rao
     from swelltree.studies.simulate import simulate
-    from swelltree.views.plots import plot_energy, plot_motion, plot_rao, plot_sea, to_png
+    from swelltree.views import plot
+    from swelltree.views.plot import write_figure
     from swelltree.views.report import write_report
 
     folder = make_folder(out)
@@ -106,17 +108,17 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]
         output_step=study.output_step,
         provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
     )
-    linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0)
+    provenance = {"case": text, "case_file": "demo.toml"}
+    linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0, provenance=provenance)
+    natural = modes(model, added_mass="frequency", provenance=provenance)
     pictures = {
-        "sea.png": plot_sea(result),
-        "motion.png": plot_motion(result),
-        "rao.png": plot_rao(linear),
-        "energy.png": plot_energy(result),
+        "sea.png": plot.sea(result),
+        "motion.png": plot.motion(result),
+        "rao.png": plot.rao(linear),
+        "energy.png": plot.energy(result),
     }
-    pngs = {name: to_png(fig) for name, fig in pictures.items()}
     files = [folder / "demo.toml", data, save(result, folder / "demo.nc")]
-    files += [write_whole(folder / name, png) for name, png in pngs.items()]
-    page = write_report(
-        system, result, folder / "report.html", note=NOTE, plots=tuple(pngs.values()), wave=sea
-    )
+    files += [save(linear, folder / "rao.nc"), save(natural, folder / "modes.nc")]
+    files += [write_figure(fig, folder / name) for name, fig in pictures.items()]
+    page = write_report([result, linear, natural], folder / "report.html", note=NOTE)
     return result, [*files, page]

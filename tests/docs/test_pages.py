@@ -22,11 +22,14 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/how-to/seas.md",
         pytest.param("docs/how-to/ptos.md", marks=pytest.mark.slow),
         "docs/how-to/check_physics.md",
+        "docs/how-to/view_results.md",
         pytest.param("docs/how-to/state_space.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
+        "docs/how-to/interchange.md",
     ],
 )
-def test_python_blocks_run_in_order(page):
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages may write files
     found = blocks(page, "python")
     assert found
     names: dict[str, object] = {}

@@ -72,6 +72,10 @@ NEEDED = {
     "generator_damping": 1,
     "sea": sw.RegularWave(amplitude=1, period=8),
     "wave": sw.RegularWave(amplitude=1, period=8),
+    "A": "a",
+    "B": "b",
+    "position": (0, 0, 0),
+    "mass_per_length": 1,
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]

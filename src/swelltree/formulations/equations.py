@@ -161,7 +161,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "work": y.work,
         "closure": closure(model, formulation.open_rows(model), t, motion, angles),
         **loads.channels,
-        **_sensors(model, motion, acceleration.v_dot),
+        **sensor_channels(model, motion, acceleration.v_dot),
     }
     condition = formulation.condition(model, kin, y.state)
     return out if condition is None else out | {"partition_condition": condition}
@@ -176,7 +176,7 @@ def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angle
     return jnp.abs(values.residual).max()
 
 
-def _sensors(model: Model, motion: Motion, v_dot: Array) -> dict[str, Array]:
+def sensor_channels(model: Model, motion: Motion, v_dot: Array) -> dict[str, Array]:
     """Motion of named points, and distances between named pairs."""
     sensors = model.sensors
     out: dict[str, Array] = {}

@@ -37,7 +37,9 @@ from swelltree.model.describe_layout import (
     pose_of,
 )
 from swelltree.model.describe_viscous import viscous_notes, with_added_mass
+from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
+from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
 from swelltree.model.kinematics import Pose
@@ -127,6 +129,8 @@ def compile(
         all_rows=layout.rows,
         redundant=False,
         report=(),
+        lines=build_dynamic_lines(system, layout),
+        described=Described(system),
     )
     if hulls:
         model = with_group(model, build_hulls(system, layout, hulls))

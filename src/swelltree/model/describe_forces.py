@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.model.describe_layout import local_point
+from swelltree.model.describe_lines import build_lines
 from swelltree.model.describe_ptos import build_ptos
 from swelltree.model.describe_viscous import viscous_groups
 from swelltree.model.forces.applied import Applied
@@ -77,7 +78,7 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         tuple(p.name for p in system.ptos),
         tuple(m.name for m in system.moorings),
     )
-    group = build_ptos(system, layout)
+    group, moored = build_ptos(system, layout), build_lines(system, layout)
     machines = () if group is None else group.names
     forces = Forces(
         springs=_springs(system, layout, springs),
@@ -87,7 +88,11 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         controllers=tuple(_controller(layout, names, machines, c) for c in system.controllers),
         spring_signals=tuple(_signal(f.force) for f in springs),
         joint_signals=tuple(_signal(f.force) for f in on_joints),
-        groups=(*(() if group is None else (group,)), *viscous_groups(system, layout)),
+        groups=(
+            *(() if group is None else (group,)),
+            *(() if moored is None else (moored,)),
+            *viscous_groups(system, layout),
+        ),
     )
     sensors = Sensors(
         _points(system, [s.point for s in points]),

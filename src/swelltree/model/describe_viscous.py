@@ -105,41 +105,46 @@ def _members(system: System, layout: Layout, members: list[MorisonMember]) -> Mo
 def _strips(system: System, layout: Layout, member: MorisonMember, number: int) -> list[Any]:
     a, b = (local_point(system, point) for point in (member.a, member.b))
     span = float(np.linalg.norm(b - a))
-    s, dl = (b - a) / span, span / member.strips
+    s = (b - a) / span
     last = member.diameter if member.end_diameter is None else member.end_diameter
-    edges = np.linspace(0.0, 1.0, member.strips + 1)
-    D = member.diameter + (last - member.diameter) * edges
+    edges, points = _division(member)
+
+    def thick(x: Any) -> Any:
+        return member.diameter + (last - member.diameter) * x
+
     blank = {
         "axis": s,
-        "length": dl,
         "body": layout.bodies.index(member.a.body),
         "member": number,
         "follows": 1.0 if member.surface == "actual" else 0.0,
-        **dict.fromkeys(("drag_normal", "inertia_normal", "volume"), 0.0),
+        **dict.fromkeys(("drag_normal", "inertia_normal", "volume", "shift"), 0.0),
     }
     wet_inertia = 1.0 if member.inertia else 0.0
     rows = []
-    for i in range(member.strips):
-        middle = 0.5 * (D[i] + D[i + 1])
-        volume = np.pi / 12.0 * (D[i] ** 2 + D[i] * D[i + 1] + D[i + 1] ** 2) * dl
+    for left, right, at in zip(edges[:-1], edges[1:], points, strict=True):
+        dl, middle = span * (right - left), 0.5 * (left + right)
+        D1, D, D2 = thick(left), thick(middle), thick(right)
+        volume = np.pi / 12.0 * (D1**2 + D1 * D2 + D2**2) * dl
         if member.section_area is not None:
             volume = member.section_area * dl
-        width = middle if member.drag_width is None else member.drag_width
+        width = D if member.drag_width is None else member.drag_width
         buoys = volume if member.buoyancy else 0.0
         rows.append(
             blank
             | {
-                "point": a + (b - a) * 0.5 * (edges[i] + edges[i + 1]),
+                "point": a + (b - a) * at,
+                "length": dl,
+                "shift": span * (middle - at),
                 "drag_normal": 0.5 * member.Cd * width * dl,
-                "drag_axial": 0.5 * member.axial_Cd * np.pi * middle * dl,
+                "drag_axial": 0.5 * member.axial_Cd * np.pi * D * dl,
                 "inertia_normal": wet_inertia * (1.0 + member.Ca) * volume,
-                "inertia_axial": buoys,
+                "inertia_axial": buoys + wet_inertia * member.axial_Ca * volume,
                 "volume": buoys,
-                "width": middle,
+                "width": D,
             }
         )
     if member.end_Cd or member.end_Ca:
-        for end, d in ((a, D[0]), (b, D[-1])):
+        for end, d in ((a, member.diameter), (b, last)):
             ball = np.pi / 12.0 * d**3  # half a sphere
             rows.append(
                 blank
@@ -154,6 +159,15 @@ def _strips(system: System, layout: Layout, member: MorisonMember, number: int) 
     return rows
 
 
+def _division(member: MorisonMember) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of the strips and where they act, in parts of the member's length."""
+    nodes = np.linspace(0.0, 1.0, member.strips + 1)
+    middles = 0.5 * (nodes[1:] + nodes[:-1])
+    if member.lumping == "nodes":
+        return np.array([0.0, *middles, 1.0]), nodes
+    return nodes, middles
+
+
 def _member_mass(system: System, layout: Layout, group: MorisonMembers) -> np.ndarray:
     """Added mass of the members in body axes (N, 6, 6), of what is wet in still water."""
     A = np.zeros((layout.n_bodies, 6, 6))
@@ -165,7 +179,7 @@ def _member_mass(system: System, layout: Layout, group: MorisonMembers) -> np.nd
         at = np.array(described.position) + R @ (group.point[k] + np.array(described.reference))
         one = replace(
             group,
-            **{f: getattr(group, f)[k : k + 1] for f in ("length", "width")},
+            **{f: getattr(group, f)[k : k + 1] for f in ("length", "width", "shift")},
         )
         wet = float(wetness(np.zeros(1), at[None], (R @ group.axis[k])[None], one)[0])
         across = np.eye(3) - np.outer(group.axis[k], group.axis[k])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from swelltree.model.described import Described
 from swelltree.model.layout import Layout, Row
 from swelltree.model.parameters import get_value, set_values
 from swelltree.spatial.arrays import Array, pytree
@@ -48,7 +49,7 @@ class Start:
     angles: Array  # angle of every single-axis rotation, with its turns
 
 
-@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report")
+@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report", "described")
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
 
@@ -71,6 +72,8 @@ class Model:
     all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
     redundant: bool  # the full set of rows has dependent ones
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
+    lines: Any = None  # dynamic_lines.LineSystem, or None
+    described: Described = Described()  # what it was compiled from
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
@@ -87,3 +90,15 @@ class Model:
             values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}.
         """
         return set_values(self, values)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from swelltree.system.notebook import system_html
+
+        layout, freedoms = self.layout, self.layout.n_tree - len(self.cut_rows)
+        counts = f"{layout.n_bodies} bodies, {layout.n_joints} joints, {freedoms} freedoms"
+        notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)
+        system = self.described.system
+        whole = "" if system is None else system_html(system)
+        return f"<div><p>Model: {counts}</p>{whole}<ul>{notes}</ul></div>"

@@ -214,6 +214,7 @@ def in_waves(
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
     felt = any(group.uses_sea for group in model.forces.groups)
+    felt = felt or (model.lines is not None and model.lines.arrays is not None)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.forces.groups)
         forces = replace(model.forces, groups=groups)

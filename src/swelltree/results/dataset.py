@@ -124,7 +124,12 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "joint": text("joint", layout.joints, "joint"),
         "base": text("joint", [bodies[i] for i in layout.base], "base body of the joint"),
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
-        "element": text("element", [*element_names(model), *drives], "term of the energy budget"),
+        "element": text(
+            "element",
+            [*element_names(model), *_line_terms(model), *drives],
+            "term of the energy budget",
+        ),
+        **_of_lines(model, text),
         "spring": text("spring", names.springs, "spring-damper"),
         # a dimension cannot be called like the variable `joint_force`
         "joint_element": text("joint_element", names.joint_forces, "force on a joint coordinate"),
@@ -150,6 +155,37 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
     }
 
 
+def _line_terms(model: Model) -> list[str]:
+    """Terms of the energy budget that belong to lines."""
+    return [] if model.lines is None else [f"line {name}" for name in model.lines.names]
+
+
+def _of_lines(model: Model, text: Any) -> dict[str, Any]:
+    """Coordinates of dynamic lines; shorter lines begin with idle segments at end A."""
+    lines = model.lines
+    if lines is None:
+        return {}
+    found = {"junction": text("junction", lines.junctions, "free junction of lines")}
+    if lines.n_contacts:
+        bodies = (*model.layout.bodies, "junction")
+        names = [f"{bodies[b]} {k}" for k, b in enumerate(lines.contact_body)]
+        found["contact"] = text("contact", names, "point that may touch the seabed")
+    if lines.arrays is not None:
+        n = lines.arrays.n
+        found["line"] = text("line", lines.names, "line")
+        found["line_segments"] = (
+            ("line",),
+            n - np.asarray(lines.arrays.first),
+            {"long_name": "segments in use, the last ones of each row"},
+        )
+        found["line_length"] = (
+            ("line", "line_segment"),
+            np.asarray(lines.arrays.rest_length),
+            {"long_name": "unstretched length of the segments", "units": "m"},
+        )
+    return found
+
+
 def _of_groups(model: Model, text: Any) -> dict[str, Any]:
     """Coordinates of the forces that come in groups."""
     dims = {
@@ -159,11 +195,16 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
         "water_inertia": ("water_inertia", "body with added mass of its own"),
         "wind": ("wind_drag", "wind force"),
     }
-    return {
+    found = {
         dims[group.kind][0]: text(dims[group.kind][0], group.names, dims[group.kind][1])
         for group in model.forces.groups
         if group.kind in dims
     }
+    for group in model.forces.groups:
+        if group.kind == "lines":
+            found["line"] = text("line", group.lines, "line, from end A to end B")
+            found["junction"] = text("junction", group.junction_names, "free point of lines")
+    return found
 
 
 def provenance(model: Model) -> dict[str, Any]:
@@ -184,6 +225,7 @@ def provenance(model: Model) -> dict[str, Any]:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "rho": float(model.rho),
         "g": float(-np.asarray(model.gravity)[2]),
+        "water_depth": float(model.water.depth),
         "report": " ".join(model.report),
         "conventions": (
             "SI units and radians; right-handed, z up, z = 0 on the still water; "
@@ -192,6 +234,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "python_version": platform.python_version(),
         "jax_version": version("jax"),
         "numpy_version": version("numpy"),
+        "system": model.described.system.name if model.described.system else "",
+        "drawing": model.described.drawing,
     }
 
 

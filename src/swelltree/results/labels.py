@@ -221,6 +221,23 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the moored body",
     ),
+    "lines_fairlead_tension": Label("fairlead_tension", ("line",), "N", "tension at end B"),
+    "lines_anchor_tension": Label("anchor_tension", ("line",), "N", "tension at end A"),
+    "lines_anchor_uplift": Label(
+        "anchor_uplift", ("line",), "N", "upward force of the line on what holds end A"
+    ),
+    "lines_touchdown": Label(
+        "touchdown", ("line",), "m", "where the line leaves the bed, unstretched from end A"
+    ),
+    "lines_position": Label(
+        "line_position", ("line", "line_node", "axis"), "m", "points along the line", _WORLD
+    ),
+    "lines_node_tension": Label(
+        "line_node_tension", ("line", "line_node"), "N", "tension along the line"
+    ),
+    "lines_junction": Label(
+        "junction_position", ("junction", "axis"), "m", "position of the junction", _WORLD
+    ),
     "quadratic_drag_wrench": Label(
         "quadratic_drag_force",
         ("quadratic_drag", "dof"),
@@ -289,6 +306,58 @@ LABELS: dict[str, Label] = {
     "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
     "partition_condition": Label(
         "partition_condition", (), "1", "condition number of the partition"
+    ),
+    "line_position": Label(
+        "line_position",
+        ("line", "line_node", "axis"),
+        "m",
+        "position of the nodes, A first",
+        _WORLD,
+    ),
+    "line_tension": Label(
+        "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
+    ),
+    "line_slack": Label(
+        "line_slack", ("line", "line_segment"), "1", "one where a segment carries no tension"
+    ),
+    "line_grounded": Label(
+        "line_grounded", ("line", "line_node"), "1", "one where a node lies on the seabed"
+    ),
+    "fairlead_tension": Label("fairlead_tension", ("line",), "N", "force of the line at end B"),
+    "anchor_tension": Label("anchor_tension", ("line",), "N", "force of the line at end A"),
+    "anchor_uplift": Label(
+        "anchor_uplift", ("line",), "N", "upward part of the force of the line at end A", _WORLD
+    ),
+    "touchdown": Label(
+        "touchdown", ("line",), "m", "distance along the line from A to where it leaves the seabed"
+    ),
+    "line_kinetic_energy": Label(
+        "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
+    ),
+    "line_stored_energy": Label(
+        "line_stored_energy", ("line",), "J", "energy of stretch and bending half a step later"
+    ),
+    "line_potential_energy": Label(
+        "line_potential_energy", ("line",), "J", "of weight less buoyancy, half a step later"
+    ),
+    "junction_position": Label(
+        "junction_position", ("junction", "axis"), "m", "position of the junctions", _WORLD
+    ),
+    "contact_force": Label(
+        "contact_force", ("contact", "axis"), "N", "force of the seabed at the point", _WORLD
+    ),
+    "length_violation": Label(
+        "length_violation", (), "m", "largest excess length of an inextensible segment"
+    ),
+    "penetration": Label("penetration", (), "m", "largest depth of a node below the seabed"),
+    "complementarity": Label(
+        "complementarity", (), "J", "largest product of tension and slack of inextensible segments"
+    ),
+    "iterations": Label(
+        "iterations", (), "1", "iterations of the hardest step since the last sample"
+    ),
+    "residual": Label(
+        "residual", (), "m", "largest residual since the last sample, before the last correction"
     ),
 }
 

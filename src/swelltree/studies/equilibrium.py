@@ -101,6 +101,8 @@ def equilibrium(
 ) -> Any:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
 
+    Systems with dynamic lines walk to rest by the steps of their own time stepping.
+
     Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` the result is a dict of arrays. Prescribed motions are held as at t = 0.
 
@@ -111,6 +113,10 @@ def equilibrium(
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
+    if model.lines is not None:
+        from swelltree.studies.moored_rest import moored_equilibrium
+
+        return moored_equilibrium(model, how.name, provenance)
     if is_traced((model, start)):
         state, code = equilibrium_state(model, how, start)
         begin = start_phase(model, how)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation
+from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -59,6 +60,7 @@ class LinearModel:
 
 def linear_model(model: Model, how: Formulation) -> LinearModel:
     """Linearise about the state of rest; radiation states included."""
+    model = with_static_lines(model)
     hydro = model.hydro
     if hydro is not None and isinstance(hydro.memory, Convolution):
         raise SwelltreeError(

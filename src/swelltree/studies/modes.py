@@ -19,6 +19,7 @@ import numpy as np
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import solve_motion, start_phase
+from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
@@ -86,6 +87,7 @@ def modes(
             the frequency of each mode, about the state of rest; oscillating modes only.
         provenance: attributes added to the result.
     """
+    model = with_static_lines(model)
     how = chosen_formulation(formulation)
     if added_mass not in ("infinite", "frequency"):
         raise SwelltreeError(
@@ -189,6 +191,7 @@ def _to_dataset(
         "study": "modes",
         "formulation": how.name,
         "report": " ".join(linear_notes(model)),
+        "drawing": model.described.drawing,
         "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }
     data = {

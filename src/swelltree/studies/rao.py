@@ -22,6 +22,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.controllers import pto_group, pto_strokes
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
@@ -259,6 +260,7 @@ def rao(
         start: state from which rest is sought.
         provenance: attributes added to the result.
     """
+    model = with_static_lines(model)
     _checked(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag)
@@ -420,6 +422,7 @@ def response(
     """
     import xarray as xr
 
+    model = with_static_lines(model)
     _checked(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag)

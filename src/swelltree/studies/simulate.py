@@ -34,6 +34,7 @@ from swelltree.spatial.engine import Tracer, jax, jnp
 from swelltree.spatial.products import compact
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
+MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
@@ -103,13 +104,15 @@ def realised(model: Model, wave: Any, case: int | str) -> Any:
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
+    from swelltree.results.sea import sea_text
     from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(wave=text)
+    about = {"wave": text, "wave_components": sea_text(waves)}
+    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
@@ -149,12 +152,12 @@ def simulate(
     duration: float = 0.0,
     output_step: float | None = None,
     times: Any = None,
-    formulation: str | Formulation = "path_matrix",
-    solver: str = "tsit5",
+    formulation: str | Formulation | None = None,
+    solver: str | None = None,
     rtol: float = 1e-6,
     atol: float = 1e-9,
     step: float | None = None,
-    start: Phase | None = None,
+    start: Any = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: bool | None = None,
@@ -174,13 +177,17 @@ def simulate(
         duration: [s].
         output_step: time between samples [s]; a two-hundredth of the duration if not given.
         times: the output times themselves, instead of duration and step [s].
-        formulation: name or object: path_matrix, partial_velocity, composite_body, partition,
-            lagrange.
-        solver: tsit5 (adaptive), dopri5 (adaptive), rk4 (fixed step) or stiff (implicit).
+        formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
+            partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
+        solver: tsit5 (adaptive, the default), dopri5 (adaptive), rk4 (fixed step) or stiff
+            (implicit). Systems with dynamic lines or contacts are stepped by two_step or
+            interior_point.
         rtol: relative tolerance of the adaptive solvers.
         atol: absolute tolerance of the adaptive solvers.
-        step: step of rk4 [s]; the output step if not given.
-        start: another initial phase than the assembled one.
+        step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
+            the waves and the bodies' periods if not given.
+        start: another initial phase than the assembled one. With dynamic lines "equilibrium" (the
+            default: bodies and lines at rest) or "described" (bodies as described, lines at rest).
         checkpoint: folder that keeps the run chunk by chunk.
         resume: continue from that folder.
         progress: show a progress bar; by default on a terminal.
@@ -191,13 +198,21 @@ def simulate(
             elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
+    moored = model.lines is not None or solver in MOORED
+    formulation = formulation or ("lagrange" if moored else "path_matrix")
     how = chosen_formulation(formulation)
+    solver = solver or ("two_step" if moored else "tsit5")
     t_out = output_times(duration, output_step, times)
     if not rtol > 0 or not atol > 0:
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
-    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+    if moored and (solver not in MOORED or how.name not in ("lagrange", "path_matrix")):
+        raise SwelltreeError(
+            f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "
+            "solver='two_step' with 'lagrange' or 'path_matrix', or quasi-static lines."
+        )
+    if not moored and model.hydro is not None and isinstance(model.hydro.memory, Convolution):
         if event_count(model):
             raise SwelltreeError(
                 "radiation='convolution' keeps its step, and this model switches at events "
@@ -211,6 +226,29 @@ def simulate(
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = [] if is_traced((model, start)) else _checked(model)
     model = without_table(model)
+    if moored and is_traced((model, start)):
+        from swelltree.studies.moored_traced import moored_traced
+
+        return moored_traced(model, t_out, how.name, step, start)
+    if moored:
+        from swelltree.studies.moored import simulate_moored
+
+        result = simulate_moored(
+            model,
+            t_out,
+            formulation=how.name,
+            solver=solver,
+            step=step,
+            start=start,
+            waves=waves,
+            chunk=chunk,
+            progress=progress,
+            checkpoint=checkpoint,
+            resume=resume,
+            provenance=provenance,
+        )
+        result = _with_findings(model, result, waves, known)
+        return result if waves is None else with_elevation(result, wave, waves)
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
     if is_traced((model, start)):
         return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)

@@ -47,6 +47,8 @@ from swelltree.system.joints import (
     Universal,
     Weld,
 )
+from swelltree.system.line_types import LineType, chain, nylon, polyester, wire_rope
+from swelltree.system.lines import Junction, Line, OnJunction, OnLine, Section
 from swelltree.system.moorings import LinearDamping, LinearMooring
 from swelltree.system.pto_base import Pto
 from swelltree.system.pto_machines import (
@@ -58,6 +60,8 @@ from swelltree.system.pto_machines import (
 from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
 from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.radiation import RadiationFit
+from swelltree.system.rods import Rod
+from swelltree.system.seabed import DepthGrid, Seabed, SeabedContact
 from swelltree.system.seas import (
     FocusedWave,
     GriddedSea,
@@ -124,6 +128,7 @@ __all__ = [
     "Cylinder",
     "Cylindrical",
     "DeclutchingPto",
+    "DepthGrid",
     "DhRow",
     "DirectDrivePto",
     "DirectionalTable",
@@ -148,7 +153,10 @@ __all__ = [
     "JointForce",
     "JointLayout",
     "Jonswap",
+    "Junction",
     "LatchingPto",
+    "Line",
+    "LineType",
     "LinearDamping",
     "LinearMooring",
     "LinearPto",
@@ -160,6 +168,8 @@ __all__ = [
     "MorisonMember",
     "OchiHubble",
     "OmegaRange",
+    "OnJunction",
+    "OnLine",
     "PiersonMoskowitz",
     "Planar",
     "Plate",
@@ -174,9 +184,13 @@ __all__ = [
     "RegularWave",
     "ResponseStudy",
     "RevoluteSpherical",
+    "Rod",
     "Screw",
     "Sea",
     "SeaOf",
+    "Seabed",
+    "SeabedContact",
+    "Section",
     "Sensor",
     "Signal",
     "SimulateStudy",
@@ -204,11 +218,15 @@ __all__ = [
     "Wind",
     "WindDrag",
     "case_schema",
+    "chain",
     "dh_chain",
     "find_topology",
     "load",
     "loads",
+    "nylon",
     "parse_measure",
+    "polyester",
     "resolve",
     "suggest",
+    "wire_rope",
 ]

@@ -15,9 +15,13 @@ from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.joints import JOINT_TYPES
+from swelltree.system.line_types import LineType
+from swelltree.system.lines import Junction, Line
 from swelltree.system.moorings import MOORING_TYPES
 from swelltree.system.ptos import PTO_TYPES
+from swelltree.system.rods import Rod
 from swelltree.system.schema import choice_schema, class_schema
+from swelltree.system.seabed import Seabed, SeabedContact
 from swelltree.system.sensors import SENSOR_TYPES
 from swelltree.system.studies import STUDY_TYPES
 from swelltree.system.system import System
@@ -33,6 +37,11 @@ LISTS: dict[str, tuple[str, Any]] = {
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),
     "moorings": ("mooring", MOORING_TYPES),
+    "lines": ("line", Line),
+    "junctions": ("junction", Junction),
+    "line_types": ("line type", LineType),
+    "contacts": ("contact", SeabedContact),
+    "rods": ("rod", Rod),
 }
 
 
@@ -222,8 +231,9 @@ def case_schema() -> dict[str, Any]:
                     "water": class_schema(Water),
                     "current": choice_schema(CURRENT_TYPES),
                     "wind": class_schema(Wind),
+                    "seabed": class_schema(Seabed),
                 },
-                "required": ["name", "bodies", "joints"],
+                "required": ["name"],
                 "additionalProperties": False,
             },
             "hydro": class_schema(HydroSpec),

@@ -56,12 +56,16 @@ def nearest_axis(direction: tuple[float, ...]) -> int:
     return int(np.argmax(size > size.max() - 1e-9))
 
 
-def turned_onto(direction: tuple[float, ...]) -> Matrix:
-    """The smallest rotation that brings the nearest principal axis onto a direction.
+def turned_onto(direction: tuple[float, ...], axis: int | None = None) -> Matrix:
+    """The smallest rotation that brings a principal axis onto a direction.
 
     When the direction is the negative of that axis e_k, the turn is by pi about e_(k+1).
+
+    Args:
+        direction: of any length.
+        axis: number of the axis; the nearest one if not given.
     """
-    k = nearest_axis(direction)
+    k = nearest_axis(direction) if axis is None else axis
     start, goal = np.eye(3)[k], np.asarray(direction, dtype=float) / np.linalg.norm(direction)
     # the direction half way; its part along e_k without the cancellation of 1 + goal[k]
     half = goal + start

@@ -11,7 +11,7 @@ from swelltree.system.seas import SeaLike, StillWater
 from swelltree.system.values import Flag, Name, Number, Numbers, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
-SOLVERS = ("tsit5", "dopri5", "rk4", "stiff")
+SOLVERS = ("tsit5", "dopri5", "rk4", "stiff", "two_step", "interior_point")
 EXCITATIONS = ("components", "convolution", "moving")
 RADIATION = ("data", "state_space")
 DRAG = ("none", "harmonic", "stochastic")
@@ -68,8 +68,8 @@ class SimulateStudy(Study):
     name: Name
     duration: Number
     output_step: Number | None = None
-    formulation: Formulation = "path_matrix"
-    solver: Solver = "tsit5"
+    formulation: Formulation | None = None
+    solver: Solver | None = None
     rtol: Number = 1e-6
     atol: Number = 1e-9
     step: Number | None = None

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -15,6 +15,10 @@ from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
+from swelltree.system.line_types import LineType
+from swelltree.system.lines import Junction, Line, OnJunction, OnLine
+from swelltree.system.rods import Rod, RodParts
+from swelltree.system.seabed import Seabed, SeabedContact, as_seabed
 from swelltree.system.sensors import Sensor
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
@@ -57,12 +61,19 @@ class System(Description):
         water: density, gravity and depth.
         current: flow of the water, none by default.
         wind: none by default.
+        lines: mooring lines, cables, slings.
+        junctions: free points where lines meet.
+        line_types: what lines refer to by name.
+        seabed: the ground; flat and rigid at the water's depth by default.
+        contacts: points of bodies that may touch the seabed.
+        rods: rigid slender bodies; each also stands in bodies, joints and forces as what it is
+            made of.
     """
 
     kind: ClassVar[str] = "system"
     name: Annotated[str, BeforeValidator(as_text)]
-    bodies: Annotated[Any, _rows(Body)]
-    joints: Annotated[Any, _rows(Joint)]
+    bodies: Annotated[Any, _rows(Body)] = ()
+    joints: Annotated[Any, _rows(Joint)] = ()
     forces: Annotated[Any, _rows(Force)] = ()
     controllers: Annotated[Any, _rows(Controller)] = ()
     sensors: Annotated[Any, _rows(Sensor)] = ()
@@ -71,15 +82,23 @@ class System(Description):
     moorings: Annotated[Any, _rows(Force)] = ()
     current: CurrentLike = None
     wind: WindLike = None
+    lines: Annotated[Any, _rows(Line)] = ()
+    junctions: Annotated[Any, _rows(Junction)] = ()
+    line_types: Annotated[Any, _rows(LineType)] = ()
+    seabed: Annotated[Any, BeforeValidator(as_seabed)] = Seabed()
+    contacts: Annotated[Any, _rows(SeabedContact)] = ()
+    rods: Annotated[Any, _rows(Rod)] = ()
 
     def __post_init__(self) -> None:
+        self._add_rods()
         if not self.bodies:
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
         items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
-        for item in items:
+        for item in (*items, *self.lines, *self.contacts):
             self._check_points(item)
         self._check_lengths()
+        self._check_lines()
         for force in self.elements:
             if isinstance(force, JointForce):
                 force.warn_of_degrees(self.dof_of(force))
@@ -89,6 +108,56 @@ class System(Description):
         self._check_controllers()
         self._check_free_names()
         self._check_flow()
+
+    def _add_rods(self) -> None:
+        """Put what rods are made of into bodies, joints and forces, once."""
+        made = self.rod_parts
+        for field, name in (("bodies", "body"), ("joints", "joint"), ("forces", "member")):
+            new = tuple(getattr(parts, name) for parts in made)
+            kept = tuple(item for item in getattr(self, field) if item not in new)
+            object.__setattr__(self, field, (*kept, *new))
+
+    @functools.cached_property
+    def rod_parts(self) -> tuple[RodParts, ...]:
+        """What every rod is made of."""
+        frames: dict[str, Any] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
+        made: list[RodParts] = []
+        for rod in self.rods:
+            if rod.A.body not in frames:
+                raise rod.fail(_unknown("body", rod.A.body, list(frames)))
+            made.append(rod.parts(*frames[rod.A.body]))
+            frames[rod.name] = (made[-1].body.position, made[-1].body.rotation_matrix)
+        return tuple(made)
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed; a rod whose parts are changed becomes these parts."""
+        if self.rods and "rods" not in changes:
+            fields = {"bodies": "body", "joints": "joint", "forces": "member"}
+            changed = {f: part for f, part in fields.items() if f in changes}
+            changes["rods"] = tuple(
+                rod
+                for rod, parts in zip(self.rods, self.rod_parts, strict=True)
+                if all(getattr(parts, part) in changes[f] for f, part in changed.items())
+            )
+        elif self.rods:
+            # the rods themselves are changed: drop the parts of the old ones
+            given = {f: changes.get(f, getattr(self, f)) for f in ("bodies", "joints", "forces")}
+            changes |= {f: self._without_rods(items) for f, items in given.items()}
+        return super().replace(**changes)
+
+    def _without_rods(self, items: Any) -> tuple[Any, ...]:
+        """Items that are not part of a rod."""
+        parts = [part for made in self.rod_parts for part in made]
+        return tuple(item for item in items if item not in parts)
+
+    def table(self) -> dict[str, Any]:
+        """This item as a TOML table; rods as such, not as their parts."""
+        table = super().table()
+        for field in ("bodies", "joints", "forces") if self.rods else ():
+            own = self._without_rods(getattr(self, field))
+            table[field] = [item.table() for item in own]
+        return {key: value for key, value in table.items() if value != []}
 
     @functools.cached_property
     def topology(self) -> Topology:
@@ -127,6 +196,10 @@ class System(Description):
     def controller(self, name: str) -> Controller:
         """The controller of a name."""
         return self._find(name, self.controllers, "controller")
+
+    def rod(self, name: str) -> Rod:
+        """The rod of a name."""
+        return self._find(name, self.rods, "rod")
 
     def sensor(self, name: str) -> Any:
         """The sensor of a name."""
@@ -167,6 +240,11 @@ class System(Description):
             write_text(Path(path), text)
         return text
 
+    def _repr_html_(self) -> str:
+        from swelltree.system.notebook import system_html
+
+        return system_html(self)
+
     def _find(self, name: str, items: Iterable[Any], kind: str) -> Any:
         for item in items:
             if item.name == name:
@@ -176,7 +254,8 @@ class System(Description):
     def _check_names(self) -> None:
         seen: dict[str, Any] = {}
         items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
-        for item in (*items, *self.controllers, *self.sensors):
+        others = (*self.controllers, *self.sensors, *self.lines, *self.junctions, *self.contacts)
+        for item in (*items, *others):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
             if item.name in seen:
@@ -223,6 +302,77 @@ class System(Description):
 
     def _gap(self, a: Point, b: Point) -> float:
         return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
+
+    def line_type(self, value: Any) -> LineType:
+        """A line type, also by name."""
+        return (
+            value
+            if isinstance(value, LineType)
+            else self._find(value, self.line_types, "line type")
+        )
+
+    def end_point(self, end: Any) -> np.ndarray:
+        """Where a line end is as described [m], (3,); along a line, on its straight."""
+        if isinstance(end, OnJunction):
+            return np.array(self._find(end.junction, self.junctions, "junction").position)
+        if isinstance(end, OnLine):
+            line = self._find(end.line, self.lines, "line")
+            a, b = self.end_point(line.A), self.end_point(line.B)
+            return a + (b - a) * end.at / line.rest_length
+        return self.world_point(end)
+
+    def _check_lines(self) -> None:
+        used = set()
+        for line in self.lines:
+            for part in line.parts:
+                if isinstance(part.type, str):
+                    known = [item.name for item in self.line_types]
+                    if part.type not in known:
+                        raise line.fail(_unknown("line type", part.type, known))
+                type_ = self.line_type(part.type)
+                if line.axial == "elastic" and not type_.elastic:
+                    raise line.fail(
+                        f"line type '{type_.name}' has no EA. Give EA, or axial='inextensible'."
+                    )
+            for field, end in (("A", line.A), ("B", line.B)):
+                self._check_end(line, field, end)
+                used.add(end.junction if isinstance(end, OnJunction) else None)
+            both = isinstance(line.A, Point) and isinstance(line.B, Point)
+            if both and line.A.body == line.B.body == WORLD_NAME:
+                self._check_reach(line)
+        for junction in self.junctions:
+            if junction.name not in used:
+                raise junction.fail("no line ends there. Attach a line or leave it out.")
+
+    def _check_end(self, line: Line, field: str, end: Any) -> None:
+        if isinstance(end, OnJunction):
+            known = [junction.name for junction in self.junctions]
+            if end.junction not in known:
+                raise line.fail(f"end {field}: {_unknown('junction', end.junction, known)}")
+        if isinstance(end, OnLine):
+            known = [item.name for item in self.lines if item.name != line.name]
+            if end.line not in known:
+                raise line.fail(f"end {field}: {_unknown('line', end.line, known)}")
+            other = self._find(end.line, self.lines, "line")
+            if not 0.0 < end.at < other.rest_length:
+                raise line.fail(
+                    f"end {field} is at {end.at} m of line '{end.line}', which is "
+                    f"{other.rest_length} m long. Give a distance between its ends."
+                )
+            if other.model != line.model:
+                raise line.fail(
+                    f"end {field} is on line '{end.line}', whose model is '{other.model}'. "
+                    f"Give both the same model."
+                )
+
+    def _check_reach(self, line: Line) -> None:
+        """An inextensible line between two fixed points must be long enough."""
+        gap = self._gap(line.A, line.B)
+        if line.axial == "inextensible" and gap >= line.rest_length:
+            raise line.fail(
+                f"rest_length {line.rest_length} m is not more than the {gap:.6g} m between its "
+                "fixed ends. Give a longer line or axial='elastic'."
+            )
 
     def _check_flow(self) -> None:
         for force in self.forces:

@@ -16,6 +16,7 @@ from swelltree.system.values import Count, Flag, Name, Number, Numbers, Vector, 
 
 RELATIVE_TO = ("ground", "current", "water")
 _surface = one_of(("actual", "still"), "surface")
+_lumping = one_of(("middle", "nodes"), "lumping")
 _relative = one_of(RELATIVE_TO, "reference")
 
 
@@ -123,11 +124,14 @@ class MorisonMember(Force):
         Cd: drag coefficient normal to the member.
         Ca: added mass coefficient normal to the member.
         axial_Cd: skin friction along the member, on its circumference.
+        axial_Ca: added mass coefficient along the member.
         end_Cd: drag of the end plates, on their area, along the member.
         end_Ca: added mass of the end plates, on half a sphere of the diameter, along the member.
         drag_width: width that drag sees [m]; the diameter if not given.
         section_area: area of the cross section [m^2]; that of the diameter if not given.
         strips: number of strips.
+        lumping: where strips act: in their "middle", or at the "nodes" between them, where each
+            node takes half of the strips on its sides.
         surface: "actual" loads strips up to the instantaneous surface, "still" up to the still
             water, as linear theory does.
         inertia: with the force of the water's acceleration and the added mass. False leaves drag
@@ -144,11 +148,13 @@ class MorisonMember(Force):
     Cd: Number = 1.0
     Ca: Number = 1.0
     axial_Cd: Number = 0.0
+    axial_Ca: Number = 0.0
     end_Cd: Number = 0.0
     end_Ca: Number = 0.0
     drag_width: Number | None = None
     section_area: Number | None = None
     strips: Count = 10
+    lumping: Annotated[str, _lumping[0], _lumping[1]] = "middle"
     surface: Annotated[str, _surface[0], _surface[1]] = "actual"
     inertia: Flag = True
     buoyancy: Flag = False
@@ -165,7 +171,8 @@ class MorisonMember(Force):
             raise self.fail("strips 0 is too few. Give one or more.")
         if not self.diameter > 0 or (self.end_diameter is not None and self.end_diameter <= 0):
             raise self.fail("a diameter is not positive. Give metres.")
-        fields = ("Cd", "Ca", "axial_Cd", "end_Cd", "end_Ca", "drag_width", "section_area")
+        fields = ("Cd", "Ca", "axial_Cd", "axial_Ca", "end_Cd", "end_Ca")
+        fields = (*fields, "drag_width", "section_area")
         for field in fields:
             value = getattr(self, field)
             if value is not None and value < 0:

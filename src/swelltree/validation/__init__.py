@@ -22,11 +22,13 @@ _MODULES = (
     "hulls",
     "viscous",
     "viscous_hydrodyn",
+    "rods",
     "drift",
     "control",
     "combinations",
     "control_models",
     "hinge_barge",
+    "lines",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

@@ -49,7 +49,10 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
         ),
     ]
     parts += [Text(f"- {sentence}", style="yellow") for sentence in (*model.report, *notes)]
-    parts += [Text.assemble("study ", (s.name, "cyan"), f": {study_text(s)}") for s in case.studies]
+    parts += [
+        Text.assemble("study ", (s.name, "cyan"), f": {study_text(s, model.lines is not None)}")
+        for s in case.studies
+    ]
     if not case.studies:
         parts.append(Text("no studies: add [[studies]] to run something"))
     return Group(*parts)
@@ -110,12 +113,13 @@ def body_text(system: System, name: str) -> str:
     return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
 
 
-def study_text(study: Any) -> str:
-    """A study in a few words."""
+def study_text(study: Any, moored: bool = False) -> str:
+    """A study in a few words; dynamic lines are stepped by methods of their own."""
     words = [study.type]
     if getattr(study, "duration", None) is not None:
-        words.append(f"{study.duration:g} s with {study.solver}")
-    return ", ".join([*words, study.formulation])
+        solver = study.solver or ("two_step" if moored else "tsit5")
+        words.append(f"{study.duration:g} s with {solver}")
+    return ", ".join([*words, study.formulation or ("lagrange" if moored else "path_matrix")])
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:

@@ -1,88 +1,187 @@
-"""One HTML page of a run that opens by double click: moving scene, plots, tables.
+"""One HTML page of results that opens by double click: replay, plots, tables.
 
-The page is whole in itself: styles, viewer, data and pictures are inside it and nothing is
-loaded from anywhere.
+The page is whole in itself: styles, viewer and data are inside it, nothing is loaded from
+anywhere, and a rule in its head lets the browser run no other script. Everything that comes from a
+model is put in as text.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from swelltree.results.files import write_whole
-from swelltree.results.summary import budget, extremes, relative_residual, spread, warnings_of
-from swelltree.system import System
-from swelltree.views.scene import scene
+from swelltree.results.files import load_result, write_whole
+from swelltree.system.errors import SwelltreeError
+from swelltree.views import tables
+from swelltree.views.channels import CHANNEL_SAMPLES, channels
+from swelltree.views.frequency import modes_data, rao_data, sea_spectrum
+from swelltree.views.pack import Blocks
+from swelltree.views.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def write_report(
-    system: System,
-    dataset: xr.Dataset,
-    path: str | Path,
-    *,
-    note: str = "",
-    plots: tuple[bytes, ...] | None = None,
-    wave: Any = None,
-    case: int | str = 0,
-) -> Path:
-    """Write the page of a run.
+def write_report(results: Any, path: str | Path, *, note: str = "", title: str = "") -> Path:
+    """Write results as one page that opens anywhere.
 
     Args:
-        system: what was run.
-        dataset: its result in time.
-        path: of the page.
+        results: a result, its file, or several of them: runs in time, `rao` and `modes`. Several
+            runs are shown one at a time and compared in a table.
+        path: of the page, usually ending in .html; an older file is replaced.
         note: a sentence or two under the heading.
-        plots: pictures (PNG) to show instead of the usual plots.
-        wave: the sea of the run, shown as a moving surface.
-        case: number or name of the run, as given to `simulate`.
+        title: heading; the name of the system if not given.
     """
-    if plots is None:
-        from swelltree.views.plots import plot_energy, plot_motion, to_png
-
-        plots = (to_png(plot_motion(dataset)), to_png(plot_energy(dataset)))
-    return write_whole(Path(path), page(system, dataset, note, plots, wave, case))
+    return write_whole(Path(path), page(results, note=note, title=title))
 
 
-def page(
-    system: System,
-    dataset: xr.Dataset,
-    note: str,
-    plots: tuple[bytes, ...],
-    wave: Any = None,
-    case: int | str = 0,
-) -> str:
+def page(results: Any, *, note: str = "", title: str = "") -> str:
     """The page as text."""
-    attrs = dataset.attrs
-    data = scene(system, dataset, wave, case)
-    parts = {
-        "title": escape(f"{system.name} - swelltree"),
-        "name": escape(system.name),
-        "subtitle": escape(f"{attrs.get('study_name', 'simulation')}, {attrs.get('created', '')}"),
-        "note": f'<p class="note">{escape(note)}</p>' if note else "",
-        "warnings": "".join(f'<p class="warn">{escape(s)}</p>' for s in warnings_of(dataset)),
-        "chips": _chips(dataset),
-        "legend": _legend(data),
-        "plots": "".join(f'<section class="card">{_picture(png)}</section>' for png in plots),
-        "tables": _tables(system, dataset),
-        "footer": escape(
-            f"swelltree {attrs.get('swelltree_version', '')}, {attrs.get('conventions', '')}. "
-            f"rho {attrs.get('rho', 0):g} kg/m^3, g {attrs.get('g', 0):g} m/s^2."
-        ),
-        # a name may hold "</script>"
-        "scene": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-        "viewer": _resource("viewer.js"),
-    }
-    # cut at the marks once, so that no text put in can be taken for a mark
-    head, *rest = _resource("page.html").split("{{")
+    given = [results] if _is_one(results) else list(results)
+    if not given:
+        raise SwelltreeError("a report needs at least one result. Give a result or its file.")
+    data, blocks = Data(), Blocks()
+    share = len(given)
+    for result in given:
+        source = "" if _is_dataset(result) else Path(result).name
+        data.add(result if _is_dataset(result) else load_result(result), source, blocks, share)
+    return data.page(blocks, note, title)
+
+
+def _is_dataset(result: Any) -> bool:
+    return hasattr(result, "data_vars")
+
+
+def _is_one(results: Any) -> bool:
+    return _is_dataset(results) or isinstance(results, str | Path)
+
+
+class Data:
+    """What a page shows, gathered result by result."""
+
+    def __init__(self) -> None:
+        self.runs: list[dict[str, Any]] = []
+        self.raos: list[dict[str, Any]] = []
+        self.modes: list[dict[str, Any]] = []
+        self.still: dict[str, Any] | None = None
+        self.shown: list[tuple[Any, str]] = []  # what tables and methods are made of
+        self.cards: list[str] = []  # of each run
+        self.heads: list[str] = []  # key numbers and findings of each run
+        self.others: list[str] = []  # of other results
+        self.name = ""
+
+    def add(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
+        """Take in one result."""
+        drawing = drawing_of(dataset)
+        self.name = self.name or drawing["name"]
+        self.shown.append((dataset, source))
+        if "time" in dataset.dims:
+            self._add_run(dataset, source, blocks, share)
+        elif "rao" in dataset:
+            self.raos.append(rao_data(dataset, blocks))
+        elif "shape_real" in dataset:
+            self.modes.append(modes_data(dataset, blocks))
+            self.others.append(tables.modes_card(dataset))
+        else:
+            self.others.append(tables.provenance_card(dataset, source))
+        if self.still is None and dataset.attrs.get("drawing"):
+            self.still = scene(dataset.drop_dims("time", errors="ignore"))
+
+    def _add_run(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
+        found = channels(dataset, blocks, CHANNEL_SAMPLES // share)
+        label = str(dataset.attrs.get("study_name", "")) or Path(source).stem
+        self.runs.append(
+            found
+            | {
+                "label": label or f"run {len(self.runs) + 1}",
+                "scene": scene(dataset, blocks, MOTION_SAMPLES // share),
+                "spectrum": sea_spectrum(dataset),
+            }
+        )
+        drawing = drawing_of(dataset)
+        self.heads.append(
+            f'<ul class="chips" aria-label="Key numbers">{tables.chips(dataset)}</ul>'
+            + tables.findings(dataset)
+        )
+        pairs = []
+        if "work" in dataset and "energy_residual" in dataset:
+            pairs.append(tables.energy_card(dataset))
+        if "delivered_power" in dataset:
+            pairs.append(tables.ptos_card(dataset))
+        if "reaction" in dataset:
+            pairs.append(tables.joints_card(dataset, drawing))
+        pairs.append(tables.model_card(dataset, drawing))
+        self.cards.append(
+            tables.statistics_card(found)
+            + f'<div class="grid">{"".join(pairs)}</div>'
+            + tables.provenance_card(dataset, source)
+        )
+
+    def page(self, blocks: Blocks, note: str, title: str) -> str:
+        """The page as text."""
+        first, source = self.shown[0]
+        attrs = first.attrs
+        name = title or self.name or "Result"
+        labels = [run["label"] for run in self.runs]
+        side = tables.comparison_card(labels, self.runs) if len(self.runs) > 1 else ""
+        own_tables = (
+            side
+            + "".join(_of_run(i, card) for i, card in enumerate(self.cards))
+            + "".join(self.others)
+        )
+        if not self.cards and not self.others:
+            own_tables = tables.provenance_card(first, source)
+        content = {
+            "runs": self.runs,
+            "raos": self.raos,
+            "modes": self.modes,
+            "still": self.still,
+            "colors": COLORS,
+        }
+        script = _resource("viewer.min.js")
+        about = [str(attrs.get("study_name", "")) or str(attrs.get("study", "")), source]
+        about.append(str(attrs.get("created", "")).replace("T", " ").replace("+00:00", " UTC"))
+        parts = {
+            "title": escape(f"{name} – swelltree"),
+            "name": escape(name),
+            "subtitle": escape(" · ".join(text for text in about if text)),
+            "note": f'<p class="note">{escape(note)}</p>' if note else "",
+            "summary": "".join(_of_run(i, head) for i, head in enumerate(self.heads)),
+            "tensions": _tensions(self.runs),
+            "tables": own_tables,
+            "methods": tables.methods_card([dataset for dataset, _ in self.shown]),
+            "footer": escape(
+                f"Made by swelltree {attrs.get('swelltree_version', '')}. "
+                f"{attrs.get('conventions', '')}."
+            ),
+            "data": in_script(content),
+            # base64 holds no character that means anything to HTML
+            "blocks": "\n".join(
+                f'<script id="block-{i}" type="text/plain">{text}</script>'
+                for i, text in enumerate(blocks.texts)
+            ),
+            "style": _resource("viewer.min.css"),
+            "script": script,
+            "script_hash": "sha256-"
+            + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        }
+        return filled(_resource("page.html"), parts)
+
+
+def in_script(content: Any) -> str:
+    """JSON that may stand in a script element: no text in it can end the element."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def filled(template: str, parts: dict[str, str]) -> str:
+    """The template with its marks filled; no text put in can be taken for a mark."""
+    head, *rest = template.split("{{")
     pieces = [head]
     for piece in rest:
         key, _, after = piece.partition("}}")
@@ -90,163 +189,23 @@ def page(
     return "".join(pieces)
 
 
-def _resource(name: str) -> str:
-    return resources.files("swelltree.views").joinpath(name).read_text(encoding="utf-8")
+def _of_run(i: int, content: str) -> str:
+    return f'<div data-run="{i}"{" hidden" if i else ""}>{content}</div>'
 
 
-def _picture(png: bytes) -> str:
-    return f'<img alt="plot" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-
-
-def _chips(dataset: xr.Dataset) -> str:
-    """The numbers to see first."""
-    attrs, time = dataset.attrs, dataset["time"].values
-    values = {
-        "simulated": f"{time[-1]:g} s",
-        "bodies": f"{dataset.sizes['body']}",
-        "steps": f"{attrs.get('steps_accepted', '-')}",
-        "formulation": str(attrs.get("formulation", "-")),
-        "solver": str(attrs.get("solver", "-")),
-        "joints closed within": f"{float(dataset['closure'].max()):.1e} m",
-        "energy residual": f"{relative_residual(dataset):.1e}",
-    }
-    if "elevation" in dataset:
-        values = {
-            "simulated": values.pop("simulated"),
-            "sea (4 rms)": _sea_height(dataset),
-        } | values
-    if "absorbed_power" in dataset:
-        mean = float(dataset["absorbed_power"].sum("pto").mean())
-        values = {"simulated": values.pop("simulated"), "mean power": power_text(mean)} | values
-    return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
-
-
-def _sea_height(dataset: xr.Dataset) -> str:
-    later = dataset["elevation"].values[len(dataset["time"]) // 5 :]
-    return f"{4.0 * float(later.std()):.2g} m"
-
-
-def power_text(watts: float) -> str:
-    """A power with a unit that fits."""
-    for unit, size in (("MW", 1e6), ("kW", 1e3)):
-        if abs(watts) >= size:
-            return f"{watts / size:.3g} {unit}"
-    return f"{watts:.3g} W"
-
-
-def _legend(data: dict[str, Any]) -> str:
-    bodies = "".join(
-        f'<span><i style="background:{b["color"]}"></i>{escape(b["name"])}</span>'
-        for b in data["bodies"][:12]
-    )
-    tension = '<span class="pull"><i></i>spring, slack to tight</span>' if data["springs"] else ""
-    return bodies + tension
-
-
-def table(heads: list[str], rows: list[list[str]], total: int = 0) -> str:
-    """A table; the first column is text, the last `total` rows are sums."""
-
-    def cells(tag: str, row: list[str]) -> str:
-        return "".join(
-            f"<{tag}{' class=n' if i else ''}>{escape(text)}</{tag}>" for i, text in enumerate(row)
-        )
-
-    first = len(rows) - total
-    body = "".join(
-        f"<tr{' class=sum' if i == first and total else ''}>{cells('td', row)}</tr>"
-        for i, row in enumerate(rows)
-    )
-    return f'<div class="scroll"><table><tr>{cells("th", heads)}</tr>{body}</table></div>'
-
-
-def _card(title: str, content: str) -> str:
-    return f'<section class="card"><h2>{escape(title)}</h2>{content}</section>'
-
-
-def _tables(system: System, dataset: xr.Dataset) -> str:
-    """Motion of the bodies, energy budget, joints, springs, settings, case."""
-    heads = ["body", "mass [kg]"]
-    heads += [f"{d} [{'m' if i < 3 else 'deg'}]" for i, d in enumerate(dataset["dof"].values)]
-    motion = [
-        [name, f"{system.resolved.body(name).mass:g}", *(spread(*pair) for pair in ranges)]
-        for name, ranges in extremes(dataset)
-    ]
-    cards = [_card("Bodies: least..greatest position", table(heads, motion))]
-    pairs = [_card("Energy budget", _budget(dataset)), _card("Joints", _joints(system, dataset))]
-    if "absorbed_power" in dataset:
-        pairs.append(_card("Power take-offs", _ptos(dataset)))
-    if "spring_tension" in dataset:
-        pairs.append(_card("Springs", _springs(dataset)))
-    hidden = ("case", "report", "conventions", "title")
-    settings = [[k, str(v)] for k, v in dataset.attrs.items() if k not in hidden and str(v)]
-    pairs.append(_card("Run", table(["setting", "value"], settings)))
-    cards.append(f'<div class="grid">{"".join(pairs)}</div>')
-    text = str(dataset.attrs.get("case", "")) or _toml(system)
-    if text:
-        content = (
-            f"<details><summary>show the case file</summary><pre>{escape(text)}</pre></details>"
-        )
-        cards.append(_card("Case", content))
-    return "".join(cards)
-
-
-def _toml(system: System) -> str:
-    from swelltree.system.errors import SwelltreeError
-
-    try:
-        return system.to_toml()
-    except SwelltreeError:  # a lambda has no text
+def _tensions(runs: list[dict[str, Any]]) -> str:
+    """The key of the colours of lines."""
+    lines = next((run["scene"]["lines"] for run in runs if run["scene"]["lines"]), None)
+    if lines is None or not lines.get("highest"):
         return ""
+    unit, factor = tables.prefixed("N", lines["highest"])
+    top = f"{lines['highest'] * factor:.3g} {unit}"
+    return (
+        '<div class="tensions"><span>0</span><i class="ramp"></i>'
+        f'<span>{escape(top)}</span><i class="slack"></i><span>slack</span>'
+        '<i class="grounded"></i><span>on the seabed</span></div>'
+    )
 
 
-def _budget(dataset: xr.Dataset) -> str:
-    rows = budget(dataset)
-
-    def number(value: float) -> str:
-        return f"{value:,.1f}" if value else "-"
-
-    lines = [[name, number(stored), number(work)] for name, stored, work in rows]
-    lines.append(["sum", number(sum(r[1] for r in rows)), number(sum(r[2] for r in rows))])
-    residual = float(dataset["energy_residual"].values[-1])
-    lines.append(["residual", f"{residual:.2e}", ""])
-    return table(["element", "stored energy, change [J]", "work done [J]"], lines, total=2)
-
-
-def _joints(system: System, dataset: xr.Dataset) -> str:
-    types = {joint.name: joint.type for joint in system.joints}
-    force = np.linalg.norm(dataset["reaction"].values[:, :, :3], axis=-1).max(0)
-    moment = np.linalg.norm(dataset["reaction"].values[:, :, 3:], axis=-1).max(0)
-    rows = []
-    for i, name in enumerate(dataset["joint"].values):
-        between = f"{dataset['base'].values[i]} - {dataset['follower'].values[i]}"
-        kind = types.get(str(name), "free").replace("_", "-")
-        rows.append([str(name), kind, between, f"{force[i]:,.0f}", f"{moment[i]:,.0f}"])
-    return table(["joint", "type", "between", "force [N]", "moment [N m]"], rows)
-
-
-def _ptos(dataset: xr.Dataset) -> str:
-    absorbed = dataset["absorbed_power"]
-    delivered = dataset.get("delivered_power", absorbed)
-
-    def row(name: str, taken: xr.DataArray, given: xr.DataArray) -> list[str]:
-        return [name, *(power_text(float(x)) for x in (taken.mean(), taken.max(), given.mean()))]
-
-    rows = [
-        row(str(name), absorbed.sel(pto=name), delivered.sel(pto=name))
-        for name in dataset["pto"].values
-    ]
-    rows.append(row("sum", absorbed.sum("pto"), delivered.sum("pto")))
-    return table(["power take-off", "mean absorbed", "greatest", "mean delivered"], rows, total=1)
-
-
-def _springs(dataset: xr.Dataset) -> str:
-    tension, length = dataset["spring_tension"].values, dataset["spring_length"].values
-    rows = [
-        [
-            str(name),
-            f"{tension[:, i].min():,.0f}..{tension[:, i].max():,.0f}",
-            f"{length[:, i].min():.2f}..{length[:, i].max():.2f}",
-        ]
-        for i, name in enumerate(dataset["spring"].values)
-    ]
-    return table(["spring", "tension [N]", "length [m]"], rows)
+def _resource(name: str) -> str:
+    return resources.files("swelltree.views").joinpath("web", name).read_text(encoding="utf-8")

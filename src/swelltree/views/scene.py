@@ -1,18 +1,20 @@
-"""The moving scene of a run as plain data: shapes, joints, springs, keyframes.
+"""The moving scene of a run as plain data, from its result file alone.
 
-Points of a body are measured from its reference point in body axes, so a shape is placed by the
-position and quaternion of each keyframe alone.
+The result carries the drawing of its system (`swelltree.system.drawing`) and the plane waves of
+its sea. Motion is packed into blocks of 16-bit numbers, and samples are left out when a run is
+long, so that a page stays small.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.system import System
-from swelltree.system.bodies import Body, Point
-from swelltree.system.forces import SpringDamper
+from swelltree.results.sea import sea_of
+from swelltree.system.drawing import box, pack_shape, unpack_shape
+from swelltree.views.pack import Blocks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,152 +29,173 @@ COLORS = (
     "#a3843b",
     "#d16ba5",
 )
-MAX_FRAMES = 900
-MAX_COMPONENTS = 150  # of a sea, drawn
-SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
+MOST_WAVES = 192  # drawn by a graphics card without trouble
+MOTION_SAMPLES = 3_000_000  # numbers kept of the motion of bodies
+LINE_SAMPLES = 3_000_000  # and of lines
 
 
 def scene(
-    system: System, dataset: xr.Dataset, wave: Any = None, case: int | str = 0
+    dataset: xr.Dataset, blocks: Blocks | None = None, samples: int = MOTION_SAMPLES
 ) -> dict[str, Any]:
-    """Everything a viewer needs.
+    """Everything a viewer needs of a run.
 
     Args:
-        system: the system that was run.
-        dataset: its result in time.
-        wave: the sea it was run in, drawn as a moving surface.
-        case: number or name of the run, as given to `simulate`.
+        dataset: a result in time.
+        blocks: where the packed motion goes; left out of the result's own text.
+        samples: most numbers kept of the motion.
     """
-    system = system.resolved
-    numbers = {body.name: i for i, body in enumerate(system.bodies)}
-    size = typical_size(system)
-
-    def place(point: Point) -> dict[str, Any]:
-        if point.body == "world":
-            return {"body": -1, "point": rounded(point.position)}
-        local = np.array(point.position) - np.array(system.body(point.body).reference)
-        return {"body": numbers[point.body], "point": rounded(local)}
-
-    bodies = []
-    for i, body in enumerate(system.bodies):
-        vertices, faces = shape(body, size)
-        bodies.append(
-            {
-                "name": body.name,
-                "color": COLORS[i % len(COLORS)],
-                "vertices": rounded(vertices),
-                "faces": faces,
-                "center": rounded(np.array(body.com) - np.array(body.reference)),
-            }
-        )
-    every = -(-len(dataset["time"]) // MAX_FRAMES)
-    some = dataset.isel(time=slice(None, None, every))
-    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
-    return {
-        "name": system.name,
-        "bodies": bodies,
-        "joints": [
-            {"name": j.name, "type": j.type, "base": place(j.base), "follower": place(j.follower)}
-            for j in system.joints
-            if j.type != "free"
-        ],
-        "springs": [{"name": f.name, "a": place(f.a), "b": place(f.b)} for f in springs],
-        "time": rounded(some["time"].values),
-        "position": rounded(some["position"].values[:, :, :3]),
-        "quaternion": rounded(some["quaternion"].values, 5),
-        "tension": rounded(some["spring_tension"].values, 1) if springs else [],
-        "waves": None if wave is None else waves(wave, system, case),
-        "depth": system.water.depth if np.isfinite(system.water.depth) else None,
-    }
-
-
-def waves(wave: Any, system: System, case: int | str = 0) -> dict[str, Any] | None:
-    """The components of a sea that matter to the eye; None for still water."""
-    from swelltree.waves.airy import Components
-    from swelltree.waves.sea import realise
-
-    sea = wave if isinstance(wave, Components) else realise(wave, system.water, case)
-    if not isinstance(sea, Components) or not np.any(sea.amplitude):
-        return None
-    strong = np.argsort(-np.asarray(sea.amplitude))[:MAX_COMPONENTS]
-    a, omega, k, beta, phase = (
-        np.asarray(x)[strong]
-        for x in (sea.amplitude, sea.omega, sea.wavenumber, sea.beta, sea.phase)
-    )
-    # wavelength below which little of the energy lies: the grid must resolve the rest
-    order = np.argsort(k)
-    share = np.cumsum(a[order] ** 2) / (a**2).sum()
-    shortest = 2.0 * np.pi / float(k[order][np.searchsorted(share, 0.9)])
-    return {
-        "amplitude": rounded(a, 5),
-        "omega": rounded(omega, 6),
-        "kx": rounded(k * np.cos(beta), 7),
-        "ky": rounded(k * np.sin(beta), 7),
-        "phase": rounded(phase % (2.0 * np.pi), 4),
-        "ramp": float(sea.ramp),
-        "shortest": shortest,
-        "highest": float(min(a.sum(), 2.5 * np.sqrt(0.5 * (a**2).sum()))),
-    }
-
-
-def rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers as nested lists with few digits."""
-    return np.nan_to_num(np.round(np.asarray(values, float), digits)).tolist()
-
-
-def typical_size(system: System) -> float:
-    """A length to draw things that have none [m]."""
-    sides = [max(sides_from_inertia(body)[0], default=0.0) for body in system.bodies]
-    if max(sides) > 0:
-        return max(sides)
-    places = np.array([body.position for body in system.bodies])
-    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
-
-
-def sides_from_inertia(body: Body) -> tuple[np.ndarray, np.ndarray]:
-    """Sides of the solid box with this mass and inertia [m], and its axes in body axes.
-
-    A box of sides a, b, c has I_a = m (b^2 + c^2) / 12 about the axis of a, and so on.
-    """
-    inertia = body.inertia_matrix
-    if not body.mass > 0:
-        return np.zeros(3), np.eye(3)
-    if np.abs(inertia - np.diag(np.diag(inertia))).max() <= 1e-9 * np.abs(inertia).max():
-        moments, axes = np.diag(inertia), np.eye(3)
-    else:
-        moments, axes = np.linalg.eigh(inertia)
-        axes = axes * np.sign(np.linalg.det(axes))
-    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
-    return np.sqrt(np.maximum(squares, 0.0)), axes
-
-
-def shape(body: Body, size: float) -> tuple[np.ndarray, list[list[int]]]:
-    """Vertices and faces of a body: its hull, or the box its inertia belongs to."""
-    reference = np.array(body.reference)
-    hull = body.hull
-    if hull is not None:
-        from swelltree.system.panels import hull_panels
-
-        # few panels are enough to look at
-        panels = hull_panels(hull, scale=2.0)
-        faces = panels.lists()
-        return panels.vertices + body.hull_origin - reference, faces
-    sides, axes = sides_from_inertia(body)
-    sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
-    vertices, faces = box(*sides)
-    return vertices @ axes.T + np.array(body.com) - reference, faces
-
-
-def box(length: float, width: float, height: float) -> tuple[np.ndarray, list[list[int]]]:
-    """A box around the origin; faces run counter-clockwise seen from outside."""
-    half = 0.5 * np.array([length, width, height])
-    corners = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
-    faces = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
+    blocks = Blocks() if blocks is None else blocks
+    drawing = drawing_of(dataset)
+    found = drawing | {"waves": waves(dataset), "time": None, "motion": None, "lines": None}
+    found["bodies"] = [
+        body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])
     ]
-    return np.array(corners) * half, faces
+    if "position" in dataset and "quaternion" in dataset and "time" in dataset.dims:
+        every = stride(dataset.sizes["time"], 7 * dataset.sizes["body"], samples)
+        some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
+        place, turn = some["position"].values[:, :, :3], continuous(some["quaternion"].values)
+        found["time"] = times(some["time"].values)
+        found["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
+        found["reach"] = reach(drawing, place, turn)
+    if "line_position" in dataset and "time" in dataset.dims:
+        found["lines"] = lines(dataset, blocks, samples)
+    return found
+
+
+def drawing_of(dataset: xr.Dataset) -> dict[str, Any]:
+    """The drawing kept in a result; plain boxes where there is none."""
+    text = dataset.attrs.get("drawing", "")
+    if text:
+        return json.loads(text)
+    names = [str(name) for name in dataset["body"].values] if "body" in dataset.dims else []
+    size = 1.0
+    if "position" in dataset and len(names) > 1:
+        first = dataset["position"].values.reshape(-1, len(names), 6)[0, :, :3]
+        size = 0.4 * float(np.ptp(first, axis=0).max()) or 1.0
+    return {
+        "name": "",
+        "depth": None,
+        "bed": None,
+        "size": size,
+        "shapes": [pack_shape(box(size, 0.5 * size, 0.3 * size))],
+        "bodies": [{"name": name, "shape": 0, "mass": None, "center": [0, 0, 0]} for name in names],
+        "joints": [],
+        "springs": [],
+        "ptos": [],
+        "moorings": [],
+    }
+
+
+def stride(rows: int, columns: int, samples: int) -> int:
+    """Every how many samples one is kept."""
+    return max(1, -(-rows * columns // max(samples, 1)))
+
+
+def times(values: np.ndarray) -> dict[str, Any]:
+    """Sample times: start and step where they are even, else all of them."""
+    values = np.asarray(values, float)
+    count = len(values)
+    step = float((values[-1] - values[0]) / (count - 1)) if count > 1 else 1.0
+    even = values[0] + step * np.arange(count)
+    about: dict[str, Any] = {"start": float(values[0]), "step": step, "count": count}
+    if np.abs(even - values).max() > 1e-6 * max(step, 1e-12):
+        about["values"] = [float(f"{t:.9g}") for t in values]
+    return about
+
+
+def continuous(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (time, body, 4) that do not jump to their opposite."""
+    dots = (quaternion[1:] * quaternion[:-1]).sum(-1)
+    signs = np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=0)
+    return np.concatenate([quaternion[:1], quaternion[1:] * signs[..., None]])
+
+
+def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[str, Any]:
+    """The box that holds all bodies at all times, for the camera [m].
+
+    Args:
+        drawing: of the system.
+        place: positions (time, body, 3).
+        turn: quaternions (time, body, 4).
+    """
+    some = np.unique(np.linspace(0, len(place) - 1, 60).astype(int))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for i, body in enumerate(drawing["bodies"]):
+        vertices = unpack_shape(drawing["shapes"][body["shape"]]).vertices
+        corners = box(*np.ptp(vertices, axis=0)).vertices + 0.5 * (
+            vertices.max(0) + vertices.min(0)
+        )
+        w, v = turn[some, i, :1, None], turn[some, i, None, 1:]
+        across = np.cross(v, corners)
+        turned = corners + 2.0 * (w * across + np.cross(v, across))
+        points = (turned + place[some, i, None]).reshape(-1, 3)
+        points = points[np.isfinite(points).all(1)]
+        if len(points):
+            low, high = np.minimum(low, points.min(0)), np.maximum(high, points.max(0))
+    if not np.isfinite(low).all():
+        low, high = np.full(3, -drawing["size"]), np.full(3, drawing["size"])
+    return {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
+
+
+def waves(dataset: xr.Dataset) -> dict[str, Any] | None:
+    """The plane waves of the run's sea that matter to the eye; None for still water."""
+    sea = sea_of(dataset)
+    if sea is None or not np.any(sea.amplitude):
+        return None
+    strong = np.sort(np.argsort(-np.asarray(sea.amplitude))[:MOST_WAVES])
+    a, omega, k, beta, phase = (
+        np.asarray(row)[strong]
+        for row in (sea.amplitude, sea.omega, sea.wavenumber, sea.beta, sea.phase)
+    )
+    energy = float((a**2).sum() / (np.asarray(sea.amplitude) ** 2).sum())
+    return {
+        "amplitude": _digits(a, 7),
+        "omega": _digits(omega, 9),
+        "kx": _digits(k * np.cos(beta), 9),
+        "ky": _digits(k * np.sin(beta), 9),
+        "phase": _digits(phase % (2.0 * np.pi), 9),
+        "ramp": float(sea.ramp),
+        "share": round(energy, 4),  # of the energy of the sea that is drawn
+        "count": len(sea.amplitude),
+        "height": float(4.0 * np.sqrt(0.5 * (np.asarray(sea.amplitude) ** 2).sum())),
+    }
+
+
+def _digits(values: np.ndarray, digits: int) -> list[float]:
+    return [float(f"{x:.{digits}g}") for x in values]
+
+
+def lines(dataset: xr.Dataset, blocks: Blocks, samples: int) -> dict[str, Any]:
+    """Shapes, tensions and states of lines: 1 slack, 2 on the seabed, 0 otherwise."""
+    count, nodes = dataset.sizes["line"], dataset.sizes["line_node"]
+    every = stride(dataset.sizes["time"], 4 * count * nodes, min(samples, LINE_SAMPLES))
+    some = dataset.isel(time=slice(None, None, every))
+    position = some["line_position"].transpose("time", "line", "line_node", "axis").values
+    frames = len(position)
+    names = dataset["line"].values if "line" in dataset.coords else range(count)
+    found: dict[str, Any] = {
+        "names": [str(name) for name in names],
+        "nodes": nodes,
+        "time": times(some["time"].values),
+        "position": blocks.add(position.reshape(frames, -1)),
+        "tension": None,
+        "state": None,
+    }
+    if "line_tension" in dataset:
+        tension = some["line_tension"].transpose("time", "line", ...).values
+        found["tension"] = blocks.add(tension.reshape(frames, -1))
+        found["highest"] = float(np.nanmax(dataset["line_tension"].values, initial=0.0))
+        found["segments"] = tension.shape[-1]
+    state = np.zeros((frames, count, nodes - 1))
+    for value, name in ((1, "line_slack"), (2, "line_grounded")):
+        if name in dataset:
+            flag = some[name].transpose("time", "line", ...).values > 0.5
+            if flag.shape[-1] == nodes:  # a segment lies where both of its ends do
+                flag = flag[..., 1:] & flag[..., :-1]
+            state[flag] = value
+    if state.any():
+        found["state"] = blocks.add(state.reshape(frames, -1))
+    finite = np.where(np.isfinite(position), position, np.nan).reshape(-1, 3)
+    low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
+    found["reach"] = {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
+    return found

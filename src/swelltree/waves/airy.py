@@ -15,6 +15,7 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.water import Water
 from swelltree.waves.dispersion import depth_decay
+from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
 
 STRETCHINGS = ("constant", "wheeler", "extrapolate")
@@ -101,9 +102,8 @@ def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Ar
         x: [m].
         y: [m].
     """
-    xp = namespace(waves.amplitude, t, x, y)
-    eta = (waves.amplitude * xp.cos(angles(waves, t, x, y))).sum(-1)
-    return ramp(t, waves.ramp) * eta
+    _, cos = _sin_cos(angles(waves, t, x, y))
+    return ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
 
 
 def kinematics(
@@ -142,20 +142,37 @@ def kinematics(
     t, x, y, z = (xp.asarray(value) for value in (t, x, y, z))
     theta = angles(waves, t, x, y)
     a = waves.amplitude * ramp(t, waves.ramp)[..., None]
+    sin, cos = _sin_cos(theta)
     if stretching == "wheeler":
-        eta = (a * xp.cos(theta)).sum(-1)
+        eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
         # the bottom stays, the actual surface comes to z = 0
         z = z - eta if math.isinf(water.depth) else (z - eta) / (1 + eta / water.depth)
     z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
     C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
     gk = water.g * waves.wavenumber
-    cos, sin = a * C * xp.cos(theta), a * C * xp.sin(theta)
-    up_cos, up_sin = a * S * xp.cos(theta), a * S * xp.sin(theta)
+    cos_C, sin_C = a * C * cos, a * C * sin
+    cos_S, sin_S = a * S * cos, a * S * sin
     ahead = (xp.cos(waves.beta), xp.sin(waves.beta))
-    velocity = [(gk / waves.omega * part * cos).sum(-1) for part in ahead]
-    acceleration = [(gk * part * sin).sum(-1) for part in ahead]
+    velocity = [_summed(cos_C, gk / waves.omega * part) for part in ahead]
+    acceleration = [_summed(sin_C, gk * part) for part in ahead]
     return Kinematics(
-        xp.stack([*velocity, (gk / waves.omega * up_sin).sum(-1)], -1),
-        xp.stack([*acceleration, -(gk * up_cos).sum(-1)], -1),
-        water.rho * water.g * cos.sum(-1),
+        xp.stack([*velocity, _summed(sin_S, gk / waves.omega)], -1),
+        xp.stack([*acceleration, -_summed(cos_S, gk)], -1),
+        water.rho * water.g * cos_C.sum(-1),
     )
+
+
+MANY = 4096  # points times components above which library products pay
+
+
+def _sin_cos(theta: Array) -> tuple[Array, Array]:
+    """Sine and cosine; of many angles under JAX by polynomials."""
+    xp = namespace(theta)
+    if xp is np or theta.size < MANY:
+        return xp.sin(theta), xp.cos(theta)
+    return sin_cos(theta)
+
+
+def _summed(x: Array, weights: Array) -> Array:
+    """Sum over the components with weights."""
+    return (weights * x).sum(-1) if x.size < MANY else x @ weights

@@ -5,7 +5,11 @@ r"""Slender members by Morison's formula, strip by strip.
     \quad \text{per length, } w = u - v
 
 The last term is in the mass matrix (`bodies.added_mass`), with what is wet in still water. All
-others act on the part of each strip that is under the instantaneous surface.
+others act on the part of each strip that is under the instantaneous surface (`wet_strips`).
+
+Drag and inertia act at the point of a strip. That is its middle, or, where strips are lumped at the
+nodes of the member, the node it belongs to; then the middle of the strip is a `shift` away from it.
+Pressure on the ends is in buoyancy and in the axial inertia of the displaced volume (Gauss).
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from jaxtyping import Float
 
 from swelltree.model.forces.drag import DragPieces, size
 from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
+from swelltree.model.forces.wet_strips import submergence, wetness
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import surface_at, water_at
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -26,13 +31,16 @@ from swelltree.spatial.vectors import cross, dot, matvec, skew
 
 @pytree("names", "body", "member")
 class MorisonMembers(ForceGroup):
-    """Strips and end plates of all members (k of them)."""
+    """Strips and end plates of all members (k of them).
+
+    In still water buoyancy stores energy; in waves all of it is booked as work.
+    """
 
     kind: ClassVar[str] = "morison"
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
-    point: Array  # (k, 3) middle of the strip from the reference point, body axes
+    point: Array  # (k, 3) where it acts, from the reference point, body axes
     axis: Array  # (k, 3) along the member, body axes
     drag_normal: Array  # (k,) half Cd D dl, m^2
     drag_axial: Array  # (k,)
@@ -41,6 +49,7 @@ class MorisonMembers(ForceGroup):
     volume: Array  # (k,) that buoys, m^3
     length: Array  # (k,) m
     width: Array  # (k,) m
+    shift: Array  # (k,) from the point to the middle of the strip, along the axis, m
     follows: Array  # (k,) one where the wet part follows the instantaneous surface
     body: tuple[int, ...]  # of each strip
     member: tuple[int, ...]  # of each strip
@@ -53,22 +62,32 @@ class MorisonMembers(ForceGroup):
         xp = namespace(seen.position)
         s = matvec(seen.rotation, self.axis)
         surface = self.follows * surface_at(model, now.t, seen.position)
-        wet = wetness(surface, seen.position, s, self)
+        under = submergence(surface, seen.position, s, self)
         water = water_at(model, now.t, seen.position)
         w_s, w_n = _split(water.velocity - seen.velocity, s)
         a_s, a_n = _split(water.acceleration, s)
         along = (self.drag_axial * abs(w_s) * w_s + self.inertia_axial * a_s)[:, None] * s
         across = (self.drag_normal[:, None] * size(w_n)) * w_n + self.inertia_normal[:, None] * a_n
-        lift = -self.volume[:, None] * model.gravity
-        force = (model.rho * wet)[:, None] * (along + across + lift)
-        wrench = spread(model.layout, now.motion, body, seen.position, force, 0.0 * force)
-        # by member: power, and the resultant about the body's reference point
+        flow = (model.rho * under.wet)[:, None] * (along + across)
+        # buoyancy, with the moment of the centre of what is wet
+        weight = (model.rho * self.volume)[:, None] * model.gravity
+        lift = -under.wet[:, None] * weight
+        moment = cross(s, self.shift[:, None] * lift + under.turn[:, None] * weight)
+        force = flow + lift
+        wrench = spread(model.layout, now.motion, body, seen.position, force, moment)
+        # by member: energies, and the resultant about the body's reference point
         hits = self._of_member()
         arm = matvec(seen.rotation, self.point)
-        each = xp.concatenate([force, cross(arm, force)], axis=-1)
-        power = (hits * dot(force, seen.velocity)[None]).sum(1)
+        each = xp.concatenate([force, cross(arm, force) + moment], axis=-1)
         by_member = (hits[:, :, None] * each[None]).sum(1)
-        return Loads(wrench, 0.0 * power, power, {"wrench": by_member})
+        power = dot(flow, seen.velocity)
+        if model.sea.waves is None:
+            stored = -weight[:, 2] * under.head
+        else:
+            power = power + dot(lift, seen.velocity) + dot(moment, seen.angular_velocity)
+            stored = 0.0 * power
+        stored, power = (hits * stored[None]).sum(1), (hits * power[None]).sum(1)
+        return Loads(wrench, stored, power, {"wrench": by_member})
 
     def _of_member(self) -> np.ndarray:
         """(e, k) one where the strip belongs to the member."""
@@ -121,32 +140,3 @@ def _normals(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = np.cross(s, other)
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
     return first, np.cross(s, first)
-
-
-def wetness(
-    surface: Float[Array, " k"],
-    at: Float[Array, "k 3"],
-    s: Float[Array, "k 3"],
-    strips: MorisonMembers,
-) -> Float[Array, " k"]:
-    """Part of each strip under the surface, with a continuous derivative.
-
-    A strip reaches over a height by its length and by its width; the two uniform
-    distributions folded give a trapezium, and the part of it below the surface. Strips on end
-    add up to the wetted length exactly.
-    """
-    xp = namespace(at, surface)
-    up = xp.sqrt(s[:, 2] ** 2 + 1e-6)
-    level = xp.sqrt(1.0 + 1e-6 - s[:, 2] ** 2)
-    tall = strips.length * up
-    wide = xp.maximum(strips.width * level, 0.5 * strips.length)
-    x = surface - at[:, 2]
-
-    def below(y: Array) -> Array:
-        return 0.5 * xp.maximum(y, 0.0) ** 2
-
-    # distances in parts of the wider extent, so that deep strips lose no digits
-    b, e = 0.5 * (tall + wide), 0.5 * (tall - wide)
-    x = xp.clip(x, -b, b)
-    rise = below(x + b) - below(x + e) - below(x - e) + below(x - b)
-    return rise / (tall * wide)

@@ -1,0 +1,222 @@
+"""Mooring lines with moved fairleads, side by side with MoorDyn.
+
+    python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
+
+Three chains of 430 m in 100 m of water hang on a body that surges 3 m and heaves 1.5 m with a
+period of 10 s, after a ramp of 20 s. Both codes have the same number of segments; what is compared
+is the tension in the uppermost segments between 40 and 60 s with MoorDyn's own, run with
+millisecond coupling, because MoorDyn holds the velocity of the fairlead over a coupling step and
+long ones send shocks into the line. It is given the velocity that leads to the next place, which
+halves these. CPU seconds per simulated second, one thread, without what comes before the steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import swelltree as sw
+from swelltree.spatial.arrays import namespace
+
+PERIOD, RAMP, SURGE, HEAVE = 10.0, 20.0, 3.0, 1.5
+DURATION, WINDOW, EVERY = 60.0, 40.0, 0.1
+DEPTH, REACH, LENGTH, RADIUS, FAIRLEAD = 100.0, 400.0, 430.0, 5.0, -2.0
+FLOAT = sw.Body("float", mass=1e6, inertia=(1e8, 1e8, 1e8))
+# coupling steps of MoorDyn worth a row; its inner step is the largest that stays stable
+COUPLING = (0.01, 0.02, 0.05)
+STEPS = (0.1, 0.05, 0.02)
+MORE = 300.0  # s that the run for timing is longer
+
+
+def moored(segments: int, EA: float) -> sw.System:
+    """The three lines on a float."""
+    kind = sw.LineType(
+        "chain", 0.15, 150.0, EA=EA, damping_ratio=0.8, Cdn=1.6, Cdt=0.05, Can=1.0, Cat=0.0
+    )
+    lines = []
+    for k, angle in enumerate(np.deg2rad([180.0, 60.0, -60.0])):
+        away = np.array([np.cos(angle), np.sin(angle)])
+        anchor = (*(away * (RADIUS + REACH)).tolist(), -DEPTH)
+        fairlead = FLOAT.at(*(away * RADIUS).tolist(), FAIRLEAD)
+        lines.append(sw.Line(f"line{k + 1}", anchor, fairlead, LENGTH, kind, segments=segments))
+    return sw.System(
+        "moored",
+        [FLOAT],
+        [sw.Free("free", sw.WORLD, FLOAT)],
+        lines=lines,
+        water=sw.Water(1025.0, 9.81, DEPTH),
+        seabed=sw.Seabed(stiffness=3.0e6, damping=3.0e5),
+    )
+
+
+def moved(amplitude: float, cosine: bool) -> Any:
+    """Motion of a freedom: a ramp of the fifth order times an oscillation."""
+
+    def signal(t: Any) -> Any:
+        xp = namespace(t)
+        s = xp.minimum(t / RAMP, 1.0)
+        wave = xp.cos if cosine else xp.sin
+        return amplitude * s**3 * (10 - 15 * s + 6 * s**2) * wave(2 * np.pi / PERIOD * t)
+
+    return signal
+
+
+def driven(segments: int, EA: float) -> sw.System:
+    """The same, with the float led along its path."""
+    rail = sw.SubsetJoint(
+        "rail",
+        sw.WORLD,
+        FLOAT,
+        dofs=("Surge", "Heave"),
+        motion={"Surge": moved(SURGE, False), "Heave": moved(HEAVE, True)},
+    )
+    return moored(segments, EA).replace(joints=[rail])
+
+
+def ours(segments: int, EA: float, step: float) -> tuple[np.ndarray, float, float]:
+    """Tensions in the last segments, CPU seconds of a second, and of the first run.
+
+    As for MoorDyn only the stepping is counted: what a longer run takes more.
+    """
+    model = sw.compile(driven(segments, EA))
+
+    def run(duration: float) -> tuple[Any, float]:
+        start = time.process_time()
+        result = sw.simulate(
+            model,
+            duration=duration,
+            output_step=EVERY,
+            step=step,
+            start="described",
+            progress=False,
+        )
+        return result, time.process_time() - start
+
+    result, first = run(DURATION - EVERY)
+    short = min(run(DURATION - EVERY)[1] for _ in range(2))
+    long = min(run(MORE + DURATION - EVERY)[1] for _ in range(2))
+    return result.line_tension.values[:, :, -1], (long - short) / MORE * DURATION, first
+
+
+def stable_step(segments: int, EA: float) -> float:
+    """Largest inner step of MoorDyn's Runge-Kutta, a little below its limit [s]."""
+    length = LENGTH / segments
+    fastest = 2.0 / length * np.sqrt(EA / (150.0 + 0.0))
+    return float(0.9 * 2.0 / (1.6 * fastest) * 0.8)
+
+
+def file_for(folder: Path, segments: int, EA: float, dt: float, scheme: str = "RK2") -> Path:
+    """The MoorDyn file of a case."""
+    path = folder / f"lines_{segments}_{EA:g}_{dt:.1e}_{scheme}.txt"
+    sw.write_moordyn(moored(segments, EA), path, dtM=dt)
+    options = f"{scheme} tScheme\n200 TmaxIC\n1e-5 threshIC\n0 writeLog\n1 disableOutTime\n"
+    head, mark, rest = path.read_text().partition("OPTIONS ----------------------\n")
+    path.write_text(head + mark + options + rest)
+    return path
+
+
+def peer_runs(folder: Path, cases: list[tuple[int, float]]) -> list[dict[str, Any]]:
+    """A reference, its check with half the steps, and the rows of every case."""
+    common = {
+        "duration": DURATION,
+        "every": EVERY,
+        "period": PERIOD,
+        "ramp": RAMP,
+        "surge": SURGE,
+        "heave": HEAVE,
+        "base": [0.0, 0.0, 0.0],
+    }
+    runs = []
+    for segments, EA in cases:
+        dt = stable_step(segments, EA)
+        key = f"{segments}/{EA:g}"
+        wanted = [
+            ("reference", 1e-3, dt / 2, "RK4", "secant"),
+            ("check", 2e-3, dt, "RK4", "secant"),
+        ]
+        wanted += [(f"coupling {c:g}", c, dt, "RK2", "secant") for c in COUPLING]
+        for name, coupling, inner, scheme, velocity in wanted:
+            path = file_for(folder, segments, EA, inner, scheme)
+            own = {"name": f"{key}/{name}", "file": str(path), "coupling": coupling}
+            runs.append(common | own | {"velocity": velocity})
+    return runs
+
+
+def errors(tension: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
+    """RMS difference over the amplitude in the window: as it is, and of means over 0.5 s."""
+    first = round(WINDOW / EVERY)
+    a, b = tension[first:, :2], reference[first:, :2]
+    amplitude = 0.5 * np.ptp(b, axis=0)
+    box = np.ones(5) / 5.0
+
+    def smooth(x: np.ndarray) -> np.ndarray:
+        return np.stack([np.convolve(column, box, "valid") for column in x.T], axis=1)
+
+    raw = np.sqrt(((a - b) ** 2).mean(0)) / amplitude
+    filtered = np.sqrt(((smooth(a) - smooth(b)) ** 2).mean(0)) / amplitude
+    return float(raw.max()), float(filtered.max())
+
+
+def row(case: str, run: str, cpu: float, tension: np.ndarray, reference: np.ndarray) -> str:
+    raw, filtered = errors(tension, reference)
+    first = round(WINDOW / EVERY)
+    mean = tension[first:, 0].mean() / 1e3
+    return (
+        f"| {case} | {run} | {mean:.2f} | {100 * raw:.2f} | {100 * filtered:.2f} | "
+        f"{cpu / DURATION:.2e} |"
+    )
+
+
+def run_peer(python: str, runs: list[dict[str, Any]], folder: Path) -> dict[str, np.ndarray]:
+    (folder / "runs.json").write_text(json.dumps(runs))
+    script = Path(__file__).with_name("moorings_peer.py")
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [python, str(script), str(folder / "runs.json"), str(folder / "out.npz")],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        cwd=folder,
+    )
+    return dict(np.load(folder / "out.npz"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer", default=None, help="python that has moordyn")
+    parser.add_argument("--segments", type=int, nargs="+", default=[20, 50])
+    parser.add_argument("--EA", type=float, nargs="+", default=[1e9, 1e10])
+    chosen = parser.parse_args()
+    cases = [(n, EA) for n in chosen.segments for EA in chosen.EA]
+    print("| case | run | mean kN | RMS % | RMS of 0.5 s means % | CPU s per s |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        seen = {}
+        if chosen.peer is not None:
+            seen = run_peer(chosen.peer, peer_runs(folder, cases), folder)
+        for segments, EA in cases:
+            key = f"{segments}/{EA:g}"
+            reference = seen.get(f"{key}/reference")
+            for run in [k for k in seen if k.startswith(f"{key}/") and not k.endswith("/cpu")]:
+                word = "MoorDyn " + run.removeprefix(f"{key}/")
+                print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
+            for step in STEPS:
+                tension, cpu, first = ours(segments, EA, step)
+                own = tension if reference is None else reference
+                print(
+                    row(key, f"swelltree step {step:g} (first {first:.0f} s)", cpu, tension, own),
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

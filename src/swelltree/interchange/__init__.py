@@ -1,0 +1,1 @@
+"""Files of other programs: moorings of MoorDyn and MoorPy, read and written."""

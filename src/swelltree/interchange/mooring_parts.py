@@ -1,0 +1,376 @@
+"""From the tables of a mooring file to descriptions of a system.
+
+Coupled points go onto the body that carries them, fixed ones are points of the world, free ones
+become junctions, rods of a length become `Rod`, rods without a length give the direction of a
+clamped line. Coordinates of coupled things are those of the world with everything as described,
+those on a body of the file are in its frame.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from swelltree.interchange.mooring_file import MooringFile
+from swelltree.interchange.sections import Place
+from swelltree.interchange.tables import (
+    BodyRow,
+    LineRow,
+    LoadRow,
+    PointRow,
+    RodRow,
+    Three,
+    rod_end,
+    three,
+)
+from swelltree.system import (
+    WORLD,
+    AppliedForce,
+    Ball,
+    Body,
+    Free,
+    Junction,
+    Line,
+    LinearDamping,
+    OnJunction,
+    Point,
+    QuadraticDrag,
+    Rod,
+    SubsetJoint,
+    SwelltreeError,
+    SwelltreeWarning,
+)
+from swelltree.system.frames import euler_deg_matrix
+
+SLIDES = ("Surge", "Sway", "Heave")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where something is in the world as described, and what it is called."""
+
+    body: str
+    position: np.ndarray
+    rotation: np.ndarray
+
+    def at(self, world: np.ndarray) -> Point:
+        """A point of the world as a point of this body."""
+        if self.body == WORLD.name:
+            return Point(WORLD.name, _plain(world))
+        return Point(self.body, _plain(self.rotation.T @ (world - self.position)))
+
+    def direction(self, world: np.ndarray) -> Three:
+        """A direction of the world in the axes of this body."""
+        turned = world if self.body == WORLD.name else self.rotation.T @ world
+        return _plain(turned / np.linalg.norm(turned))
+
+
+GROUND = Frame(WORLD.name, np.zeros(3), np.eye(3))
+
+
+def _plain(x: np.ndarray) -> Three:
+    """Coordinates without the dust of turning to and fro."""
+    return three(np.round(x, 12) + 0.0)
+
+
+class Parts:
+    """Descriptions of one mooring file.
+
+    Args:
+        file: its tables.
+        carriers: bodies that carry coupled things, by "coupled" or "body1" in lower case.
+        model: of the lines.
+    """
+
+    def __init__(self, file: MooringFile, carriers: dict[str, Any], model: str) -> None:
+        self.file = file
+        self.carriers = carriers
+        self.model = model
+        self._points = {row.id: row for row in file.points}
+        self._rods = {row.id: row for row in file.rods}
+        self._bodies = {row.id: row for row in file.bodies}
+
+    def fields(self) -> dict[str, Any]:
+        """Fields of `System` that are not empty."""
+        bodies = [row for row in self.file.bodies if row.attachment in ("free", "pinned")]
+        made: dict[str, list[Any]] = {"bodies": [], "joints": [], "forces": [], "moorings": []}
+        for row in bodies:
+            self._body(row, made)
+        for load in self.file.loads:
+            self._load(load, made)
+        lines = [self._line(row) for row in self.file.lines]
+        used = {
+            end.junction
+            for line in lines
+            for end in (line.A, line.B)
+            if isinstance(end, OnJunction)
+        }
+        junctions = [j for j in map(self._junction, self.file.points) if j and j.name in used]
+        rods = [self._rod(row) for row in self.file.rods if row.segments > 0]
+        all_fields = {
+            **made,
+            "lines": lines,
+            "line_types": list(self.file.line_types),
+            "junctions": junctions,
+            "rods": rods,
+        }
+        return {k: tuple(v) for k, v in all_fields.items() if v} | {"seabed": self._seabed}
+
+    @cached_property
+    def _seabed(self) -> Any:
+        bed, depth = self.file.seabed, self.file.water.depth
+        return bed if bed.grid is not None or np.isinf(depth) else bed.replace(depth=depth)
+
+    # where things are
+
+    def _fail(self, section: str, line: int, text: str) -> SwelltreeError:
+        return Place(self.file.path, section).fail(line, text)
+
+    def _carrier(self, key: str, section: str, line: int) -> Frame:
+        """The user's body that carries a coupled thing."""
+        body = self.carriers.get(key)
+        if body is None:
+            raise self._fail(
+                section,
+                line,
+                "this is coupled to a body that the file does not describe. Give "
+                "fairleads_on=body, or fairleads_on=WORLD to hold it where it is.",
+            )
+        if body is WORLD:
+            return GROUND
+        if not isinstance(body, Body):
+            raise SwelltreeError(
+                f"fairleads_on is {body!r}, which is not a body. Give a Body or WORLD."
+            )
+        return Frame(body.name, np.array(body.position), body.rotation_matrix)
+
+    def _body_frame(self, key: str, section: str, line: int) -> tuple[Frame, Frame]:
+        """Frame of a body of the file, and that of what carries things attached to it."""
+        row = self._bodies.get(key)
+        if row is None:
+            raise self._fail(section, line, f"body {key} is not in the file. Add it to BODIES.")
+        own = Frame(f"Body{row.id}", np.array(row.position), euler_deg_matrix(row.rotation_deg))
+        if row.attachment == "fixed":
+            return own, GROUND
+        if row.attachment == "coupled":
+            return own, self._carrier(f"body{row.id}", "bodies", row.line)
+        if row.attachment in ("free", "pinned"):
+            return own, own
+        raise self._fail(
+            "bodies", row.line, f"attachment '{row.attachment}' of a body cannot be read."
+        )
+
+    def _carried(self, kind: str, section: str, line: int) -> tuple[Frame, Frame]:
+        """Frame in which coordinates are given, and that of what carries the thing."""
+        kind = kind.removesuffix("pinned") or "fixed"
+        if kind == "coupled":
+            return GROUND, self._carrier("coupled", section, line)
+        if kind.startswith("body"):
+            return self._body_frame(kind.removeprefix("body"), section, line)
+        return GROUND, GROUND
+
+    def _end(self, row: LineRow, text: str, far: bool) -> tuple[Any, Any]:
+        """A line end, and the direction of a clamp there."""
+        bends = any(t.name == row.type and t.EI > 0 for t in self.file.line_types)
+        rod = rod_end(text)
+        if rod is not None:
+            end, clamp = self._at_rod(row, *rod, far)
+            return end, clamp if bends else None
+        point = self._points.get(text.removeprefix("P"))
+        if point is None:
+            raise self._fail(
+                "lines", row.line, f"point '{text}' is not in the file. Add it to POINTS."
+            )
+        if point.attachment == "free":
+            return OnJunction(f"Point{point.id}"), None
+        given, carrier = self._carried(point.attachment, "points", point.line)
+        if carrier is not GROUND and (point.mass or point.volume or point.drag_area):
+            self._warn(f"point {point.id} is on a body; its mass, volume and drag are left out.")
+        world = given.position + given.rotation @ np.array(point.position)
+        return carrier.at(world), None
+
+    def _at_rod(self, row: LineRow, number: str, letter: str, far: bool) -> tuple[Any, Any]:
+        rod = self._rods.get(number)
+        if rod is None:
+            raise self._fail("lines", row.line, f"rod {number} is not in the file. Add it to RODS.")
+        # out of the rod at the line's end A, into it at the line's end B
+        sign = (1.0 if letter == "B" else -1.0) * (-1.0 if far else 1.0)
+        if rod.segments > 0:
+            name, length = f"Rod{rod.id}", float(np.linalg.norm(np.subtract(rod.b, rod.a)))
+            at = (0.0, 0.0, length if letter == "B" else 0.0)
+            return Point(name, at), (0.0, 0.0, sign)
+        if rod.attachment not in ("fixed", "coupled") and not rod.attachment.startswith("body"):
+            raise self._fail(
+                "rods",
+                rod.line,
+                f"a rod without length that is '{rod.attachment}' cannot be read. Give it "
+                "segments and a length, or fix it.",
+            )
+        given, carrier = self._carried(rod.attachment, "rods", rod.line)
+        world = given.position + given.rotation @ np.array(rod.a)
+        return carrier.at(world), carrier.direction(sign * (given.rotation @ np.array(rod.b)))
+
+    # what things become
+
+    def _line(self, row: LineRow) -> Line:
+        if row.type not in [item.name for item in self.file.line_types]:
+            raise self._fail(
+                "lines", row.line, f"line type '{row.type}' is not in the file. Add it."
+            )
+        (a, clamp_a), (b, clamp_b) = self._end(row, row.A, False), self._end(row, row.B, True)
+        try:
+            return Line(
+                f"Line{row.id}",
+                a,
+                b,
+                row.length,
+                row.type,
+                model=self.model,
+                segments=row.segments,
+                clamp_A=clamp_a,
+                clamp_B=clamp_b,
+                **self._release(row),
+            )
+        except SwelltreeError as error:
+            raise self._fail("lines", row.line, str(error)) from None
+
+    def _release(self, row: LineRow) -> dict[str, Any]:
+        """When the line lets go."""
+        for failure in self.file.failures:
+            if row.id not in failure.lines:
+                continue
+            if len(failure.lines) > 1:
+                raise self._fail(
+                    "failure",
+                    failure.line,
+                    "several lines let go together and stay joined, which is not modelled. Give "
+                    "one line.",
+                )
+            if failure.point.removeprefix("P") != row.B.removeprefix("P"):
+                raise self._fail(
+                    "failure",
+                    failure.line,
+                    f"line {row.id} lets go of its end A; only end B can. Exchange its ends.",
+                )
+            limits = {"release_time": failure.time, "release_tension": failure.tension}
+            return {key: value for key, value in limits.items() if value > 0}
+        return {}
+
+    def _junction(self, row: PointRow) -> Junction | None:
+        if row.attachment != "free":
+            return None
+        if any(row.force):
+            raise self._fail(
+                "points", row.line, "a force on a point cannot be read. Put it on a body."
+            )
+        return Junction(
+            f"Point{row.id}", row.position, row.mass, row.volume, row.drag_area, row.added_mass
+        )
+
+    def _rod(self, row: RodRow) -> Rod:
+        kind = next((t for t in self.file.rod_types if t.id == row.type), None)
+        if kind is None:
+            raise self._fail("rods", row.line, f"rod type '{row.type}' is not in the file. Add it.")
+        given, carrier = self._carried(row.attachment, "rods", row.line)
+        ends = [given.position + given.rotation @ np.array(x) for x in (row.a, row.b)]
+        held = "pinned" if row.attachment.endswith("pinned") else "fixed"
+        if row.attachment == "free":
+            held = "free"
+        try:
+            return Rod(
+                f"Rod{row.id}",
+                carrier.at(ends[0]),
+                carrier.at(ends[1]),
+                kind.diameter,
+                kind.mass_per_length,
+                Cdn=kind.Cd,
+                Can=kind.Ca,
+                Cd_end=kind.Cd_end,
+                Ca_end=kind.Ca_end,
+                segments=row.segments,
+                held=held,
+            )
+        except SwelltreeError as error:
+            raise self._fail("rods", row.line, str(error)) from None
+
+    def _body(self, row: BodyRow, made: dict[str, list[Any]]) -> None:
+        """A body of the file with its joint and drag; without inertia it only slides."""
+        name, rho = f"Body{row.id}", self.file.water.rho
+        added = {
+            dof: rho * row.volume * Ca
+            for dof, Ca in zip(SLIDES, row.added_mass, strict=True)
+            if row.volume * Ca
+        }
+        body = Body(
+            name,
+            mass=row.mass,
+            inertia=row.inertia,
+            com=row.com,
+            position=row.position,
+            rotation_deg=row.rotation_deg if any(row.rotation_deg) else None,
+            reference_point=(0.0, 0.0, 0.0),
+            displaced_volume=row.volume or None,
+            center_of_buoyancy=(0.0, 0.0, 0.0) if row.volume else None,
+            added_mass=added,
+        )
+        made["bodies"].append(body)
+        turns = any(row.inertia) or any(self._turned_by(row))
+        if row.attachment == "pinned":
+            made["joints"].append(Ball(f"{name}_pin", WORLD.at(*row.position), body))
+        elif turns:
+            made["joints"].append(Free(f"{name}_free", WORLD, body))
+        else:
+            made["joints"].append(SubsetJoint(f"{name}_free", WORLD, body, dofs=SLIDES))
+        dofs = (*SLIDES, "Roll", "Pitch", "Yaw")
+        drag = {d: 0.5 * rho * c for d, c in zip(dofs, row.drag_area, strict=True) if c}
+        if drag:
+            made["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="water"))
+
+    def _turned_by(self, row: BodyRow) -> list[bool]:
+        """Do lines or rods pull at it away from its origin?"""
+        own = f"body{row.id}"
+        points = [any(p.position) for p in self.file.points if p.attachment == own]
+        return [*points, *(rod.attachment.startswith(own) for rod in self.file.rods)]
+
+    def _load(self, row: LoadRow, made: dict[str, list[Any]]) -> None:
+        body = next((b for b in made["bodies"] if b.name.lower() == row.object), None)
+        if body is None:
+            raise self._fail(
+                "external loads",
+                row.line,
+                f"loads of '{row.object}' cannot be read, only those of bodies that move by "
+                "themselves. Take the row out and use AppliedForce.",
+            )
+        slides = any(j.name == f"{body.name}_free" and j.type == "subset" for j in made["joints"])
+        even = len(set(row.quadratic)) == 1
+        if any(row.quadratic) and row.axes == "G" and not slides and not even:
+            raise self._fail(
+                "external loads",
+                row.line,
+                "quadratic damping that differs along fixed axes is not modelled for a body that "
+                "turns. Give CSys L.",
+            )
+        if any(row.linear) and row.axes == "L" and not slides and len(set(row.linear)) > 1:
+            raise self._fail(
+                "external loads",
+                row.line,
+                "linear damping that differs along the axes of the body is not modelled. Give "
+                "CSys G.",
+            )
+        name = f"{body.name}_load{row.id}"
+        if any(row.force):
+            axes = "body" if row.axes == "L" else "world"
+            made["forces"].append(AppliedForce(name, body.at(), row.force, axes=axes))
+        if any(row.quadratic):
+            drag = dict(zip(SLIDES, row.quadratic, strict=True))
+            made["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="ground"))
+        if any(row.linear):
+            damping = dict(zip(SLIDES, row.linear, strict=True))
+            made["moorings"].append(LinearDamping(f"{name}_damping", body, damping))
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"{self.file.path.name}: {text}", SwelltreeWarning, stacklevel=2)

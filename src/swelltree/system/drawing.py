@@ -1,0 +1,218 @@
+"""What a system looks like, as plain data that every result carries.
+
+Points of a body are measured from its reference point in body axes, so a shape is placed by the
+position and quaternion of each sample alone. Shapes are packed: 16-bit numbers, compressed, as
+text. Bodies of one shape share it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+
+from swelltree.system.bodies import Body, Point
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.forces import SpringDamper
+from swelltree.system.panels import Panels, hull_panels
+from swelltree.system.system import System
+
+SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
+MOST_FACES = 6000  # of a shape; finer meshes are made coarser
+STEPS = 65535  # of a coordinate over the size of the shape
+
+
+def drawing_text(system: System) -> str:
+    """The drawing of a system as JSON."""
+    return json.dumps(drawing(system), separators=(",", ":"), ensure_ascii=False)
+
+
+def drawing(system: System) -> dict[str, Any]:
+    """Bodies with their shapes, joints, springs, PTOs and moorings of a system.
+
+    Args:
+        system: the description.
+    """
+    system = system.resolved
+    numbers = {body.name: i for i, body in enumerate(system.bodies)}
+    size = typical_size(system)
+
+    def place(point: Point) -> dict[str, Any]:
+        if point.body not in numbers:
+            return {"body": -1, "point": _short(point.position)}
+        local = np.array(point.position) - np.array(system.body(point.body).reference)
+        return {"body": numbers[point.body], "point": _short(local)}
+
+    shapes: list[dict[str, Any]] = []
+    bodies = []
+    for body in system.bodies:
+        packed = pack_shape(shape(body, size))
+        if packed not in shapes:
+            shapes.append(packed)
+        about = {
+            "name": body.name,
+            "shape": shapes.index(packed),
+            "mass": float(body.mass),
+            "center": _short(np.array(body.center_of_mass) - np.array(body.reference)),
+            "start": _short(system.world_point(Point(body.name, body.reference))),
+            "turn": _short(body.rotation_matrix.reshape(-1), 9),
+        }
+        if body.hull is not None:
+            about["hull"] = body.hull.shape
+        bodies.append(about)
+    springs = [f for f in system.forces if isinstance(f, SpringDamper)]
+    return {
+        "name": system.name,
+        "depth": _depth(system),
+        "bed": _bed(system.seabed),
+        "size": size,
+        "shapes": shapes,
+        "bodies": bodies,
+        "joints": [_joint(joint, place) for joint in system.joints],
+        "springs": [{"name": f.name, "a": place(f.a), "b": place(f.b)} for f in springs],
+        "ptos": [_pto(pto, place) for pto in system.ptos],
+        "moorings": [
+            {"name": m.name, "body": numbers.get(next(iter(m.points.values())).body, -1)}
+            for m in system.moorings
+            if m.points
+        ],
+    }
+
+
+def _depth(system: System) -> float | None:
+    """Depth of the seabed at the origin [m], None where there is none."""
+    depth = system.water.depth if system.seabed.depth is None else system.seabed.depth
+    return float(depth) if np.isfinite(depth) else None
+
+
+def _bed(bed: Any) -> dict[str, Any] | None:
+    """A seabed that is not flat: its slope, or depths on a grid."""
+    if bed.grid is not None:
+        grid = bed.grid
+        depths = [_short(row, 2) for row in grid.depth]
+        return {"x": _short(grid.x, 2), "y": _short(grid.y, 2), "depth": depths}
+    return {"slope": list(bed.slope)} if any(bed.slope) else None
+
+
+def _joint(joint: Any, place: Any) -> dict[str, Any]:
+    _, R = joint.base_frame()
+    return {
+        "name": joint.name,
+        "type": joint.type,
+        "dofs": list(joint.layout().dofs),
+        "axis": _short(R[:, joint.axis_number], 6),  # in the axes of the base body
+        "base": place(joint.base),
+        "follower": place(joint.follower),
+    }
+
+
+def _pto(pto: Any, place: Any) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": pto.name, "type": pto.type}
+    if pto.joint is not None:
+        return about | {"joint": pto.joint}
+    return about | {"a": place(pto.a), "b": place(pto.b)}
+
+
+def _short(values: Any, digits: int = 5) -> list[float]:
+    return np.round(np.asarray(values, float), digits).tolist()
+
+
+# --- shapes ------------------------------------------------------------------------------------
+
+
+def pack_shape(panels: Panels) -> dict[str, Any]:
+    """A surface as text; `unpack_shape` reads it."""
+    low, high = panels.vertices.min(0), panels.vertices.max(0)
+    step = np.maximum(high - low, 1e-12) / STEPS
+    vertices = np.round((panels.vertices - low) / step).astype("<u2")
+    faces = panels.faces.astype("<u2")
+    return {
+        "low": _short(low, 6),
+        "size": (high - low).tolist(),
+        "vertices": _text(vertices),
+        "faces": _text(faces),
+    }
+
+
+def unpack_shape(packed: dict[str, Any]) -> Panels:
+    """The surface that `pack_shape` made into text."""
+    vertices = _numbers(packed["vertices"]).reshape(-1, 3) / STEPS
+    faces = _numbers(packed["faces"]).reshape(-1, 4).astype(int)
+    return Panels(vertices * np.array(packed["size"]) + np.array(packed["low"]), faces)
+
+
+def _text(values: np.ndarray) -> str:
+    return base64.b64encode(zlib.compress(values.tobytes(), 9)).decode()
+
+
+def _numbers(text: str) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<u2").astype(float)
+
+
+def shape(body: Body, size: float) -> Panels:
+    """Surface of a body: its hull, or the box its inertia belongs to."""
+    reference = np.array(body.reference)
+    if body.hull is not None:
+        try:
+            # a box needs few panels, round shapes more
+            panels = hull_panels(body.hull, scale=2.0 if body.hull.shape == "box" else 1.2)
+            panels = coarser(panels)
+            return Panels(panels.vertices + body.hull_origin - reference, panels.faces)
+        except SwelltreeError:
+            pass  # a mesh file that has gone must not stop a run that does not need it
+    sides, axes = sides_from_inertia(body)
+    sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
+    panels = box(*sides)
+    return Panels(
+        panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces
+    )
+
+
+def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
+    """The surface with about so many faces at most: near vertices are made one."""
+    from swelltree.system.panels import merged
+
+    size = float(np.ptp(panels.vertices, axis=0).max())
+    cells = 160
+    while len(panels.faces) > most and cells > 8:
+        grid = np.round(panels.vertices / (size / cells))
+        panels = merged(Panels(grid * (size / cells), panels.faces))
+        cells = int(0.75 * cells)
+    return panels
+
+
+def typical_size(system: System) -> float:
+    """A length to draw things that have none [m]."""
+    sides = [max(sides_from_inertia(body)[0], default=0.0) for body in system.bodies]
+    if max(sides) > 0:
+        return float(max(sides))
+    places = np.array([body.position for body in system.bodies])
+    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+
+
+def sides_from_inertia(body: Body) -> tuple[np.ndarray, np.ndarray]:
+    """Sides of the solid box with this mass and inertia [m], and its axes in body axes.
+
+    A box of sides a, b, c has I_a = m (b^2 + c^2) / 12 about the axis of a, and so on.
+    """
+    inertia = body.inertia_matrix
+    if not body.mass > 0:
+        return np.zeros(3), np.eye(3)
+    if np.abs(inertia - np.diag(np.diag(inertia))).max() <= 1e-9 * np.abs(inertia).max():
+        moments, axes = np.diag(inertia), np.eye(3)
+    else:
+        moments, axes = np.linalg.eigh(inertia)
+        axes = axes * np.sign(np.linalg.det(axes))
+    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def box(length: float, width: float, height: float) -> Panels:
+    """A box around the origin; faces run counter-clockwise seen from outside."""
+    half = 0.5 * np.array([length, width, height])
+    corners = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    return Panels(np.array(corners) * half, np.array(faces))

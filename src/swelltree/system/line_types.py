@@ -1,0 +1,177 @@
+"""What a line is made of, and a small library by nominal diameter.
+
+Figures of the library: mass and stiffness per diameter squared as commonly published for studless
+and studlink chain, six-strand wire rope with wire core and eight-strand fibre ropes; drag and
+added mass on the volume-equivalent diameter, axial drag on the circumference.
+"""
+
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.system.describe import Description, description
+from swelltree.system.errors import shown
+from swelltree.system.values import Name, Number, as_numbers, row_of
+
+
+def as_stretch(value: Any) -> Any:
+    """Rows (strain, tension) of a rope, strictly increasing from (0, 0)."""
+    if value is None:
+        return None
+    rows = row_of(value)
+    if rows is None:
+        raise ValueError(f"{shown(value)} is not a table. Give rows (strain, tension).")
+    table = tuple(as_numbers(row) for row in rows)
+    if len(table) < 2 or any(len(row) != 2 for row in table):
+        raise ValueError("needs two or more rows of two numbers: (strain, tension in N).")
+    if table[0] != (0.0, 0.0):
+        raise ValueError(f"begins with {list(table[0])}. Begin with strain 0 and tension 0.")
+    if (np.diff(np.array(table), axis=0) <= 0).any():
+        raise ValueError("does not increase. Give strains and tensions that grow row by row.")
+    return table
+
+
+Stretch = Annotated[
+    Any, BeforeValidator(as_stretch), WithJsonSchema({"type": "array", "items": {"type": "array"}})
+]
+
+
+@description
+class LineType(Description):
+    r"""What a line is made of.
+
+    Forces per length: drag :math:`\tfrac12 \rho C_{dn} d |w_n| w_n` across and
+    :math:`\tfrac12 \rho C_{dt} \pi d |w_t| w_t` along the line, lift
+    :math:`\tfrac12 \rho C_L d |w_n| (t \times w_n)`, added mass
+    :math:`\rho \tfrac{\pi}{4} d^2 C_a`.
+
+    Args:
+        name: of the type.
+        diameter: volume-equivalent, for buoyancy, drag and added mass [m].
+        mass_per_length: in air [kg/m].
+        EA: axial stiffness [N]; not needed for inextensible lines.
+        stretch: instead of EA, rows (strain, tension [N]), increasing from (0, 0).
+        BA: axial damping [N s].
+        damping_ratio: instead of BA, part of the critical damping of one segment.
+        Cdn: drag coefficient across the line.
+        Cdt: drag coefficient along the line, on its circumference.
+        Can: added mass coefficient across the line.
+        Cat: added mass coefficient along the line.
+        lift: lift coefficient.
+        EI: bending stiffness [N m^2].
+        breaking_load: minimum breaking load [N], for utilisation in results.
+    """
+
+    kind: ClassVar[str] = "line type"
+    name: Name
+    diameter: Number
+    mass_per_length: Number
+    EA: Number | None = None
+    stretch: Stretch = None
+    BA: Number | None = None
+    damping_ratio: Number | None = None
+    Cdn: Number = 1.2
+    Cdt: Number = 0.0
+    Can: Number = 1.0
+    Cat: Number = 0.0
+    lift: Number = 0.0
+    EI: Number = 0.0
+    breaking_load: Number | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("diameter", "mass_per_length"):
+            if not getattr(self, field) > 0:
+                raise self.fail(f"{field} {getattr(self, field)} is not positive.")
+        for field in ("EA", "breaking_load"):
+            value = getattr(self, field)
+            if value is not None and not value > 0:
+                raise self.fail(f"{field} {value} N is not positive. Give newtons or leave it out.")
+        for field in ("BA", "damping_ratio", "Cdn", "Cdt", "Can", "Cat", "EI"):
+            value = getattr(self, field)
+            if value is not None and value < 0:
+                raise self.fail(f"{field} {value} is negative. Give zero or more.")
+        if self.EA is not None and self.stretch is not None:
+            raise self.fail("EA and stretch are both given. Give one of them.")
+        if self.BA is not None and self.damping_ratio is not None:
+            raise self.fail("BA and damping_ratio are both given. Give one of them.")
+        if self.damping_ratio is not None and not self.elastic:
+            raise self.fail("damping_ratio needs a stiffness. Give EA too.")
+
+    @property
+    def elastic(self) -> bool:
+        """Is a stiffness known?"""
+        return self.EA is not None or self.stretch is not None
+
+    @property
+    def initial_EA(self) -> float | None:
+        """Stiffness at small strain [N], None if unknown."""
+        if self.stretch is not None:
+            return self.stretch[1][1] / self.stretch[1][0]
+        return self.EA
+
+    def weight_per_length(self, rho: float, g: float) -> float:
+        """Weight in water [N/m]."""
+        return (self.mass_per_length - rho * np.pi / 4.0 * self.diameter**2) * g
+
+
+def chain(diameter: float, studlink: bool = False, name: str | None = None) -> LineType:
+    """Mooring chain of a nominal (bar) diameter.
+
+    Args:
+        diameter: of the bar [m].
+        studlink: with studs.
+        name: of the type; made from the diameter if not given.
+    """
+    word = "studlink" if studlink else "studless"
+    return LineType(
+        name or f"{word}_chain_{1e3 * diameter:.0f}mm".replace(".", "_"),
+        diameter=(1.89 if studlink else 1.80) * diameter,
+        mass_per_length=(21.9e3 if studlink else 19.9e3) * diameter**2,
+        EA=(1.01e11 if studlink else 0.854e11) * diameter**2,
+        Cdn=1.33,
+        Cdt=0.20,
+        Can=1.0,
+        Cat=0.5,
+        # grade R3: 22.3 d^2 (44 - 80 d) kN with d in mm
+        breaking_load=22.3e3 * (diameter * 1e3) ** 2 * (44.0 - 0.08 * diameter * 1e3) * 1e-3,
+    )
+
+
+def wire_rope(diameter: float, name: str | None = None) -> LineType:
+    """Six-strand wire rope with wire core of a nominal diameter [m]."""
+    return LineType(
+        name or f"wire_rope_{1e3 * diameter:.0f}mm",
+        diameter=0.80 * diameter,
+        mass_per_length=3989.7 * diameter**2,
+        EA=4.04e10 * diameter**2,
+        Cdn=1.2,
+        Cdt=0.008,
+        breaking_load=633.358e6 * diameter**2,
+    )
+
+
+def polyester(diameter: float, name: str | None = None) -> LineType:
+    """Eight-strand polyester rope of a nominal diameter [m]."""
+    return LineType(
+        name or f"polyester_{1e3 * diameter:.0f}mm",
+        diameter=0.86 * diameter,
+        mass_per_length=797.8 * diameter**2,
+        EA=1.09e9 * diameter**2,
+        Cdn=1.2,
+        Cdt=0.008,
+        breaking_load=170.466e6 * diameter**2,
+    )
+
+
+def nylon(diameter: float, name: str | None = None) -> LineType:
+    """Eight-strand nylon rope of a nominal diameter [m]."""
+    return LineType(
+        name or f"nylon_{1e3 * diameter:.0f}mm",
+        diameter=0.85 * diameter,
+        mass_per_length=647.6 * diameter**2,
+        EA=1.18e8 * diameter**2,
+        Cdn=1.2,
+        Cdt=0.008,
+        breaking_load=139.357e6 * diameter**2,
+    )

@@ -1,0 +1,172 @@
+"""The equations of a step: balances of bodies and junctions, joints, contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.model.dynamic_lines import LineSystem
+from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.tree import moved_positions
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.vectors import dot, matmul, transpose
+from swelltree.two_step.attached import booked, held_points
+from swelltree.two_step.balance import inertia_balance, weight_correction
+from swelltree.two_step.cayley import gibbs
+from swelltree.two_step.complementarity import fischer_burmeister
+from swelltree.two_step.instant import Instant
+from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
+from swelltree.two_step.path import discrete_path_matrix
+from swelltree.two_step.poses import Three, three_poses
+from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+
+
+@pytree()
+class Trial:
+    """Equations evaluated at trial unknowns."""
+
+    value: Array  # (unknowns,)
+    P: Array  # (6N, n) directions in which bodies may move; identity for poses
+    three: Three
+    g: Array  # (N, 3) Gibbs vectors of the step
+
+
+def moved(model: Model, form: Form, walk: Walk, u: Array) -> tuple[Array, Array, Array]:
+    """Next positions, Gibbs vectors of the step and tree coordinates."""
+    layout = model.layout
+    if not form.joint_coordinates:
+        u = u.reshape(-1, 6)
+        return walk.pose.p + u[:, :3], u[:, 3:], walk.q
+    q = moved_positions(layout, walk.q, u)
+    pose = forward(model, q[: layout.n_positions])
+    return pose.p, gibbs(matmul(pose.R, transpose(walk.pose.R))), q
+
+
+def first_guess(model: Model, form: Form, setup: Setup, walk: Walk) -> Array:
+    """Unknowns as if the last half step went on."""
+    h, v = setup.h, walk.v_minus
+    if form.joint_coordinates:
+        frames = joint_frames(model, walk.pose)
+        u = h * dof_rates(model, walk.pose, frames, v)[: model.layout.n_tree]
+    else:
+        u = jnp.concatenate([h * v[:, :3], 0.5 * h * v[:, 3:]], -1).reshape(-1)
+    y = jnp.zeros(0) if walk.lines is None else (2.0 * walk.lines.y - walk.lines.y_last).reshape(-1)
+    return jnp.concatenate([u, y, walk.lam, walk.contact])
+
+
+def equations(
+    model: Model,
+    form: Form,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    unknown: Array,
+    wrench: Array,
+    end_force: Array | None,
+) -> tuple[tuple[Array, Array], Trial]:
+    """Balances, joint equations and contacts; forces of the model and of lines are given.
+
+    Args:
+        unknown: of bodies, junctions, joints and contacts, see `Sizes`.
+        wrench: of the model's forces on every body (N, 6).
+        end_force: what lines need at their points (line * point, 3).
+
+    Returns:
+        value, displacement of bodies and junctions (6N + 3J,), and what else was found.
+    """
+    size = Sizes.of(model, form)
+    u, y, lam, nu = size.split(unknown)
+    p, g, _ = moved(model, form, walk, u)
+    three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
+    r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
+    r = r - weight_correction(model, three)
+    knots = jnp.zeros((0, 3))
+    touching = jnp.zeros(0)
+    lines = model.lines
+    if lines is not None:
+        knots = junction_balance(model, lines, setup, walk, now, y)
+        if end_force is not None:
+            on_bodies, on_knots = booked(
+                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force
+            )
+            r, knots = r + on_bodies, knots + on_knots
+        if lines.n_contacts:
+            force, touching = contact_forces(lines, setup, walk, now, three, y, nu)
+            on_bodies, on_knots = booked(
+                lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
+            )
+            r, knots = r - on_bodies, knots - on_knots
+    r = r.reshape(-1)
+    P = jnp.eye(r.shape[0])
+    closing = jnp.zeros(0)
+    if form.rows:
+        spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
+        r = r - lam @ spread.reshape(len(form.rows), -1)
+        closing = row_residual(model, form.rows, three, walk.angles, now.next_drives)
+    if form.joint_coordinates:
+        P = discrete_path_matrix(model, three)
+        r = P.T @ r
+    value = jnp.concatenate([r, knots.reshape(-1), closing, touching])
+    step = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
+    return (value, jnp.concatenate([step, y.reshape(-1)])), Trial(value, P, three, g)
+
+
+def junction_balance(
+    model: Model, lines: LineSystem, setup: Setup, walk: Walk, now: Instant, y: Array
+) -> Array:
+    """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
+    if not y.shape[0]:
+        return y
+    before, here = walk.lines.y_last, walk.lines.y
+    velocity, acceleration = now.junction_water
+    displaced = (model.rho * lines.junction_volume)[:, None]
+    added = lines.junction_added[:, None]
+    inertia = (lines.junction_mass[:, None] + added * displaced) * (y - 2.0 * here + before)
+    w = velocity - (y - before) / (2.0 * setup.h)
+    drag = 0.5 * model.rho * lines.junction_drag[:, None]
+    drag = drag * jnp.sqrt(dot(w, w) + 1e-20)[:, None] * w
+    weight = (lines.junction_mass[:, None] - displaced) * model.gravity
+    return inertia / setup.h**2 - weight - drag - displaced * (1.0 + added) * acceleration
+
+
+def contact_forces(
+    lines: LineSystem, setup: Setup, walk: Walk, now: Instant, three: Three, y: Array, nu: Array
+) -> tuple[Array, Array]:
+    """Force of the seabed at contact points (k, 3), and their rows of complementarity (k,).
+
+    Rigid: the clearance at the next instant; soft: averaged over the last and the next.
+    """
+    bed = lines.bed
+    assert bed is not None
+
+    def at(pose: Pose, knots: Array) -> Array:
+        return held_points(
+            lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
+        )
+
+    after, before = at(three.next, y), at(three.last, walk.lines.y_last)
+    n = now.normal
+    gap, last = dot(n, after) - now.offset, dot(n, before) - now.offset
+    if bed.soft:
+        compliance = 1.0 / (bed.stiffness * lines.contact_area)
+        damping = bed.damping / bed.stiffness
+        gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
+    row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
+    force = nu[:, None] * n
+    if bed.rough:
+        v = (after - before) / (2.0 * setup.h)
+        slide = v - dot(v, n)[:, None] * n
+        speed = jnp.sqrt(dot(slide, slide) + bed.friction_speed**2)
+        force = force - (bed.friction * jnp.maximum(nu, 0.0) / speed)[:, None] * slide
+    return force, row
+
+
+def contact_clearance(lines: LineSystem, pose: Pose, y: Array) -> Array:
+    """Clearance of contact points over the seabed [m], (k,)."""
+    from swelltree.model.bed import bed_plane
+
+    r = held_points(lines.contact_body, lines.contact_junction, lines.contact_point, pose, y)
+    assert lines.bed is not None
+    normal, offset = bed_plane(lines.bed, np.asarray(r) if isinstance(r, np.ndarray) else r)
+    return dot(normal, r) - offset

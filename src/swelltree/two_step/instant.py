@@ -1,0 +1,112 @@
+"""What a step holds fixed, and the forces of the model at the mean velocity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.model.bed import bed_plane
+from swelltree.model.constraints import Drives
+from swelltree.model.forces.loads import Loads, Now
+from swelltree.model.forces.total import total_loads
+from swelltree.model.inner import Inner, inner_rate
+from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.sea import surface_at, water_at
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jnp
+from swelltree.two_step.attached import held_points
+from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.two_step.walk import Setup, Walk
+
+
+@pytree()
+class Instant:
+    """Positions now and what depends on them alone."""
+
+    motion: Motion  # its velocity and rates are replaced by the mean ones
+    next_drives: Drives
+    frozen: Any  # line_forces.Frozen of the lines, or None
+    junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
+    normal: Array  # (contact, 3) of the bed under contact points
+    offset: Array  # (contact,)
+
+
+def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
+    """Positions, joint coordinates, water and seabed now."""
+    frames = joint_frames(model, walk.pose)
+    coordinate = dof_coordinates(model, frames, walk.angles)
+    motion = Motion(walk.pose, walk.v_minus, frames, coordinate, 0.0 * coordinate)
+    drives = drives_at(model.drives, walk.t + setup.h)
+    nothing = jnp.zeros((0, 3))
+    frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
+    lines = model.lines
+    if lines is not None and lines.arrays is not None:
+        q, y = walk.lines.q, walk.lines.y
+        nodes = q.reshape(-1, 3)
+        reach = jnp.concatenate([_reach(lines.arrays.diameter, q), jnp.full(y.shape[0], 1e-3)])
+        velocity, acceleration, wet = _water(model, walk.t, jnp.concatenate([nodes, y]), reach)
+        count = nodes.shape[0]
+        shape = q.shape[:2]
+        at_nodes = NodeWater(
+            velocity=velocity[:count].reshape(*shape, 3),
+            acceleration=acceleration[:count].reshape(*shape, 3),
+            wet=wet[:count].reshape(shape),
+        )
+        g = -model.gravity[2]
+        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho)
+        share = wet[count:, None]
+        water = velocity[count:] * share, acceleration[count:] * share
+    if lines is not None and lines.n_contacts:
+        y = walk.lines.y
+        r = held_points(
+            lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
+        )
+        normal, offset = bed_plane(lines.bed, r)
+    return Instant(motion, drives, frozen, water, normal, offset)
+
+
+def _reach(diameter: Array, q: Array) -> Array:
+    """How far each node's share of its line reaches up and down [m], (line * node,)."""
+    rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
+    none = jnp.zeros_like(rise[:, :1])
+    both = jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1)
+    return both.reshape(-1)
+
+
+def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, Array, Array]:
+    """Velocity and acceleration of the water at points, and which share of them is wet."""
+    under = surface_at(model, t, points) - points[:, 2]
+    wet = jnp.clip(0.5 + 0.5 * under / reach, 0.0, 1.0)
+    if model.sea.waves is None and model.sea.current is None:
+        return jnp.zeros_like(points), jnp.zeros_like(points), wet
+    flow = water_at(model, t, points)
+    return flow.velocity, flow.acceleration, wet
+
+
+def mean_memory(setup: Setup, walk: Walk, v: Array) -> Any:
+    """State of the radiation memory now: the implicit midpoint of its half steps."""
+    if setup.memory is None:
+        return walk.chi
+    X, XB = setup.memory
+    return X @ walk.chi + XB @ v.reshape(-1)
+
+
+def now_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Now:
+    """What forces may depend on, at the mean velocity."""
+    m = now.motion
+    motion = Motion(m.pose, v, m.frames, m.coordinate, dof_rates(model, m.pose, m.frames, v))
+    return Now(walk.t, motion, Inner(mean_memory(setup, walk, v), walk.elements))
+
+
+def forces_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Loads:
+    """Forces of the model at the positions now and the mean velocity."""
+    seen = now_at(model, setup, walk, now, v)
+    return total_loads(model, seen.t, seen.motion, seen.inner)
+
+
+def element_rates(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Any:
+    """Rates of the states of force elements."""
+    if not walk.elements:
+        return walk.element_rates
+    return inner_rate(model, now_at(model, setup, walk, now, v)).elements

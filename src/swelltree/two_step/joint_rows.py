@@ -1,0 +1,93 @@
+r"""Joints in the two-step scheme: rows at the next pose, forces along their discrete gradients.
+
+Each scalar joint equation g holds at the next pose. Its multiplier acts along a discrete gradient:
+every factor of g, linear or bilinear in positions and axes, is averaged over the last and the next
+pose, and then
+
+.. math:: \hat\Phi\, \bar v = \frac{g_+ - g_-}{2h}
+
+exactly, so that joints do no work. Angles (screw and prescribed turns) are not bilinear; there the
+averaged axis is right to second order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.model.constraints import Drives, evaluate_rows
+from swelltree.model.kinematics import body_index, with_world
+from swelltree.model.layout import Row
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.vectors import cross, matvec
+from swelltree.two_step.cayley import couple_of
+from swelltree.two_step.poses import Three
+
+
+def row_residual(
+    model: Model, rows: tuple[Row, ...], three: Three, angles: Array, drives: Drives
+) -> Float[Array, " m"]:
+    """Joint equations at the next pose [m, rad]."""
+    values = evaluate_rows(model, rows, three.next, three.next_frames, three.v_plus, angles, drives)
+    return values.residual
+
+
+def row_wrenches(
+    model: Model, rows: tuple[Row, ...], three: Three
+) -> tuple[Float[Array, "m 6"], Float[Array, "m 6"]]:
+    """Discrete gradient of every row: wrench on the follower and on the base."""
+    layout = model.layout
+    joint = np.array([r.joint for r in rows], dtype=int)
+    base, follower = (
+        body_index(layout, layout.base)[joint],
+        body_index(layout, layout.follower)[joint],
+    )
+    force, couple_f, couple_b = _gradients(model, rows, three)
+    R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
+    T = with_world(three.T, np.eye(3))
+    lever_f = matvec(R[follower], model.joints.follower_point[joint])
+    lever_b = matvec(R[base], model.joints.base_point[joint])
+    on_follower = couple_of(T[follower], cross(lever_f, force) + couple_f)
+    on_base = couple_of(T[base], couple_b - cross(lever_b, force))
+    return jnp.concatenate([force, on_follower], -1), jnp.concatenate([-force, on_base], -1)
+
+
+def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array, Array, Array]:
+    """Force on the follower at its joint point, couples on follower and base, per row."""
+    a, b = three.last_frames, three.next_frames
+    base_R, follower_R = 0.5 * (a.base_R + b.base_R), 0.5 * (a.follower_R + b.follower_R)
+    gap = 0.5 * (a.follower_o - a.base_o + b.follower_o - b.base_o)
+    slide, turn = 0.5 * (a.slide + b.slide), 0.5 * (a.turn + b.turn)
+    zero = jnp.zeros(3)
+    force, on_follower, on_base = [], [], []
+    for row in rows:
+        j = row.joint
+        if row.kind in ("point", "screw", "slide"):
+            e = slide[row.i] if row.kind == "slide" else base_R[j, :, row.i]
+            n = model.joints.lead[j] * e if row.kind == "screw" else zero
+            found = e, -n, n + cross(e, gap[j])
+        elif row.kind == "distance":
+            found = gap[j] / model.joints.length[j], zero, zero
+        elif row.kind == "align":
+            n = cross(follower_R[j, :, row.j], base_R[j, :, row.i])
+            found = zero, n, -n
+        else:  # turn
+            found = zero, turn[row.i], -turn[row.i]
+        force.append(found[0])
+        on_follower.append(found[1])
+        on_base.append(found[2])
+    return jnp.stack(force), jnp.stack(on_follower), jnp.stack(on_base)
+
+
+def body_rows(
+    model: Model, rows: tuple[Row, ...], on_follower: Array, on_base: Array
+) -> Float[Array, "m n 6"]:
+    """Rows spread over the bodies they join."""
+    layout = model.layout
+    joint = np.array([r.joint for r in rows], dtype=int)
+    N = np.arange(layout.n_bodies)
+    hit_f = (body_index(layout, layout.follower)[joint][:, None] == N).astype(float)
+    hit_b = (body_index(layout, layout.base)[joint][:, None] == N).astype(float)
+    return hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]

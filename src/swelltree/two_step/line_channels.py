@@ -1,0 +1,49 @@
+"""What a run reports of its lines, at one instant."""
+
+from __future__ import annotations
+
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.vectors import dot
+from swelltree.two_step.step import Sample
+
+
+def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
+    """Positions, tensions, flags, energies and residuals of the lines."""
+    lines, now = model.lines, sample.lines
+    if lines is None or lines.arrays is None or now is None:
+        return {}
+    arrays, seen = lines.arrays, now.report
+    used = jnp.arange(arrays.n) >= arrays.first[:, None]
+    length = jnp.where(used, arrays.rest_length, 0.0)
+    # what lies on the seabed at the anchor does not pull it down
+    at_A = now.end_force[:, 0]
+    at_A = at_A.at[:, 2].set(jnp.maximum(at_A[:, 2], 0.0)) if lines.bed is not None else at_A
+    out = {
+        "line_position": now.q,
+        "line_tension": seen.tension,
+        "line_slack": seen.slack,
+        "line_grounded": seen.grounded,
+        "fairlead_tension": _size(now.end_force[:, 1]),
+        "anchor_tension": _size(at_A),
+        "anchor_uplift": jnp.maximum(at_A[:, 2], 0.0),
+        "touchdown": _touchdown(seen.grounded, length),
+        "line_kinetic_energy": seen.kinetic,
+        "line_stored_energy": seen.stored,
+        "line_potential_energy": seen.potential,
+        "length_violation": seen.length_violation.max(),
+        "penetration": seen.penetration.max(),
+        "complementarity": seen.complementarity.max(),
+    }
+    return out | ({"junction_position": now.y} if lines.junctions else {})
+
+
+def _size(force: Array) -> Array:
+    return jnp.sqrt(dot(force, force))
+
+
+def _touchdown(grounded: Array, length: Array) -> Array:
+    """Distance along the line from A to the last node on the bed, zero where none is [m]."""
+    along = jnp.concatenate([jnp.zeros((length.shape[0], 1)), jnp.cumsum(length, axis=1)], axis=1)
+    return jnp.where(grounded, along, 0.0).max(axis=1)

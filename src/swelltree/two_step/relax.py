@@ -1,0 +1,102 @@
+"""Equilibrium of bodies, lines and junctions as the end of a walk without memory of velocity.
+
+With theta = 1 and the whole stiffness in the next instant a long step from rest is a Newton step of
+statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import pytree
+from swelltree.two_step.start import set_up
+from swelltree.two_step.walk import Form, Walk
+
+FIRST_STEP, LAST_STEP = 0.5, 500.0  # s
+MOST = 400
+FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
+
+
+@pytree()
+class Rest:
+    """Where a system came to rest."""
+
+    walk: Walk
+    sample: Any
+    moved: Any  # largest motion of the last step [m, rad]
+    steps: Any
+
+
+def relaxed(
+    step: Callable[..., Any],
+    model: Model,
+    form: Form,
+    walk: Walk,
+    derivatives: Callable[[Walk], tuple[np.ndarray, np.ndarray]],
+    tolerance: float = 1e-7,
+    hold: bool = False,
+) -> Rest:
+    """Walk to rest.
+
+    Args:
+        step: compiled `advance`.
+        model: in still water.
+        form: coordinates.
+        walk: where to begin; its velocities are ignored.
+        derivatives: stiffness and damping of the model's forces at a walk.
+        tolerance: motion that counts as none [m, rad].
+        hold: bodies stay where they are.
+    """
+    walk = stopped(walk)
+    h, moved, sample = FIRST_STEP, np.inf, None
+    found, at = derivatives(walk), walk
+    for count in range(1, MOST + 1):
+        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
+        after, sample = step(model, setup, walk)
+        if not bool(sample.solved):
+            h *= 0.25
+            if h < 1e-3:
+                break
+            continue
+        moved = _distance(walk, after)
+        walk = stopped(after)
+        if moved < tolerance and h >= 10.0:
+            return Rest(walk, sample, moved, count)
+        if _turned_or_moved(at, walk) > FAR:
+            found, at = derivatives(walk), walk
+        h = min(h * 2.0, LAST_STEP)
+    return Rest(walk, sample, moved, MOST)
+
+
+def stopped(walk: Walk) -> Walk:
+    """The walk at rest: every velocity and the memory forgotten."""
+    lines = walk.lines
+    if lines is not None:
+        lines = replace(lines, q_last=lines.q, y_last=lines.y)
+    return replace(
+        walk,
+        t=np.zeros(()),
+        v_minus=0.0 * walk.v_minus,
+        chi=0.0 * walk.chi,
+        work=0.0 * walk.work,
+        lines=lines,
+    )
+
+
+def _turned_or_moved(a: Walk, b: Walk) -> float:
+    """Largest motion of a body between two walks."""
+    pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
+    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+
+
+def _distance(a: Walk, b: Walk) -> float:
+    """Largest motion between two walks."""
+    pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
+    if a.lines is not None:
+        pairs += [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]
+    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)

@@ -1,0 +1,78 @@
+"""Steps that Newton's method could not solve: theta = 1, then halves, then a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.start import set_up
+from swelltree.two_step.walk import Form, Walk
+
+
+def rescued(
+    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, solver: str
+) -> tuple[Walk, Any] | None:
+    """The step after a failure, or None.
+
+    Args:
+        step: function of a single step.
+        model: in its sea.
+        form: coordinates.
+        h: step [s].
+        walk: before the step that failed.
+        derivatives: stiffness and damping of the model's forces.
+        solver: name of the solver of the run.
+    """
+    cold = replace(walk, lam=0.0 * walk.lam, contact=0.0 * walk.contact)
+    for tried in (walk, cold):
+        after, sample = step(model, set_up(model, form, h, derivatives, theta=1.0), tried)
+        if bool(sample.solved):
+            return after, sample
+    # two half steps, begun anew from the velocity of the last half step
+    half = set_up(model, form, 0.5 * h, derivatives, theta=1.0)
+    lines = walk.lines
+    if lines is not None:
+        lines = replace(
+            lines,
+            q_last=0.5 * (lines.q + lines.q_last),
+            y_last=0.5 * (lines.y + lines.y_last),
+        )
+    now, first = replace(walk, lines=lines), None
+    for _ in range(2):
+        now, sample = step(model, half, now)
+        first = sample if first is None else first
+        if not bool(sample.solved):
+            return None
+    whole = now.lines
+    if whole is not None:
+        whole = replace(whole, q_last=walk.lines.q, y_last=walk.lines.y)
+    return replace(now, t=walk.t + h, lines=whole), first
+
+
+def why(model: Model, walk: Walk) -> str:
+    """What is wrong where a run stopped, in a sentence."""
+    lines = model.lines
+    if lines is not None and lines.arrays is not None:
+        pose, y = walk.pose, walk.lines.y
+        ends = np.asarray(end_positions(lines, pose, y))
+        gap = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        arrays = lines.arrays
+        used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
+        length = (np.asarray(arrays.rest_length) * used).sum(1)
+        stiff = ~np.isfinite(np.asarray(arrays.EA)).any(axis=1)
+        over = np.where(stiff, gap - length, -np.inf)
+        k = int(over.argmax())
+        if over[k] > -1e-3 * length[k]:
+            return (
+                f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
+                "give EA or lengthen it."
+            )
+        tension = np.abs(np.asarray(walk.lines.mu))
+        k = int(np.nanargmax(tension.max(axis=1)))
+        return f"line '{lines.names[k]}' has the largest tension, {tension[k].max():.3g} N."
+    speed = np.abs(np.asarray(walk.v_minus)).max(axis=1)
+    return f"look at body '{model.layout.bodies[int(np.nanargmax(speed))]}', the fastest there."

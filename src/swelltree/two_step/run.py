@@ -1,0 +1,146 @@
+"""Many steps in one compiled loop, writing every so-manyth sample."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.model.inner import Inner
+from swelltree.model.kinematics import Pose
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.line_report import LineReport
+from swelltree.two_step.step import LineSample, Sample, advance
+from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+
+PER_LINE = tuple(
+    field.name for field in fields(LineReport) if field.name not in ("tension", "slack", "grounded")
+)
+
+
+class Going(NamedTuple):
+    """Where a run is."""
+
+    walk: Walk
+    index: Array  # steps taken
+    ok: Array  # False: the step after them could not be solved
+    iterations: Array  # of all steps
+    most: Array  # iterations of the hardest step since the last sample
+    error: Array  # largest residual since the last sample
+
+
+@functools.lru_cache(maxsize=32)
+def compiled_run(form: Form) -> Any:
+    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every)."""
+
+    def run(
+        model: Model,
+        setup: Setup,
+        going: Going,
+        samples: Sample,
+        first: Array,
+        last: Array,
+        every: Array,
+    ) -> tuple[Going, Sample]:
+        def more(state: tuple[Going, Sample]) -> Array:
+            return (state[0].index < last) & state[0].ok
+
+        def body(state: tuple[Going, Sample]) -> tuple[Going, Sample]:
+            now, kept = state
+            after, sample = advance(model, form, setup, now.walk)
+            ok = sample.solved
+            after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
+            slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
+            fresh = wanted & (now.index > first)
+            most = jnp.maximum(jnp.where(fresh, 0, now.most), sample.iterations)
+            error = jnp.maximum(jnp.where(fresh, 0.0, now.error), sample.error)
+            seen = sample.__class__(**{**sample.__dict__, "iterations": most, "error": error})
+            kept = jax.tree.map(lambda rows, x: _put(rows, x, slot, wanted), kept, seen)
+            count = now.iterations + sample.iterations
+            return Going(after, now.index + ok, ok, count, most, error), kept
+
+        return jax.lax.while_loop(more, body, (going, samples))
+
+    return jax.jit(run)
+
+
+def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
+    """Row written where wanted."""
+    old = jax.lax.dynamic_index_in_dim(rows, slot, keepdims=False)
+    return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
+
+
+def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
+    """Room for samples; bodies unturned, so that an empty sample is a possible one."""
+    size, N = Sizes.of(model, form), walk.v_minus.shape[0]
+
+    def room(*shape: int, kind: Any = float) -> np.ndarray:
+        return np.zeros((count, *shape), kind)
+
+    lines = None
+    if model.lines is not None and model.lines.arrays is not None:
+        n_lines, n = model.lines.arrays.rest_length.shape
+        lines = LineSample(
+            q=room(n_lines, n + 1, 3),
+            v=room(n_lines, n + 1, 3),
+            nu=room(n_lines, n + 1),
+            report=LineReport(
+                tension=room(n_lines, n),
+                slack=room(n_lines, n, kind=bool),
+                grounded=room(n_lines, n + 1, kind=bool),
+                **{name: room(n_lines) for name in PER_LINE},
+            ),
+            end_force=room(n_lines, model.lines.n_points, 3),
+            y=room(size.junctions // 3, 3),
+        )
+    return Sample(
+        t=room(),
+        pose=Pose(room(N, 3), np.tile(np.eye(3), (count, N, 1, 1))),
+        v=room(N, 6),
+        v_dot=room(N, 6),
+        angles=room(*walk.angles.shape),
+        inner=Inner(
+            room(*walk.chi.shape),
+            {kind: room(*np.shape(x)) for kind, x in walk.elements.items()},
+        ),
+        lam=room(size.rows),
+        contact=room(size.contacts),
+        contact_force=room(size.contacts, 3),
+        work=room(*walk.work.shape),
+        lines=lines,
+        iterations=room(kind=int),
+        error=room(),
+        solved=room(kind=bool),
+    )
+
+
+def single_step(form: Form, count: int) -> Any:
+    """One step, (model, setup, walk) -> (walk, sample), by the program of whole runs.
+
+    Args:
+        form: coordinates.
+        count: samples that program has room for.
+    """
+    run = compiled_run(form)
+    room: list[Sample] = []
+
+    def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
+        if not room:
+            room.append(empty_samples(model, form, walk, count))
+        begin = going(walk)
+        after, samples = run(model, setup, begin, room[0], *(np.array(i) for i in (0, 1, 1)))
+        return jax.tree.map(np.asarray, after.walk), jax.tree.map(
+            lambda x: np.asarray(x)[0], samples
+        )
+
+    return step
+
+
+def going(walk: Walk) -> Going:
+    """A run that has not begun."""
+    zero = np.zeros((), np.int64)
+    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()))

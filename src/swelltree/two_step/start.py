@@ -1,0 +1,247 @@
+"""Setting up the two-step scheme: constants of a run, and the step before the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.forces.total import element_names, total_loads
+from swelltree.model.hydrodynamics import Memory
+from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.inner import Inner, inner_at_rest
+from swelltree.model.kinematics import (
+    Motion,
+    Pose,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+)
+from swelltree.model.model import Model
+from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.spatial.arrays import Array, namespace
+from swelltree.spatial.rotations import about_axis
+from swelltree.spatial.vectors import matmul
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
+
+BETA = 0.25  # weight of the stiffness at the last and the next instant
+TAU = 1e-16  # m^2, product on the central path of complementarity
+HELD = 1e20  # kg, kg m^2: a body this heavy does not move
+SMALL = 1e-6  # m, rad, m/s: for differences
+
+
+def motion_at(model: Model, pose: Pose, v: np.ndarray, angles: np.ndarray) -> Motion:
+    """Motion of everything at a pose, in numpy."""
+    frames = joint_frames(model, pose)
+    coordinate = dof_coordinates(model, frames, angles)
+    return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
+
+
+def start_motion(model: Model) -> Motion:
+    """The assembled start."""
+    pose = forward(model, np.asarray(model.start.q))
+    P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
+    v = (P @ np.asarray(model.start.s)).reshape(-1, 6)
+    return motion_at(model, pose, v, np.asarray(model.start.angles))
+
+
+def turned(pose: Pose, k: int, amount: float) -> Pose:
+    """Pose with one body moved along one of its six directions in world axes."""
+    body, direction = divmod(k, 6)
+    p, R = np.array(pose.p), np.array(pose.R)
+    if direction < 3:
+        p[body, direction] += amount
+    else:
+        R[body] = matmul(about_axis(np.eye(3)[direction - 3], np.array(amount)), R[body])
+    return Pose(p, R)
+
+
+def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness and damping of all forces at a pose: derivatives with the sign reversed."""
+    count = 6 * model.layout.n_bodies
+    angles = np.asarray(motion.coordinate)[np.array(model.layout.angle_dofs, dtype=int)]
+    still = np.zeros_like(motion.v)
+    t = np.zeros(())
+
+    def wrench(pose: Pose, v: np.ndarray) -> np.ndarray:
+        at = motion_at(model, pose, v, angles)
+        return np.asarray(total_loads(model, t, at, inner).wrench).reshape(-1)
+
+    stiffness, damping = np.zeros((count, count)), np.zeros((count, count))
+    for k in range(count):
+        ahead, back = (wrench(turned(motion.pose, k, s * SMALL), still) for s in (1.0, -1.0))
+        stiffness[:, k] = -(ahead - back) / (2.0 * SMALL)
+        v = np.zeros(count)
+        v[k] = SMALL
+        ahead, back = (
+            wrench(motion.pose, np.asarray(motion.v) + s * v.reshape(-1, 6)) for s in (1.0, -1.0)
+        )
+        damping[:, k] = -(ahead - back) / (2.0 * SMALL)
+    return stiffness, damping
+
+
+def restoring(stiffness: Array) -> Array:
+    """The symmetric part that pulls back: what may be added to the mass without harm."""
+    xp = namespace(stiffness)
+    values, vectors = xp.linalg.eigh(0.5 * (stiffness + stiffness.T))
+    return (vectors * xp.maximum(values, 0.0)) @ vectors.T
+
+
+def set_up(
+    model: Model,
+    form: Form,
+    h: float,
+    derivatives: tuple[Array, Array],
+    *,
+    theta: float = 0.5,
+    beta: float = BETA,
+    hold: bool = False,
+) -> Setup:
+    """Constants of a run with step h.
+
+    Args:
+        model: compiled, in its sea.
+        form: coordinates.
+        h: step [s].
+        derivatives: stiffness and damping of `force_derivatives`.
+        theta: 1/2, or 1 for steps that must not fail.
+        beta: weight of the stiffness; 1 for finding equilibrium.
+        hold: bodies stay where they are, only lines and junctions move.
+    """
+    stiffness, damping = derivatives
+    xp = namespace(stiffness, *(x for x in (model.added_mass,) if x is not None))
+    coupled = beta * h**2 * restoring(stiffness)
+    if model.added_mass is not None:
+        coupled = coupled + model.added_mass
+    memory = None
+    if model.hydro is not None and isinstance(model.hydro.memory, Memory):
+        A, B, C = (getattr(model.hydro.memory, name) for name in "ABC")
+        X = xp.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
+        memory = X, 0.5 * h * X @ B
+        damping = damping + 0.5 * h * C @ X @ B
+    if hold:
+        coupled = coupled + HELD * np.eye(len(coupled))
+    size = Sizes.of(model, form)
+    masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
+    inertia = xp.concatenate(masses)
+    typical = xp.median(inertia[: size.bodies]) if size.bodies else 1.0
+    inertia = xp.maximum(inertia, 1e-9 * typical)
+    contact = xp.ones(size.contacts) * typical
+    if model.lines is not None:
+        knots = xp.append(inertia[size.bodies :: 3], typical)
+        contact = xp.where(
+            np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
+            typical,
+            knots[np.array(model.lines.contact_junction, dtype=int)],
+        )
+    return Setup(
+        h=np.array(h),
+        theta=np.array(theta),
+        tau=np.array(TAU),
+        coupled=coupled,
+        damping=damping,
+        memory=memory,
+        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
+        columns=xp.concatenate(
+            [np.ones(size.balances), np.ones(size.rows) * typical / h**2, contact / h**2]
+        ),
+        contact_scale=h**2 / contact,
+    )
+
+
+def _body_scale(model: Model, form: Form, coupled: Array) -> Array:
+    """Inertia that each balance of the bodies is measured by."""
+    xp = namespace(coupled)
+    pose = forward(model, model.start.q)
+    dry = model.replace(added_mass=None)
+    M = dense_inertia(dry, world_inertia(dry, pose)) + coupled
+    if form.joint_coordinates:
+        P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
+        M = P.T @ M @ P
+    # a massless body takes its scale from the others
+    return xp.maximum(xp.diag(M), 1e-9 * xp.diag(M).max(initial=0.0))
+
+
+def _junction_scale(model: Model) -> list[np.ndarray]:
+    """Mass of every junction with half of the segments that end there, three times each."""
+    lines = model.lines
+    if lines is None or lines.arrays is None or not lines.junctions:
+        return []
+    mass = np.asarray(lines.junction_mass) + float(model.rho) * np.asarray(lines.junction_volume)
+    own = np.asarray(lines.arrays.mass_per_length) * np.asarray(lines.arrays.rest_length)
+    first = np.asarray(lines.arrays.first)
+    ends = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
+    mass = np.append(mass, 0.0)
+    for k in range(ends.shape[0]):
+        mass[ends[k, 0]] += 0.5 * own[k, first[k]]
+        mass[ends[k, 1]] += 0.5 * own[k, -1]
+    return [np.repeat(mass[:-1], 3)]
+
+
+def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
+    """The walk before the first step, with the velocity now for that of the half step before."""
+    motion = start_motion(model)
+    inner = inner_at_rest(model)
+    size = Sizes.of(model, form)
+    if lines is None and model.lines is not None:
+        lines = lines_at_rest(model, motion.pose)
+    terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
+    terms += len(model.layout.drives)
+    radiation = inner.radiation
+    return Walk(
+        t=np.zeros(()),
+        pose=motion.pose,
+        v_minus=motion.v,
+        q=np.asarray(model.start.q, float) if form.joint_coordinates else np.zeros(0),
+        angles=np.asarray(model.start.angles, float),
+        chi=radiation if isinstance(radiation, np.ndarray) else np.zeros(0),
+        elements=inner.elements,
+        element_rates={kind: 0.0 * x for kind, x in inner.elements.items()},
+        work=np.zeros(terms),
+        lam=np.zeros(size.rows),
+        contact=np.zeros(size.contacts),
+        lines=lines,
+    )
+
+
+def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
+    """Lines as they hang between their described ends; their ends where the bodies are now."""
+    lines = model.lines
+    y = np.asarray(lines.junction_position, float)
+    if lines.arrays is None:
+        none = np.zeros((0, 0, 3))
+        return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
+    q = np.array(lines.shape)
+    ends = np.asarray(end_positions(lines, pose, y))
+    q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
+    idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
+    q = np.where(idle[:, :, None], ends[:, :1], q)
+    return LineWalk(q, q, np.zeros((len(q), q.shape[1] - 1)), np.zeros(q.shape[:2]), y, y)
+
+
+def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
+    """The walk with the half step before the first, to second order.
+
+    A trial step from the velocity given tells the acceleration now.
+    """
+    after, sample = step(model, setup, walk)
+    v0, h = walk.v_minus, setup.h
+    chi = walk.chi
+    if setup.memory is not None:
+        A, B = model.hydro.memory.A, model.hydro.memory.B
+        chi = chi - 0.5 * h * (A @ chi + B @ v0.reshape(-1))
+    lines = walk.lines
+    if lines is not None:
+        # q_- = q - h v + h^2/2 a, and the trial had q_- = q - h v
+        y_next, q_next = after.lines.y, after.lines.q
+        lines = replace(
+            lines,
+            mu=after.lines.mu,
+            nu=after.lines.nu,
+            y_last=lines.y_last + 0.5 * (y_next - 2.0 * lines.y + lines.y_last),
+            q_last=lines.q_last + 0.5 * (q_next - 2.0 * lines.q + lines.q_last),
+        )
+    return replace(walk, v_minus=v0 - 0.5 * h * sample.v_dot, chi=chi, lam=sample.lam, lines=lines)

@@ -1,0 +1,119 @@
+"""What the two-step scheme remembers from step to step, its constants and its unknowns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from swelltree.model.kinematics import Pose
+from swelltree.model.layout import Row
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, pytree
+
+
+@pytree()
+class LineWalk:
+    """Lines and junctions between steps."""
+
+    q: Array  # (line, node, 3) positions now
+    q_last: Array  # (line, node, 3) positions one step ago
+    mu: Array  # (line, segment) multipliers of the last step
+    nu: Array  # (line, node) forces of the bed
+    y: Array  # (junction, 3)
+    y_last: Array  # (junction, 3)
+
+
+@pytree()
+class Walk:
+    """Everything a step starts from, and all a checkpoint needs to hold."""
+
+    t: Array  # s
+    pose: Pose
+    v_minus: Array  # (N, 6) velocity of the half step before
+    q: Array  # tree coordinates, where the scheme uses them; else empty
+    angles: Array  # remembered single-axis angles
+    chi: Array  # radiation memory half a step ago
+    elements: Any  # {kind: states} of force groups now
+    element_rates: Any  # their rates one step ago
+    work: Array  # (terms,) J, lines last
+    lam: Array  # (m,) multipliers of the last step
+    contact: Array  # (k,) contact forces of the last step
+    lines: Any  # LineWalk, or None
+
+
+@pytree()
+class Setup:
+    """Constants of a run with a given step."""
+
+    h: Array  # s
+    theta: Array  # 1/2, or 1 for steps that must not fail
+    tau: Array  # m^2, product on the central path of complementarity
+    coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
+    damping: Array  # (6N, 6N) derivative of the forces by velocity, sign reversed
+    memory: Any  # (X, h/2 X B) of the radiation memory, or None
+    scale: Array  # (unknowns,) h^2 over the inertia of each row
+    columns: Array  # (unknowns,) size of each unknown
+    contact_scale: Array  # (k,) m/N
+
+
+@dataclass(frozen=True)
+class Form:
+    """Choice of coordinates and equations; hashable.
+
+    Args:
+        joint_coordinates: tree coordinates with the discrete path matrix, or the poses of all
+            bodies with multipliers.
+        rows: the joint equations kept as rows.
+        max_iterations: of Newton's method in one step.
+        tolerance: largest residual [m, rad].
+        differentiable: derivatives go through the steps, at two more iterations each.
+    """
+
+    joint_coordinates: bool
+    rows: tuple[Row, ...]
+    max_iterations: int = 40
+    tolerance: float = 1e-10
+    differentiable: bool = False
+
+
+def form_of(model: Model, formulation: str) -> Form:
+    """The form that stands for a formulation.
+
+    Bodies that no joint ties to one another need no path matrix.
+    """
+    layout = model.layout
+    tied = any(row.joint < layout.n_bodies for row in layout.rows)
+    joint = formulation != "lagrange" and tied
+    return Form(joint, model.cut_rows if joint else model.all_rows)
+
+
+class Sizes(NamedTuple):
+    """Numbers of unknowns: of bodies, junctions (three each), joint equations, contacts."""
+
+    bodies: int
+    junctions: int
+    rows: int
+    contacts: int
+
+    @staticmethod
+    def of(model: Model, form: Form) -> Sizes:
+        """Sizes of a model in a form."""
+        layout, lines = model.layout, model.lines
+        return Sizes(
+            layout.n_tree if form.joint_coordinates else 6 * layout.n_bodies,
+            0 if lines is None else 3 * len(lines.junctions),
+            len(form.rows),
+            0 if lines is None else lines.n_contacts,
+        )
+
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """Unknowns of bodies, positions of junctions (J, 3), multipliers, contact forces."""
+        a = self.bodies
+        b = a + self.junctions
+        c = b + self.rows
+        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:]
+
+    @property
+    def balances(self) -> int:
+        """Rows that balance forces."""
+        return self.bodies + self.junctions

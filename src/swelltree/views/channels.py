@@ -1,0 +1,359 @@
+"""The channels of a run for a page: which there are, to which thing they belong, how to plot them.
+
+A channel is one row of numbers in time with a name, a unit and an owner (a body, a joint, a PTO
+...). A plot is a few channels of one unit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.results.statistics import of_samples, settled
+from swelltree.views.pack import Blocks
+from swelltree.views.scene import COLORS, stride, times
+from swelltree.views.units import prefixed, readable, turning, unit_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CHANNEL_SAMPLES = 4_500_000  # numbers kept for the plots of a page
+MOST_CHANNELS = 800
+MOST_LINES = 16  # in one plot
+
+# dimensions that name things one can pick
+OWNERS = {
+    "body": "body",
+    "joint": "joint",
+    "coordinate": "joint",
+    "pto": "pto",
+    "spring": "spring",
+    "mooring": "mooring",
+    "line": "line",
+    "point": "point",
+    "pair": "pair",
+    "junction": "junction",
+    "contact": "contact",
+}
+# shown otherwise, or by other variables already
+LEFT_OUT = {
+    "rotation",
+    "quaternion",
+    "reaction_joint_axes",
+    "joint_point",
+    "line_position",
+    "line_slack",
+    "line_grounded",
+    "line_kinetic_energy",
+    "line_stored_energy",
+    "line_potential_energy",
+    "iterations",
+    "residual",
+    "complementarity",
+    "kinetic_energy",
+    "potential_energy",
+    "work",
+    "energy_residual",
+    "closure",
+    "joint_force",
+    "joint_force_control",
+    "spring_control",
+}
+NAMES = {
+    "position": "",
+    "joint_coordinate": "",
+    "joint_rate": "rate of",
+    "elevation": "sea surface",
+    "pto_stroke": "stroke",
+    "pto_rate": "rate",
+    "pto_force": "force",
+    "absorbed_power": "absorbed power",
+    "delivered_power": "delivered power",
+    "spring_tension": "tension",
+    "spring_length": "length",
+    "line_tension": "tension",
+}
+
+
+class Channels:
+    """Channels and plots of a run, gathered one variable after another."""
+
+    def __init__(self, dataset: xr.Dataset, blocks: Blocks, samples: int) -> None:
+        self.dataset = dataset
+        self.blocks = blocks
+        self.rows: list[dict[str, Any]] = []
+        self.plots: list[dict[str, Any]] = []
+        self.where: dict[str, list[int]] = {}  # channels of a variable
+        self.blocks_about: dict[int, dict[str, Any]] = {}
+        self.settled = settled(dataset)
+        count = sum(self._width(name) for name in self._wanted())
+        self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
+        self.kept = dataset["time"].values >= self.settled
+
+    def _wanted(self) -> list[str]:
+        return [
+            str(name)
+            for name, values in self.dataset.data_vars.items()
+            if "time" in values.dims and name not in LEFT_OUT and values.dtype.kind in "fiub"
+        ]
+
+    def _width(self, name: str) -> int:
+        return int(np.prod([n for d, n in self.dataset[name].sizes.items() if d != "time"]))
+
+    def add_all(self) -> None:
+        """Every variable that fits."""
+        for name in self._wanted():
+            if name not in self.where and len(self.rows) + self._width(name) <= MOST_CHANNELS:
+                self.add(name)
+
+    def add(self, name: str) -> list[int]:
+        """The channels of one variable; their numbers."""
+        if name in self.where:
+            return self.where[name]
+        if name not in self.dataset or "time" not in self.dataset[name].dims:
+            return []
+        values = self.dataset[name]
+        dims = [str(dim) for dim in values.dims if dim != "time"]
+        data = np.asarray(values.transpose("time", *dims).values, float)
+        if name == "line_tension":  # the largest along the line and the one at its end
+            data = np.stack([np.nanmax(data, axis=-1), data[..., -1]], axis=-1)
+            dims[-1] = "_end"
+        shapes = [range(size) for size in data.shape[1:]]
+        abouts, columns = [], []
+        for index in itertools.product(*shapes):
+            owner, label, turns = self._about(name, dims, index)
+            unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
+            column = factor * data[(slice(None), *index)]
+            if name in ("position", "joint_coordinate") and turns:
+                column = factor * np.unwrap(column / factor)
+            if name == "position":
+                column = column - column[0]
+            abouts.append({"owner": owner, "label": label, "unit": unit, "turns": turns})
+            columns.append(column)
+        return self.keep(name, abouts, columns)
+
+    def keep(self, name: str, abouts: list[dict[str, Any]], columns: list[np.ndarray]) -> list[int]:
+        """Pack columns as one block; units with a prefix that fits all of one unit."""
+        if not columns:
+            return []
+        largest: dict[str, float] = {}
+        for about, column in zip(abouts, columns, strict=True):
+            top = float(np.nanmax(np.abs(column), initial=0.0))
+            largest[about["unit"]] = max(largest.get(about["unit"], 0.0), top)
+        first = len(self.rows)
+        for about, column in zip(abouts, columns, strict=True):
+            unit, factor = prefixed(about["unit"], largest[about["unit"]])
+            if factor != 1.0:
+                column *= factor
+            numbers = of_samples(column[self.kept])
+            self.rows.append(
+                about | {"unit": unit, "variable": name, "stats": [_digits(x) for x in numbers]}
+            )
+        block = self.blocks.add(np.stack(columns, axis=1)[:: self.every])
+        for number, k in enumerate(range(first, len(self.rows))):
+            self.rows[k] |= {"block": block["block"], "column": number}
+        self.blocks_about[block["block"]] = block
+        self.where[name] = list(range(first, len(self.rows)))
+        return self.where[name]
+
+    def _about(self, name: str, dims: list[str], index: tuple[int, ...]) -> tuple[Any, str, bool]:
+        """Owner, label and kind of one entry of a variable."""
+        owner, words, turns = None, [NAMES.get(name, name.replace("_", " "))], False
+        for dim, i in zip(dims, index, strict=True):
+            turns = turns or turning(self.dataset, dim, i)
+            if dim == "_end":
+                words.append(("greatest", "at end B")[i])
+                continue
+            text = str(self.dataset[dim].values[i]) if dim in self.dataset.coords else str(i)
+            if dim == "coordinate":
+                joint, _, dof = text.rpartition("__")
+                owner = ("joint", joint)
+                words.append(dof)
+            elif dim in OWNERS and owner is None:
+                owner = (OWNERS[dim], text)
+            else:
+                words.append(text)
+        return owner, " ".join(word for word in words if word), turns
+
+    def plot(self, section: str, title: str, numbers: list[int], **more: Any) -> None:
+        """A plot of channels of one unit; nothing when there is no channel that moves."""
+        numbers = [k for k in numbers if _alive(self.rows[k]["stats"])][:MOST_LINES]
+        if not numbers:
+            return
+        self.plots.append(
+            {
+                "section": section,
+                "title": title,
+                "unit": self.rows[numbers[0]]["unit"],
+                "series": [
+                    {"channel": k, "label": self._short(k), "color": COLORS[n % len(COLORS)]}
+                    for n, k in enumerate(numbers)
+                ],
+            }
+            | more
+        )
+
+    def _short(self, k: int) -> str:
+        """Label of a channel in a legend: its owner, or what it is."""
+        row = self.rows[k]
+        return row.get("legend") or (row["owner"][1] if row["owner"] else row["label"])
+
+
+def _digits(value: float) -> float | None:
+    return float(f"{value:.6g}") if np.isfinite(value) else None
+
+
+def _alive(stats: list[float | None]) -> bool:
+    low, high = stats[3], stats[4]
+    return low is not None and high is not None and max(abs(low), abs(high)) > 1e-9
+
+
+def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES) -> dict[str, Any]:
+    """Channels, plots and time base of a run.
+
+    Args:
+        dataset: a result in time.
+        blocks: where the packed numbers go.
+        samples: most numbers kept.
+    """
+    found = Channels(dataset, blocks, samples)
+    _sea_and_power(found)
+    _motions(found)
+    _joints(found)
+    _pulls(found)
+    if "work" in dataset and "kinetic_energy" in dataset:
+        _energy(found)
+    found.add_all()
+    return {
+        "time": times(dataset["time"].values[:: found.every]),
+        "every": found.every,
+        "settled": found.settled,
+        "channels": found.rows,
+        "plots": found.plots,
+        "blocks": {
+            str(key): {k: v for k, v in about.items() if k != "block"}
+            for key, about in found.blocks_about.items()
+        },
+    }
+
+
+def _sea_and_power(found: Channels) -> None:
+    found.plot("Sea", "Sea surface at the origin", found.add("elevation"), fill=True)
+    power = found.add("absorbed_power")
+    found.plot("Power", "Absorbed power", power, means=True)
+    delivered = found.add("delivered_power")
+    same = [found.rows[k]["stats"] for k in power] == [found.rows[k]["stats"] for k in delivered]
+    for k in delivered:
+        found.rows[k]["aside"] = same
+    if not same:
+        found.plot("Power", "Delivered power", delivered, means=True)
+    for name, title in (("pto_stroke", "Stroke"), ("pto_force", "PTO force")):
+        _by_unit(found, "Power", title, found.add(name))
+
+
+def _motions(found: Channels) -> None:
+    numbers = found.add("position")
+    for dof in dict.fromkeys(found.rows[k]["label"] for k in numbers):
+        own = [k for k in numbers if found.rows[k]["label"] == dof]
+        found.plot("Motions", f"{dof}, from the start", own)
+
+
+def _joints(found: Channels) -> None:
+    numbers = found.add("joint_coordinate")
+    owners = [found.rows[k]["owner"] for k in numbers]
+    # a joint with six freedoms is the motion of its body
+    for k, owner in zip(numbers, owners, strict=True):
+        found.rows[k]["aside"] = owners.count(owner) == 6
+    numbers = [k for k in numbers if not found.rows[k]["aside"]]
+    for k in numbers:
+        joint, dof = found.rows[k]["owner"][1], found.rows[k]["label"]
+        many = owners.count(found.rows[k]["owner"]) > 1
+        found.rows[k]["legend"] = f"{joint} {dof}" if many else joint
+    _by_unit(found, "Joints", "Joint coordinate", numbers)
+    dataset = found.dataset
+    if "reaction" in dataset:
+        whole = [str(name) for name in dataset["joint"].values]
+        free = {owner[1] for owner in owners if owners.count(owner) == 6}
+        names = [name for name in whole if name not in free]  # a free joint holds nothing
+        kept = [whole.index(name) for name in names]
+        parts = dataset["reaction"].transpose("time", "joint", "dof").values[:, kept]
+        for title, part, unit in (
+            ("Reaction force", slice(0, 3), "N"),
+            ("Reaction moment", slice(3, 6), "N m"),
+        ):
+            size = np.linalg.norm(parts[:, :, part], axis=-1)
+            abouts = [
+                {"owner": ("joint", name), "label": title.lower() + ", size", "unit": unit}
+                for name in names
+            ]
+            own = found.keep(title, abouts, [size[:, i].copy() for i in range(len(names))])
+            found.plot("Joints", f"{title}, size", own)
+
+
+def _pulls(found: Channels) -> None:
+    numbers = found.add("line_tension")
+    for k in numbers:
+        row = found.rows[k]
+        row["legend"] = row["owner"][1]
+    found.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
+    ends = found.add("fairlead_tension") or numbers[1::2]
+    found.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
+    found.plot("Moorings and lines", "Tension at end A, the anchor", found.add("anchor_tension"))
+    found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
+    numbers = found.add("mooring_force")
+    for k in numbers:
+        row = found.rows[k]
+        row["legend"] = f"{row['owner'][1]} {row['label'].rpartition(' ')[2]}"
+    _by_unit(found, "Moorings and lines", "Mooring force", numbers)
+
+
+def _by_unit(found: Channels, section: str, title: str, numbers: list[int]) -> None:
+    """One plot for each unit among the channels."""
+    for unit in dict.fromkeys(found.rows[k]["unit"] for k in numbers):
+        found.plot(section, title, [k for k in numbers if found.rows[k]["unit"] == unit])
+
+
+def _energy(found: Channels) -> None:
+    """Energies by kind, work by element, and what is not accounted for."""
+    dataset = found.dataset
+    terms = energy_terms(dataset)
+
+    def made(name: str, rows: dict[str, np.ndarray]) -> list[int]:
+        abouts = [{"owner": None, "label": label, "unit": "J"} for label in rows]
+        return found.keep(name, abouts, list(rows.values()))
+
+    found.plot("Energy", "Energy since the start", made("energy", terms))
+    work = dataset["work"].transpose("time", "element").values
+    order = [k for k in np.argsort(-np.abs(work).max(0, initial=0.0)) if work[:, k].any()]
+    names = [str(name) for name in dataset["element"].values]
+    rows = {names[k]: work[:, k].copy() for k in order[:8]}
+    if len(order) > 8:
+        rows["others"] = work[:, order[8:]].sum(1)
+    found.plot("Energy", "Work done on the system", made("work", rows))
+    residual = {"residual": dataset["energy_residual"].values.copy()}
+    found.plot("Energy", "Energy not accounted for", made("energy_residual", residual))
+
+
+def energy_terms(dataset: xr.Dataset) -> dict[str, np.ndarray]:
+    """Energies of a run by kind, in time [J]."""
+    kinetic = dataset["kinetic_energy"].sum("body").values
+    stored = dataset["potential_energy"].transpose("time", "element").values
+    work = dataset["work"].transpose("time", "element").values
+    names = [str(name) for name in dataset["element"].values]
+    still = np.array([name in ("gravity", "buoyancy") for name in names])
+    # linear hydrostatics gives back what it takes: shown with the weight it carries
+    lifting = np.array([name == "hydrostatics" for name in names])
+    weight = stored[:, still].sum(1) - work[:, lifting].sum(1)
+    weight = weight - weight[:1]
+    elastic = stored[:, ~still].sum(1)
+    total = kinetic + elastic + weight
+    terms = {
+        "kinetic": kinetic,
+        "springs": elastic,
+        "weight and buoyancy": weight,
+        "sum": total,
+        "start + work done": total[0] + work[:, ~lifting].sum(1),
+    }
+    return {name: values for name, values in terms.items() if np.abs(values).max(initial=0) > 0}

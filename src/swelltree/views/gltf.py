@@ -1,0 +1,146 @@
+"""A run as an animated glTF file (.glb), for Blender and other 3-D programs.
+
+Every body is a node with its hull, moved by keyframes of position and rotation. glTF has y up, so
+everything hangs on a root node that is turned.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.results.files import write_whole
+from swelltree.system.drawing import unpack_shape
+from swelltree.system.errors import SwelltreeError
+from swelltree.views.scene import COLORS, continuous, drawing_of, stride
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+KEYS = 200_000  # most keyframes of all bodies together
+FLOAT, UINT32 = 5126, 5125
+Z_UP = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]  # quaternion x, y, z, w
+
+
+class _Buffer:
+    """Arrays in one binary chunk, with their accessors."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+
+    def add(self, values: np.ndarray, target: int | None = None) -> int:
+        """Number of the accessor of an array."""
+        kind = UINT32 if values.dtype.kind in "iu" else FLOAT
+        array = np.ascontiguousarray(values, "<u4" if kind == UINT32 else "<f4")
+        view: dict[str, Any] = {
+            "buffer": 0,
+            "byteOffset": len(self.data),
+            "byteLength": array.nbytes,
+        }
+        if target is not None:
+            view["target"] = target
+        self.views.append(view)
+        self.data += array.tobytes()
+        width = 1 if array.ndim == 1 else array.shape[1]
+        self.accessors.append(
+            {
+                "bufferView": len(self.views) - 1,
+                "componentType": kind,
+                "count": len(array),
+                "type": {1: "SCALAR", 3: "VEC3", 4: "VEC4"}[width],
+                "min": np.atleast_1d(array.min(0)).tolist(),
+                "max": np.atleast_1d(array.max(0)).tolist(),
+            }
+        )
+        return len(self.accessors) - 1
+
+
+def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
+    """Write the moving bodies of a run as binary glTF.
+
+    Args:
+        dataset: a result in time.
+        path: of the file, ending in .glb.
+    """
+    if "time" not in dataset.dims or "quaternion" not in dataset:
+        raise SwelltreeError("glTF needs a run in time. Give the result of simulate.")
+    drawing = drawing_of(dataset)
+    every = stride(dataset.sizes["time"], dataset.sizes["body"], KEYS)
+    some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
+    place = some["position"].values[:, :, :3]
+    turn = continuous(some["quaternion"].values)[..., [1, 2, 3, 0]]
+    buffer = _Buffer()
+    time = buffer.add(some["time"].values)
+    meshes, nodes, samplers, tracks = [], [], [], []
+    for i, body in enumerate(drawing["bodies"]):
+        panels = unpack_shape(drawing["shapes"][body["shape"]])
+        corners, normals = _facets(panels.triangles)
+        attributes = {"POSITION": buffer.add(corners, 34962), "NORMAL": buffer.add(normals, 34962)}
+        meshes.append(
+            {"name": body["name"], "primitives": [{"attributes": attributes, "material": i}]}
+        )
+        nodes.append(
+            {
+                "name": body["name"],
+                "mesh": i,
+                "translation": place[0, i].tolist(),
+                "rotation": turn[0, i].tolist(),
+            }
+        )
+        for name, values in (("translation", place[:, i]), ("rotation", turn[:, i])):
+            samplers.append({"input": time, "output": buffer.add(values)})
+            target = {"node": i, "path": name}
+            tracks.append({"sampler": len(samplers) - 1, "target": target})
+    count = len(nodes)
+    nodes.append(
+        {"name": drawing["name"] or "system", "children": [*range(count)], "rotation": Z_UP}
+    )
+    content = {
+        "asset": {"version": "2.0", "generator": "swelltree"},
+        "scene": 0,
+        "scenes": [{"nodes": [count]}],
+        "nodes": nodes,
+        "meshes": meshes,
+        "materials": [_material(i, body["name"]) for i, body in enumerate(drawing["bodies"])],
+        "animations": [{"name": "run", "samplers": samplers, "channels": tracks}],
+        "buffers": [{"byteLength": len(buffer.data)}],
+        "bufferViews": buffer.views,
+        "accessors": buffer.accessors,
+    }
+    return write_whole(Path(path), _glb(content, bytes(buffer.data)))
+
+
+def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of triangles one after another, each with the normal of its triangle."""
+    normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    return triangles.reshape(-1, 3), np.repeat(normal, 3, axis=0)
+
+
+def _material(i: int, name: str) -> dict[str, Any]:
+    code = COLORS[i % len(COLORS)]
+    rgb = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    look = {"baseColorFactor": [*linear.tolist(), 1.0], "metallicFactor": 0.0}
+    return {"name": name, "pbrMetallicRoughness": look | {"roughnessFactor": 0.7}}
+
+
+def _glb(content: dict[str, Any], data: bytes) -> bytes:
+    text = json.dumps(content, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    data += b"\0" * (-len(data) % 4)
+    total = 12 + 8 + len(text) + 8 + len(data)
+    head = struct.pack("<4sII", b"glTF", 2, total)
+    return (
+        head
+        + struct.pack("<I4s", len(text), b"JSON")
+        + text
+        + struct.pack("<I4s", len(data), b"BIN\0")
+        + data
+    )

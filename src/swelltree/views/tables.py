@@ -1,0 +1,272 @@
+"""Tables of a result: key numbers, findings, statistics, energy, model, provenance."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.results.pto_books import mean_books
+from swelltree.results.sea import sea_of
+from swelltree.results.summary import budget, relative_residual, warnings_of
+from swelltree.views.citations import citations
+from swelltree.views.html import card, folded, table, text_table
+from swelltree.views.units import power_text, prefixed
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# long texts that have a place of their own
+HIDDEN = ("case", "drawing", "wave_components", "findings", "report", "conventions", "title")
+STATISTICS = ("mean", "std", "significant", "least", "greatest", "MPM")
+SHOWN_FIRST = ("elevation", "position", "joint_coordinate", "absorbed_power", "delivered_power")
+MOST_ROWS = 400
+
+
+def short(value: float | None) -> str:
+    """A number of four digits."""
+    if value is None or not np.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-3 or abs(value) >= 1e5:
+        return f"{value:.2e}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−")
+
+
+def chips(dataset: xr.Dataset) -> str:
+    """The numbers to see first."""
+    attrs = dataset.attrs
+    values: dict[str, str] = {}
+    if "time" in dataset.dims:
+        values["simulated"] = f"{dataset['time'].values[-1]:g} s"
+    sea = sea_of(dataset)
+    if sea is not None and len(sea) > 1:
+        values["significant height"] = f"{float(sea.Hs):.3g} m"
+        values["mean period Tz"] = f"{float(sea.Tz):.3g} s"
+    elif sea is not None and len(sea) == 1:
+        values["wave height"] = f"{2 * float(sea.amplitude[0]):.3g} m"
+        values["wave period"] = f"{2 * np.pi / float(sea.omega[0]):.3g} s"
+    if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
+        mean = sum(row[1] for row in mean_books(dataset))
+        values["mean absorbed power"] = power_text(mean)
+    if "line_tension" in dataset:
+        unit, factor = prefixed("N", float(np.nanmax(dataset["line_tension"].values)))
+        top = float(np.nanmax(dataset["line_tension"].values)) * factor
+        values["greatest line tension"] = f"{top:.3g} {unit}"
+    if "body" in dataset.dims:
+        count = dataset.sizes["body"]
+        values["bodies" if count > 1 else "body"] = str(count)
+    if "formulation" in attrs:
+        values["formulation"] = str(attrs["formulation"]).replace("_", " ")
+    if "energy_residual" in dataset and "time" in dataset.dims:
+        share = 100 * relative_residual(dataset)
+        values["energy residual"] = f"{share:.2g} %" if share > 1e-3 else "< 0.001 %"
+    return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
+
+
+def findings(dataset: xr.Dataset) -> str:
+    """What a reader should doubt, and what the physics checks said."""
+    rows = [("warning", text) for text in warnings_of(dataset)]
+    for line in str(dataset.attrs.get("findings", "")).splitlines():
+        kind, _, text = line.partition(": ")
+        rows.append((kind.split(" ")[0], text or line))
+    if not rows and dataset.attrs.get("result") == "success":
+        rows = [
+            ("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")
+        ]
+    kinds = ("error", "warning", "good")
+    items = "".join(
+        f'<li class="{kind if kind in kinds else "note"}">{escape(text)}</li>'
+        for kind, text in rows
+    )
+    return f'<ul class="findings" aria-label="Findings">{items}</ul>' if items else ""
+
+
+def statistics_card(found: dict[str, Any]) -> str:
+    """Statistics of the channels that matter, the others folded."""
+
+    def lines(rows: list[dict[str, Any]]) -> str:
+        # mean, std, significant, least, greatest, most probable maximum
+        order = (0, 1, 2, 3, 4, 6)
+        return table(
+            ["channel", "unit", *STATISTICS],
+            [
+                [_name(row), row["unit"], *(_beside(row["stats"], i) for i in order)]
+                for row in rows[:MOST_ROWS]
+            ],
+        )
+
+    moving = [row for row in found["channels"] if row["stats"][1]]
+    first = [row for row in moving if _matters(row)]
+    rest = [row for row in moving if not _matters(row)]
+    about = (
+        f"Samples from {found['settled']:g} s on. Significant: 2 standard deviations (amplitude). "
+        "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
+        "Positions are from the first sample."
+    )
+    content = f'<p class="about">{escape(about)}</p>' + lines(first or rest)
+    if first and rest:
+        content += folded(f"{len(rest)} more channels", lines(rest))
+    return card("Statistics", content)
+
+
+def _matters(row: dict[str, Any]) -> bool:
+    return row["variable"] in SHOWN_FIRST and not row.get("aside", False)
+
+
+def _beside(stats: list[float | None], i: int) -> str:
+    """A statistic; what is nothing beside the range of the channel is zero."""
+    size = max(abs(stats[3] or 0.0), abs(stats[4] or 0.0))
+    value = stats[i]
+    return "0" if value is not None and abs(value) < 5e-5 * size else short(value)
+
+
+def _name(row: dict[str, Any]) -> str:
+    return f"{row['owner'][1]}: {row['label']}" if row["owner"] else row["label"]
+
+
+def energy_card(dataset: xr.Dataset) -> str:
+    """The energy budget over the run."""
+    rows = budget(dataset)
+    largest = max([abs(x) for row in rows for x in row[1:]], default=0.0)
+    unit, factor = prefixed("J", largest)
+
+    def number(value: float) -> str:
+        return f"{factor * value:,.4g}".replace("-", "−") if value else "–"
+
+    lines = [[name, number(stored), number(work)] for name, stored, work in rows]
+    lines.append(["sum", number(sum(r[1] for r in rows)), number(sum(r[2] for r in rows))])
+    residual = factor * float(dataset["energy_residual"].values[-1])
+    lines.append(["residual", f"{residual:.2e}".replace("-", "−"), ""])
+    heads = ["element", f"stored energy, change [{unit}]", f"work done [{unit}]"]
+    return card("Energy budget", table(heads, lines, total=2))
+
+
+def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
+    """Largest reactions of every joint."""
+    types = {joint["name"]: joint["type"] for joint in drawing["joints"]}
+    parts = dataset["reaction"].transpose("time", "joint", "dof").values
+    force = np.linalg.norm(parts[:, :, :3], axis=-1).max(0)
+    moment = np.linalg.norm(parts[:, :, 3:], axis=-1).max(0)
+    (unit_f, f), (unit_m, m) = (
+        prefixed("N", force.max(initial=0.0)),
+        prefixed("N m", moment.max(initial=0.0)),
+    )
+    rows = []
+    for i, name in enumerate(dataset["joint"].values):
+        between = f"{dataset['base'].values[i]} – {dataset['follower'].values[i]}"
+        kind = types.get(str(name), "free").replace("_", "-")
+        values = (short(f * force[i]), short(m * moment[i]))
+        rows.append([f"{name} ({kind})", between, *(v if v != "0" else "–" for v in values)])
+    heads = ["joint", "between", f"greatest force [{unit_f}]", f"greatest moment [{unit_m}]"]
+    return card("Joint reactions", table(heads, rows))
+
+
+def ptos_card(dataset: xr.Dataset) -> str:
+    """Books of the power take-offs."""
+    rows, sums = [], np.zeros(3)
+    for name, absorbed, delivered, lost in mean_books(dataset):
+        i = [str(x) for x in dataset["pto"].values].index(name)
+        top = float(dataset["absorbed_power"].values[:, i].max())
+        share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "–"
+        rows.append([name, *map(power_text, (absorbed, top, delivered, lost)), share])
+        sums += (absorbed, delivered, lost)
+    top = float(dataset["absorbed_power"].sum("pto").max())
+    share = f"{sums[1] / sums[0]:.1%}" if sums[0] > 0 else "–"
+    rows.append(["sum", *map(power_text, (sums[0], top, sums[1], sums[2])), share])
+    heads = ["power take-off", "mean absorbed", "greatest", "mean delivered", "lost", "efficiency"]
+    return card("Power take-offs", table(heads, rows, total=1))
+
+
+def model_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
+    """Bodies, joints and water of the model."""
+    bodies = [
+        [
+            body["name"],
+            str(body.get("hull", "–")),
+            short(body["mass"]) if body.get("mass") is not None else "–",
+            ", ".join(f"{x:g}" for x in body.get("start", ())) or "–",
+        ]
+        for body in drawing["bodies"]
+    ]
+    content = table(["body", "hull", "mass [kg]", "reference point as described [m]"], bodies)
+    joints = [
+        [joint["name"], joint["type"].replace("_", "-"), ", ".join(joint["dofs"]) or "–"]
+        for joint in drawing["joints"]
+    ]
+    if joints:
+        content += text_table(["joint", "type", "freedoms"], joints)
+    ptos = [[pto["name"], pto["type"].replace("_", " ")] for pto in drawing["ptos"]]
+    if ptos:
+        content += text_table(["power take-off", "type"], ptos)
+    attrs = dataset.attrs
+    depth = float(attrs.get("water_depth", np.inf))
+    water = (
+        f"Water: rho {float(attrs.get('rho', np.nan)):g} kg/m³, g {float(attrs.get('g', np.nan)):g}"
+        f" m/s², depth {'infinite' if np.isinf(depth) else f'{depth:g} m'}."
+    )
+    notes = " ".join([water, str(attrs.get("report", ""))])
+    return card("Model", f'<p class="about">{escape(notes)}</p>' + content)
+
+
+def modes_card(dataset: xr.Dataset) -> str:
+    """Periods and damping of modes."""
+    shape = np.abs(dataset["shape_real"].values + 1j * dataset["shape_imag"].values)
+    rows = []
+    for i, mode in enumerate(dataset["mode"].values):
+        body, dof = np.unravel_index(shape[i].argmax(), shape[i].shape)
+        rows.append(
+            [
+                str(mode),
+                *(
+                    short(float(dataset[name].values[i]))
+                    for name in ("natural_period", "natural_frequency", "damping_ratio")
+                ),
+                f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}",
+            ]
+        )
+    heads = ["mode", "period [s]", "frequency [rad/s]", "damping [of critical]", "moves most"]
+    return card("Modes", table(heads, rows))
+
+
+def provenance_card(dataset: xr.Dataset, source: str) -> str:
+    """Where the numbers come from: settings, versions, the case."""
+    rows = [["file", source]] if source else []
+    rows += [
+        [key.replace("_", " "), str(value)]
+        for key, value in dataset.attrs.items()
+        if key not in HIDDEN and str(value)
+    ]
+    content = text_table(["setting", "value"], rows)
+    content = folded("Settings, versions and sea", content)
+    text = str(dataset.attrs.get("case", ""))
+    if text:
+        content += folded("The case file", f"<pre>{escape(text)}</pre>")
+    return card("Provenance", content)
+
+
+def methods_card(datasets: list[xr.Dataset]) -> str:
+    """Papers behind the methods used."""
+    found = list(dict.fromkeys(text for dataset in datasets for text in citations(dataset)))
+    if not found:
+        return ""
+    items = "".join(f"<li>{escape(text)}</li>" for text in found)
+    return card("Methods and sources", f'<ol class="cites">{items}</ol>')
+
+
+def comparison_card(names: list[str], found: list[dict[str, Any]]) -> str:
+    """Standard deviations and extremes of several runs side by side."""
+    keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in found]
+    common = [key for key in keys[0] if all(key in other for other in keys[1:])]
+    rows = []
+    for key in common:
+        own = [other[key] for other in keys]
+        if not any(row["stats"][1] for row in own) or len({row["unit"] for row in own}) > 1:
+            continue
+        numbers = [short(row["stats"][i]) for row in own for i in (1, 4)]
+        rows.append([key, own[0]["unit"], *numbers])
+    heads = ["channel", "unit"]
+    heads += [f"{name}: {word}" for name in names for word in ("std", "greatest")]
+    return card("Runs side by side", table(heads, rows)) if rows else ""

@@ -1,0 +1,79 @@
+"""Lines cut into pieces between fixed points, bodies and junctions."""
+
+import pytest
+
+import swelltree as sw
+from swelltree.model.describe_layout import all_joints, build_layout
+from swelltree.model.line_network import line_network
+
+CHAIN, WIRE = sw.chain(0.1), sw.wire_rope(0.08)
+
+
+def network(*lines, junctions=()):
+    body = sw.Body("float", mass=1e5, inertia=(1e6, 1e6, 1e6))
+    system = sw.System(
+        "moored",
+        bodies=[body],
+        joints=[sw.Free("free", sw.WORLD, body)],
+        water=sw.Water(depth=50.0),
+        lines=lines,
+        junctions=junctions,
+    )
+    return line_network(system, build_layout(system, all_joints(system)), "dynamic")
+
+
+def two_sections(name="bow"):
+    sections = [sw.Section(CHAIN, 150.0), sw.Section(WIRE, 80.0)]
+    return sw.Line(name, (-200, 0, -50), sw.Point("float", (4, 0, 0)), sections=sections)
+
+
+def test_line_with_one_other_on_it_is_two_pieces_and_a_junction():
+    side = sw.Line("side", (0, 200, -50), sw.OnLine("bow", 100.0), 260.0, CHAIN)
+    found = network(two_sections(), side)
+    assert [piece.name for piece in found.pieces] == ["bow [1]", "bow [2]", "side"]
+    assert [knot.name for knot in found.junctions] == ["bow at 100 m"]
+    low, high, other = found.pieces
+    assert (low.A.kind, low.B.kind, high.A.kind, high.B.kind) == (
+        *("fixed", "junction", "junction", "body"),
+    )
+    assert (other.A.kind, other.B.kind, other.B.index) == ("fixed", "junction", 0)
+    assert low.is_first
+    assert not low.is_last
+    assert high.is_last
+    assert found.of_line("bow") == (0, 1)
+    # 13 segments of chain and 7 of wire as described
+    shares = [
+        [(part.type.name, part.length, part.segments) for part in p.parts] for p in (low, high)
+    ]
+    assert shares == [[(CHAIN.name, 100.0, 9)], [(CHAIN.name, 50.0, 4), (WIRE.name, 80.0, 7)]]
+
+
+def test_lines_that_end_at_one_place_share_the_junction():
+    sides = [
+        sw.Line(n, (0, y, -50), sw.OnLine("bow", 100.0), 260.0, CHAIN)
+        for n, y in (("p", 200), ("s", -200))
+    ]
+    found = network(two_sections(), *sides)
+    assert len(found.junctions) == 1
+    assert [piece.B.index for piece in found.pieces[2:]] == [0, 0]
+
+
+def test_described_junction_keeps_its_weight():
+    clump = sw.Junction("clump", (-100, 0, -45), mass=3000.0, volume=0.4)
+    lines = [
+        sw.Line("low", (-200, 0, -50), clump, 110.0, CHAIN),
+        sw.Line("high", clump, sw.Point("float", (0, 0, 0)), 120.0, WIRE),
+    ]
+    found = network(*lines, junctions=[clump])
+    assert (found.junctions[0].mass, found.junctions[0].volume) == (3000.0, 0.4)
+    assert found.lines == ("low", "high")
+
+
+def test_lines_of_two_models_at_one_junction_are_refused():
+    clump = sw.Junction("clump", (-100, 0, -45))
+    lines = [
+        sw.Line("low", (-200, 0, -50), clump, 110.0, CHAIN),
+        sw.Line("high", clump, sw.Point("float", (0, 0, 0)), 120.0, WIRE, model="quasi_static"),
+    ]
+    with pytest.raises(sw.SwelltreeError, match="line 'high': its model is 'quasi_static', but"):
+        network(*lines, junctions=[clump])

@@ -1,0 +1,115 @@
+"""The sweep against a dense solve, and the rows against their derivatives by autodiff."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from made_lines import curved, mixed_lines, quick_jit
+from swelltree.model.bed import make_bed
+from swelltree.two_step.block_solve import back_substitute, eliminate
+from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.two_step.line_rows import assemble
+
+STRETCH = [[0, 0], [0.02, 1e4], [0.05, 6e4], [0.1, 3e5]]
+# seabed, and how the lines differ from the plain ones
+CASES = {
+    "rigid": ({"depth": 10.0}, {}),
+    "soft": ({"depth": 10.0, "stiffness": 1e5, "damping": 1e4, "friction": 0.4}, {}),
+    "rough slope": ({"depth": 10.0, "slope": (0.1, 0.05), "friction": 0.4}, {}),
+    "none": (None, {}),
+    "clamped": ({"depth": 10.0}, {"EI": 5e4, "clamped": (1.0, 1.0)}),
+    "pinned": ({"depth": 10.0, "friction": 0.3}, {"EI": 5e4}),
+    "table": (None, {"stretch": STRETCH}),
+}
+STEPS = [(0.0, 0.5), (1.0, 0.5), (0.0, 1.0)]  # start, theta
+
+
+def setting(name):
+    seabed, more = CASES[name]
+    rng = np.random.default_rng(3)
+    lines = mixed_lines(**more)
+    bed = None if seabed is None else make_bed(**seabed)
+    h = 0.1
+    q_n = curved(lines, rng)
+    q_minus = q_n - 0.1 * curved(lines, rng) + 0.1 * curved(lines, rng)
+    q_plus = q_n - 0.1 * curved(lines, rng) + 0.1 * curved(lines, rng)
+    water = NodeWater(
+        velocity=rng.normal(size=q_n.shape),
+        acceleration=rng.normal(size=q_n.shape),
+        wet=np.ones(q_n.shape[:2]),
+    )
+    mu = 1e4 * rng.random((lines.n_lines, lines.n))
+    nu = 1e3 * rng.random((lines.n_lines, lines.n + 1))
+    idle = np.arange(lines.n) < lines.first[:, None]
+    mu[idle] = 0.0
+    beyond = rng.normal(size=(lines.n_lines, 2, 3)), rng.normal(size=(lines.n_lines, 2, 3))
+    frozen = quick_jit(lambda q: freeze(lines, bed, q, water, 9.81, 1025.0))(q_n)
+    velocity = (q_plus - q_minus) / (2 * h)
+
+    def rows(how, q, mu, nu, far):
+        start, theta = how
+        before = jnp.where(start > 0, q - 2 * h * velocity, q_minus)
+        back = jnp.where(start > 0, far, beyond[0])
+        return assemble(lines, frozen, h, before, q_n, q, mu, nu, 1e-4, theta, start, (back, far))
+
+    return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), beyond[1])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_condensed_line_solves_the_linearised_rows_of_autodiff(name):
+    """One Newton step by the sweep = dense Newton step with the Jacobian of autodiff."""
+    lines, rows, x = setting(name)
+    rng = np.random.default_rng(5)
+    d_ends = rng.normal(size=(lines.n_lines, lines.n_ends, 3))
+    d_far = jnp.asarray(d_ends[:, 2:] if lines.bending else np.zeros((lines.n_lines, 2, 3)))
+
+    @quick_jit
+    def newton(how, x):
+        cond = eliminate(rows(how, *x))
+        dx = back_substitute(cond, d_ends)
+
+        def everything(q, mu, nu, far):
+            r = rows(how, q, mu, nu, far)
+            ghosts = jnp.zeros((2, 2, 3))
+            if r.bending is not None:
+                ghosts = jnp.stack([r.bending.force[:, 0], r.bending.force[:, -1]], 1)
+            return r.R, r.F, r.bed_F, ghosts
+
+        return cond.S, cond.end_force_residual, jax.jvp(everything, x, (*dx, d_far))
+
+    for how in STEPS:
+        S, residual, (value, change) = newton(how, x)
+        R, F, bed_F, ghosts = (np.asarray(v + c) for v, c in zip(value, change, strict=True))
+        node = np.arange(lines.n + 1)
+        inner = (node > lines.first[:, None]) & (node < lines.n)
+        assert np.abs(R[inner]).max() < 1e-11 * np.abs(value[0]).max()
+        assert np.abs(F).max() < 1e-11
+        if CASES[name][0] is not None:
+            assert np.abs(np.where(inner, bed_F, 0.0)).max() < 1e-11
+        # the rows of the ends are what the condensed matrix says
+        said = residual + (S @ d_ends.reshape(2, -1, 1)).reshape(2, -1, 3)
+        at_A = np.stack([R[k, lines.first[k]] for k in range(2)])
+        true = np.stack([at_A, R[:, -1]], 1)
+        if lines.bending:  # idle nodes stand for the point beyond A
+            idle = np.sum(np.where((node < lines.first[:, None])[..., None], R, 0.0), 1)
+            true = np.concatenate([true, ghosts + np.stack([idle, 0 * idle], 1)], 1)
+        assert np.abs(said - true).max() < 1e-11 * np.abs(true).max()
+
+
+def test_bending_sweep_without_stiffness_equals_the_plain_sweep():
+    lines, _, x = setting("pinned")
+    soft = replace(lines, EI=0.0 * lines.EI)
+    plain = replace(soft, bending=False)
+    q, mu, nu, far = x
+    frozen = freeze(soft, make_bed(depth=10.0), q, None, 9.81, 0.0)
+    args = (0.1, q + 0.1, q, q, mu, nu)
+    two = quick_jit(lambda: eliminate(assemble(soft, frozen, *args, beyond=(far, far))))()
+    one = quick_jit(lambda: eliminate(assemble(plain, frozen, *args)))()
+    d = np.random.default_rng(0).normal(size=(2, 2, 3))
+    full = np.concatenate([d, np.zeros((2, 2, 3))], 1)
+    np.testing.assert_allclose(two.S[:, :6, :6], one.S, rtol=0, atol=1e-9 * np.abs(one.S).max())
+    for a, b in zip(back_substitute(two, full), back_substitute(one, d), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * max(1.0, np.abs(b).max()))

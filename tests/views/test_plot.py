@@ -1,0 +1,130 @@
+"""Plots of results: what is drawn is what the data say, with their units."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import swelltree as sw
+from made_hydro import heaving_float
+from made_result import HOSTILE, made_run, made_system
+from swelltree.views import plot
+
+
+@pytest.fixture(scope="module")
+def run():
+    return made_run(lines=2)
+
+
+def lines_of(ax):
+    return {line.get_label(): line.get_xydata() for line in ax.lines}
+
+
+def titles(fig):
+    return [(ax.get_title("left"), ax.get_title("right")) for ax in fig.axes]
+
+
+def test_timeseries_takes_labels_and_units_from_the_data(run):
+    fig = plot.timeseries(run, "position", body=["one", "two"], dof=["Heave", "Pitch"])
+    assert [unit for _, unit in titles(fig)] == ["m", "deg"]
+    drawn = lines_of(fig.axes[1])["two Pitch"]
+    wanted = np.degrees(run["position"].sel(body="two", dof="Pitch").values)
+    assert drawn[:, 1] == pytest.approx(wanted)
+    assert titles(plot.timeseries(run["elevation"]))[0][1] == "m"
+    assert titles(plot.timeseries(run, "pto_force"))[0][1] == "kN m"
+    with pytest.raises(sw.SwelltreeError, match=r"no variable 'positoin' in time. Did you mean"):
+        plot.timeseries(run, "positoin")
+
+
+def test_spectrum_of_the_sea_holds_its_energy():
+    run = made_run(duration=600.0, step=0.2, channels=())
+    ax = plot.spectrum(run).axes[0]
+    omega, density = lines_of(ax)["elevation"].T
+    energy = np.trapezoid(density, omega)
+    wanted = float(run["elevation"].sel(time=slice(10, None)).var())
+    assert energy == pytest.approx(wanted, rel=0.15)
+    x, parts = lines_of(ax)["components of the sea"].T
+    assert 4 * np.sqrt(np.trapezoid(parts, x)) == pytest.approx(2.0, rel=0.1)
+    with pytest.raises(sw.SwelltreeError, match=r"at least 256 even samples"):
+        plot.spectrum(run.isel(time=slice(0, 100)))
+
+
+def test_forces_of_a_body_by_cause(run):
+    fig = plot.forces(run, "two")
+    assert len(fig.axes) == 6
+    drawn = lines_of(fig.axes[0])["excitation force"]
+    wanted = run["excitation_force"].sel(body="two", dof="Surge").values
+    factor = {"kN": 1e-3, "MN": 1e-6, "N": 1.0}[titles(fig)[0][1]]
+    assert drawn[:, 1] == pytest.approx(factor * wanted)
+    with pytest.raises(sw.SwelltreeError, match=r"body 'tow' is not in the result. Did you mean"):
+        plot.forces(run, "tow")
+
+
+def test_phase_of_a_joint_and_of_a_body(run):
+    drawn = plot.phase(run, "hinge 0__Pitch").axes[0].lines[0].get_xydata()
+    assert drawn[:, 0] == pytest.approx(
+        np.degrees(run["joint_coordinate"].sel(coordinate="hinge 0__Pitch").values)
+    )
+    assert plot.phase(run, "one__Heave").axes[0].get_xlabel() == "one Heave [m]"
+    with pytest.raises(sw.SwelltreeError, match=r"is no coordinate of the result"):
+        plot.phase(run, "nothing")
+
+
+def test_profile_of_a_line(run):
+    fig = plot.line_profile(run, "line 1", time=20.0)
+    heights = fig.axes[0].lines[0].get_ydata()
+    assert heights == pytest.approx(run["line_position"].sel(time=20.0, method="nearest")[1, :, 2])
+    assert titles(fig)[1] == ("Tension from end A to end B", "kN")
+    with pytest.raises(sw.SwelltreeError, match=r"the result has no lines"):
+        plot.line_profile(made_run(duration=5.0))
+
+
+def test_a_mode_is_drawn_from_its_shape():
+    shape = np.zeros((2, 3, 6))
+    shape[0, :, 2] = 1.0
+    modes = xr.Dataset(
+        {
+            "natural_period": ("mode", [8.0, 5.0]),
+            "damping_ratio": ("mode", [0.01, 0.02]),
+            "shape_real": (("mode", "body", "dof"), shape),
+            "shape_imag": (("mode", "body", "dof"), 0.0 * shape),
+        },
+        {"mode": [1, 2], "body": ["one", "two", "three"]},
+        {"drawing": made_run(duration=1.0).attrs["drawing"]},
+    )
+    ax = plot.mode(modes, 1).axes[0]
+    assert ax.get_title("left") == "Mode 1: 8 s, damping 1 %"
+    rest, down, up = (line.get_ydata().mean() for line in ax.lines[:3])
+    assert down < rest < up
+    with pytest.raises(sw.SwelltreeError, match=r"mode 3 is not in the result. It has 1 to 2"):
+        plot.mode(modes, 3)
+
+
+def test_hydro_shows_data_kernel_and_fit():
+    data = heaving_float()
+    label = "float__Heave"
+    fig = plot.hydro(data, label, fit={"error": 0.1})
+    omega, added = lines_of(fig.axes[0])["data"].T
+    own = data["added_mass"].sel(influenced_dof=label, radiating_dof=label)
+    assert added == pytest.approx(own.sel(omega=omega).values)
+    assert any(name.startswith("fit, ") for name in lines_of(fig.axes[0]))
+    with pytest.raises(sw.SwelltreeError, match=r"the data have no 'x__Heave'"):
+        plot.hydro(data, "x__Heave")
+
+
+def test_topology_names_every_body_and_joint():
+    words = {text.get_text() for text in plot.topology(made_system()).axes[0].texts}
+    assert {"world", "one", "two", "three", "float", "hinge 0", "hinge 1"} <= words
+
+
+def test_names_are_not_taken_for_formulas(tmp_path):
+    run = made_run(HOSTILE, duration=30.0)
+    for fig in (plot.motion(run), plot.timeseries(run), plot.topology(made_system(HOSTILE))):
+        assert plot.to_png(fig).startswith(b"\x89PNG")
+
+
+def test_figures_are_kept_as_files(run, tmp_path):
+    fig = plot.energy(run)
+    assert plot.write_figure(fig, tmp_path / "a.svg").read_text().startswith("<?xml")
+    assert fig._repr_png_().startswith(b"\x89PNG")
+    with pytest.raises(sw.SwelltreeError, match=r"kept as \.png, \.svg or \.pdf"):
+        plot.write_figure(fig, tmp_path / "a.jpg")

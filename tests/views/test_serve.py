@@ -1,0 +1,49 @@
+"""The server: one page, this machine only."""
+
+import http.client
+from urllib.parse import urlsplit
+
+import pytest
+
+from swelltree.views.serve import serve
+
+
+@pytest.fixture
+def served():
+    page = serve("<p>hello</p>")
+    yield page
+    page.close()
+
+
+def ask(served, method="GET", path="/", **headers):
+    place = urlsplit(served.url)
+    connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=5)
+    connection.putrequest(method, path, skip_host="Host" in headers)
+    for key, value in headers.items():
+        connection.putheader(key, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_the_page_is_served_on_the_loopback_address(served):
+    assert served.url.startswith("http://127.0.0.1:")
+    assert ask(served) == (200, "<p>hello</p>")
+    assert ask(served, "HEAD") == (200, "")
+
+
+def test_there_is_nothing_else(served):
+    for path in ("/x", "/..", "/../../etc/passwd", "/?list", "/index.html"):
+        assert ask(served, path=path)[0] == 404
+    for method in ("POST", "PUT", "DELETE"):
+        assert ask(served, method)[0] == 501
+
+
+def test_other_names_for_this_machine_are_turned_away(served):
+    assert ask(served, Host="evil.example")[0] == 403
+
+
+def test_ports_differ_from_page_to_page(served):
+    other = serve("x")
+    assert other.url != served.url
+    other.close()
