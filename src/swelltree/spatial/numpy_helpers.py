@@ -57,11 +57,8 @@ def inside(shape: Any, start: np.ndarray, sizes: Any, map_: Any) -> np.ndarray:
     return good
 
 
-def scattered(
-    x: np.ndarray,
+def windows(
     start: np.ndarray,
-    updates: np.ndarray,
-    kind: str,
     shape: Any,
     sizes: Any,
     map_: Any,
@@ -69,14 +66,22 @@ def scattered(
     drop: Any,
     order: Any,
     skips: bool,
-) -> np.ndarray:
-    """x with updates put, added or multiplied at windows; those outside are skipped or moved in."""
-    out = np.array(x, order="C")
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Flat places of the windows of a scatter, and which of them count; None: all."""
     flat = places(shape, start, sizes, map_, batch).squeeze(drop).transpose(order).T
-    if skips:
-        good = inside(shape, start, sizes, map_)
-        good = good.reshape(good.shape + (1,) * len(sizes)).squeeze(drop).transpose(order).T
-        good = np.broadcast_to(good, flat.shape)
+    good = inside(shape, start, sizes, map_) if skips else None
+    if good is None or good.all():
+        return np.ascontiguousarray(flat), None
+    good = good.reshape(good.shape + (1,) * len(sizes)).squeeze(drop).transpose(order).T
+    return flat, np.broadcast_to(good, flat.shape)
+
+
+def scattered(
+    x: np.ndarray, updates: np.ndarray, kind: str, flat: np.ndarray, good: np.ndarray | None
+) -> np.ndarray:
+    """x with updates put, added or multiplied at flat places."""
+    out = np.array(x, order="C")
+    if good is not None:
         flat, updates = flat[good], np.broadcast_to(updates, good.shape)[good]
     if kind == "scatter":
         out.reshape(-1)[flat] = updates

@@ -607,10 +607,13 @@ def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
             order.append(starts)
             starts += 1
     drop = tuple(outer + d for d in sorted(gone))
-    own = w.keep((shape, sizes, map_, batch, drop, tuple(order), _mode(eqn) == "FILL_OR_DROP"))
-    refs = (w.full(x), w.full(start), w.full(updates))
-    text = f"h.scattered({{0}}, {{1}}.T, {{2}}, '{eqn.primitive.name}', *{own})"
-    return w.emit(text, refs, shape, shape, dtype)
+    how = (shape, sizes, map_, batch, drop, tuple(order), _mode(eqn) == "FILL_OR_DROP")
+    kind, refs = eqn.primitive.name, (w.full(x), w.full(updates))
+    if start.value is not None:
+        own = w.keep(helpers.windows(start.known(), *how))
+        return w.emit(f"h.scattered({{0}}, {{1}}, '{kind}', *{own})", refs, shape, shape, dtype)
+    text = f"h.scattered({{0}}, {{1}}, '{kind}', *h.windows({{2}}.T, *{w.keep(how)}))"
+    return w.emit(text, (*refs, w.full(start)), shape, shape, dtype)
 
 
 @rule("dynamic_slice")

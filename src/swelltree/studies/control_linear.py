@@ -240,15 +240,12 @@ def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Any, int]:
 def power_bound(port: Port, waves_alone: np.ndarray) -> float:
     """Most power that any force can take: sum of F^H (Re Z)^-1 F / 8 over the harmonics [W]."""
     even = 0.5 * (port.mobility + np.conj(np.swapaxes(port.mobility, 1, 2)))
-    total = 0.0
-    for Y, v in zip(even, waves_alone, strict=True):
-        if np.abs(v).max() == 0.0:
-            continue
-        found = np.linalg.lstsq(Y, v, rcond=1e-14)[0]
-        if np.abs(Y @ found - v).max() > 1e-6 * np.abs(v).max():
-            return np.inf
-        total += float(np.real(np.conj(v) @ found)) / 8.0
-    return total
+    moved = np.abs(waves_alone).max(axis=1)
+    Y, v = even[moved > 0.0], waves_alone[moved > 0.0][..., None]
+    found = np.linalg.pinv(Y, rcond=1e-14, hermitian=True) @ v
+    if (np.abs(Y @ found - v).max(axis=(1, 2)) > 1e-6 * moved[moved > 0.0]).any():
+        return np.inf
+    return float(np.real(np.conj(v) * found).sum()) / 8.0
 
 
 def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Any, Any, Any]:

@@ -7,12 +7,13 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -178,7 +179,7 @@ def optimal_control(
     port: Port | None = None
     results = []
     # matrices of some hundred rows: threads of the linear algebra would only wait
-    with threadpool_limits(limits=1):
+    with _threads().limit(limits=1):
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
@@ -199,6 +200,12 @@ def optimal_control(
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)
+
+
+@functools.lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    """The libraries with threads; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _still(model: Model) -> Model:
