@@ -80,7 +80,9 @@ def test_snap_takes_the_energy_of_a_plastic_impact_and_does_not_rebound():
 def test_elastic_line_without_mass_is_a_spring():
     body = ball(position=(3.0, 0.0, -10.0))
     line = sw.Line("rope", (0, 0, 0), body, 10.0, sw.LineType("r", 0.01, 1e-4, EA=5e5), segments=1)
-    spring = sw.SpringDamper("rope", sw.WORLD.at(0, 0, 0), body, stiffness=5e4, rest_length=10.0)
+    spring = sw.SpringDamper(
+        "rope", sw.WORLD.at(0, 0, 0), body, stiffness=5e4, rest_length=10.0, tension_only=True
+    )
     system = sw.System(
         "spring",
         bodies=[body],
@@ -110,7 +112,7 @@ def test_lines_never_create_energy_in_a_shock(axial):
     a = sw.Body("a", mass=1e5, inertia=(1e6, 2e6, 2e6))
     b = sw.Body("b", mass=1e5, inertia=(1e6, 2e6, 2e6), position=(10, 0, 0))
     rope = sw.LineType("rope", 0.1, 50.0, EA=1e8)
-    ends = [(-60.0, 0, -5.0), (5.0, 60.0, 0.0), (70.0, -5.0, 3.0)]
+    ends = [(-60.0, 0, -5.0), (5.0, 58.0, 0.0), (70.0, -5.0, 3.0)]
     on = [a.at(-5, 0, 0), a.at(5, 2, 1), b.at(5, 0, 0)]
     lines = [
         sw.Line(f"l{k}", end, point, 57.0, rope, segments=6, axial=axial)
@@ -319,7 +321,6 @@ def test_inextensible_line_that_is_pulled_too_far_is_named():
 
 
 def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
-    hull = sw.Box(length=4.0, width=3.0, height=2.0, draft=1.0)
     body = sw.Body(
         "box", mass=5e4, inertia=(8e4, 1e5, 1.5e5), position=(0, 0, -8.0), displaced_volume=24.0
     )
@@ -332,7 +333,6 @@ def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
         contacts=[sw.SeabedContact("feet", body, at=corners)],
         seabed=sw.Seabed(friction=0.4),
     )
-    del hull
     run = sw.simulate(
         sw.compile(system), duration=6.0, output_step=0.05, step=0.05, start="described"
     )
