@@ -35,6 +35,7 @@ from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
+STALLED = 1e-8  # m: a residual below this that falls no more is rounding
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -232,7 +233,9 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
-        done = (error < form.tolerance) | sure
+        # rounding ends what Newton's method can do
+        stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
+        done = (error < form.tolerance) | sure | stalled
         # a step that made things much worse is taken back by half
         worse = (error > 4.0 * it.error) & (it.count > 0)
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
@@ -364,7 +367,7 @@ def _finished(
         touching, _ = contact_forces(model.lines, setup, walk, now, three, y, contact)
     power = jnp.concatenate([power, driven_power(model, form, walk.t, lam)])
     after = Walk(
-        t=walk.t + setup.h,
+        t=walk.t + setup.ahead,
         pose=three.next,
         v_minus=three.v_plus,
         q=q,
