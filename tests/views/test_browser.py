@@ -168,6 +168,16 @@ def test_a_body_is_picked_and_its_channels_are_shown(page, run):
     assert page.locator("#chosen .plot canvas").count() == 1
 
 
+def test_a_line_is_picked(page):
+    page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
+    page.evaluate("swelltree.set({ selected: null })")
+    at(page, 20.0)
+    x, y = page.evaluate("swelltree.screenAt(swelltree.node(1, 5))")
+    page.mouse.click(x, y)
+    assert page.evaluate("swelltree.state.selected") == {"kind": "line", "name": "line 1"}
+    assert page.locator("#chosen tbody tr").count() >= 2
+
+
 def test_hostile_names_are_shown_as_text(page):
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert page.locator("h1").inner_text() == NAMES[0]

@@ -12,6 +12,7 @@ from swelltree.results.sea import sea_of
 from swelltree.results.summary import budget, relative_residual, warnings_of
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
+from swelltree.views.scene import segment_tension
 from swelltree.views.units import power_text, prefixed
 
 if TYPE_CHECKING:
@@ -51,10 +52,11 @@ def chips(dataset: xr.Dataset) -> str:
     if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
         mean = sum(row[1] for row in mean_books(dataset))
         values["mean absorbed power"] = power_text(mean)
-    if "line_tension" in dataset:
-        unit, factor = prefixed("N", float(np.nanmax(dataset["line_tension"].values)))
-        top = float(np.nanmax(dataset["line_tension"].values)) * factor
-        values["greatest line tension"] = f"{top:.3g} {unit}"
+    tension = segment_tension(dataset)
+    if tension is not None:
+        top = float(np.nanmax(tension.values, initial=0.0))
+        unit, factor = prefixed("N", top)
+        values["greatest line tension"] = f"{top * factor:.3g} {unit}"
     if "body" in dataset.dims:
         count = dataset.sizes["body"]
         values["bodies" if count > 1 else "body"] = str(count)

@@ -297,6 +297,7 @@ function probe(times) {
     node: (line, node) => stage.lines.node(line, node, state.time),
     elevation: (t, x, y) => elevation(state.clip.waves, t, x, y),
     screen: (name) => stage.screenOf(name),
+    screenAt: (point) => stage.screenAt(point),
     draw() {
       stage.touch();
       stage.draw();
