@@ -45,7 +45,8 @@ def moored(segments: int, EA: float) -> sw.System:
     for k, angle in enumerate(np.deg2rad([180.0, 60.0, -60.0])):
         away = np.array([np.cos(angle), np.sin(angle)])
         anchor = (*(away * (RADIUS + REACH)).tolist(), -DEPTH)
-        fairlead = FLOAT.at(*(away * RADIUS).tolist(), FAIRLEAD)
+        x, y = (away * RADIUS).tolist()
+        fairlead = FLOAT.at(x, y, FAIRLEAD)
         lines.append(sw.Line(f"line{k + 1}", anchor, fairlead, LENGTH, kind, segments=segments))
     return sw.System(
         "moored",
@@ -205,13 +206,13 @@ def main() -> None:
             seen = run_peer(chosen.peer, peer_runs(folder, cases), folder)
         for segments, EA in cases:
             key = f"{segments}/{EA:g}"
-            reference = seen.get(f"{key}/reference")
+            reference = seen.get(f"{key}/reference", np.zeros(0))
             for run in [k for k in seen if k.startswith(f"{key}/") and not k.endswith("/cpu")]:
                 word = "MoorDyn " + run.removeprefix(f"{key}/")
                 print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
             for step in STEPS:
                 tension, cpu, first = ours(segments, EA, step)
-                own = tension if reference is None else reference
+                own = reference if reference.size else tension
                 print(
                     row(key, f"swelltree step {step:g} (first {first:.0f} s)", cpu, tension, own),
                     flush=True,

@@ -23,7 +23,7 @@ from swelltree.two_step.run import compiled_run, empty_samples, going, single_st
 from swelltree.two_step.start import at_rest, begun, force_derivatives, motion_at, set_up
 from swelltree.two_step.walk import Form, Walk, form_of
 
-STARTS = ("equilibrium", "described")
+STARTS = ("equilibrium", "described", "cold")
 PER_PERIOD = 150  # steps in the peak period of a sea
 PER_OWN_PERIOD = 40  # steps in the shortest period of a body
 LONGEST, SHORTEST = 0.1, 1e-3  # s
@@ -180,17 +180,31 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
     if start not in STARTS:
         raise SwelltreeError(
             f"start {start!r} is not known.{suggest(start, STARTS)} "
-            "With dynamic lines a run starts from 'equilibrium' or 'described'."
+            "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold'."
         )
+    if start == "cold" or (start == "described" and model.lines is None):
+        cold = at_rest(model, how.form)
+        return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
     hold = start == "described"
-    if hold and model.lines is None:
-        return at_rest(model, how.form)
     rest = to_rest(model, how.form, how.width, hold=hold).walk
     if not hold:
         return rest
     moving = at_rest(model, how.form)
     h, lines = how.step, rest.lines
     return replace(rest, v_minus=moving.v_minus, lines=_carried(model, moving, lines, h))
+
+
+def straight_lines(model: Model, walk: Walk) -> Any:
+    """Lines drawn straight between their ends, at rest."""
+    arrays, lines = model.lines.arrays, walk.lines
+    if arrays is None:
+        return lines
+    used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
+    length = np.asarray(arrays.rest_length) * used
+    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
+    part = (part / part[:, -1:])[:, :, None]
+    q = (1.0 - part) * lines.q[:, :1] + part * lines.q[:, -1:]
+    return replace(lines, q=q, q_last=q)
 
 
 def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:

@@ -187,7 +187,8 @@ def simulate(
         step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
             the waves and the bodies' periods if not given.
         start: another initial phase than the assembled one. With dynamic lines "equilibrium" (the
-            default: bodies and lines at rest) or "described" (bodies as described, lines at rest).
+            default: bodies and lines at rest) or "described" (bodies as described, lines at rest)
+            or "cold" (lines drawn straight between their ends).
         checkpoint: folder that keeps the run chunk by chunk.
         resume: continue from that folder.
         progress: show a progress bar; by default on a terminal.
