@@ -127,6 +127,15 @@ def test_it_plays_and_pauses(page):
     page.keyboard.press("Space")
     page.keyboard.press("Home")
     assert page.evaluate("swelltree.state.time") == 0.0
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("swelltree.state.time") == pytest.approx(0.1)
+    before = page.evaluate("swelltree.stage.camera.position.toArray()")
+    page.keyboard.press("Shift+ArrowLeft")
+    turned = page.evaluate("swelltree.stage.camera.position.toArray()")
+    assert np.linalg.norm(np.subtract(turned, before)) > 0.1
+    assert page.evaluate("swelltree.state.time") == pytest.approx(0.1)
+    page.keyboard.press("1")
+    assert page.evaluate("swelltree.stage.camera.position.toArray()") == pytest.approx(before)
 
 
 def test_scrubbing_moves_the_cursor_in_the_plots(page):

@@ -229,7 +229,7 @@ function start() {
     }
     fillClipChoice();
     $("clip").addEventListener("change", (event) => chooseClip(clips[Number(event.target.value)]));
-    connect(stage ?? { look() {} });
+    connect(stage ?? { look() {}, zoom() {} });
     chooseClip(clips[0]);
     if (!data.runs.length) for (const rao of data.raos) $("plots").append(raoSection(rao));
     if (!data.runs.length) linkSections();

@@ -238,6 +238,14 @@ export class Stage {
     this.touch();
   }
 
+  /** Nearer (below one) or farther (above one). */
+  zoom(factor) {
+    const away = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(away);
+    this.controls.update();
+    this.touch();
+  }
+
   startFollowing() {
     const body = this.made?.find((row) => row.name === state.follow);
     this.followed = body ? { body, last: body.group.position.clone() } : null;
