@@ -9,7 +9,8 @@ millisecond coupling, because MoorDyn holds the velocity of the fairlead over a 
 long ones send shocks into the line. It is given the velocity that leads to the next place, which
 halves these. "Own error" is against our own run with a fine step: the two codes lump drag, bed and
 directions at nodes differently and do not meet at a finite number of segments. CPU seconds per
-simulated second, one thread, without what comes before the steps.
+simulated second, one thread, without what comes before the steps. Without MoorDyn only our side
+runs, against its own fine step.
 """
 
 from __future__ import annotations
@@ -244,7 +245,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         seen = {}
-        if chosen.peer is not None:
+        if chosen.peer is not None and Path(chosen.peer).exists():
             seen = run_peer(chosen.peer, peer_runs(folder, cases), folder)
         for segments, EA in cases:
             key = f"{segments}/{EA:g}"
