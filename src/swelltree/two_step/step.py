@@ -358,7 +358,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y, tie)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -402,7 +402,14 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array, tie: Array
+    model: Model,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    it: Iterate,
+    after: Pose,
+    y: Array,
+    tie: Array,
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
@@ -410,8 +417,10 @@ def _finished_lines(
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
     if model.lines.arrays.bending:
-        here = end_positions(model.lines, walk.pose, lines.y)[:, 2:]
-        beyond = here, here
+        last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
+        here = end_positions(model.lines, walk.pose, lines.y)
+        ahead = end_positions(model.lines, after, y)
+        beyond = last[:, 2:], here[:, 2:], ahead[:, 2:]
     found = report(
         model.lines.arrays,
         now.frozen,
@@ -432,5 +441,5 @@ def _finished_lines(
         moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    after = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    return moved_on, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
