@@ -94,7 +94,8 @@ def plan(
         raise SwelltreeError(
             f"output_step {output:g} s is not a multiple of step {step:g} s. Change one of them."
         )
-    return Plan(form_of(model, formulation), output / every, every, solver, chunk)
+    form = replace(form_of(model, formulation), interior_point=solver == "interior_point")
+    return Plan(form, output / every, every, solver, chunk)
 
 
 def default_step(model: Model, waves: Any) -> float:
@@ -251,7 +252,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             now, samples = run(model, setup, now, samples, *limits)
             if bool(now.ok):
                 break
-            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.solver)
+            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.width)
             if saved is None:
                 code, t_fail = Code.NO_PROGRESS, float(now.walk.t)
                 break
