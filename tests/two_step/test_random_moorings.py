@@ -22,7 +22,7 @@ def random_mooring(seed: int) -> tuple[sw.System, sw.IrregularSea]:
     body = sw.Body(
         "float",
         mass=mass,
-        inertia=tuple(mass * size**2 * rng.uniform(0.1, 0.4, 3)),
+        inertia=tuple(mass * size**2 * rng.uniform(0.15, 0.28, 3)),
         displaced_volume=volume,
         position=(0, 0, -0.3 * size),
     )
@@ -69,10 +69,14 @@ def random_mooring(seed: int) -> tuple[sw.System, sw.IrregularSea]:
 
 def check(seed: int) -> None:
     system, sea = random_mooring(seed)
+    message = ""
     try:
         run = sw.simulate(sw.compile(system), sea, duration=10.0, output_step=0.5, step=0.1)
     except sw.SwelltreeError as error:
-        assert "line '" in str(error) or "equilibrium" in str(error)
+        message = str(error)
+        run = None
+    if run is None:
+        assert "line '" in message or "equilibrium" in message
         return
     assert np.isfinite(run.position.values).all()
     assert np.isfinite(run.line_tension.values).all()
