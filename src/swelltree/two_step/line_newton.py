@@ -25,7 +25,7 @@ from swelltree.two_step.line_points import (
 )
 from swelltree.two_step.line_rows import LineRows, assemble
 
-FULL = 15  # evaluations with whole steps: the residual may rise while segments change sides
+MEMORY = 6  # the residual may rise while segments change sides, but not above the last few
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 
 
@@ -191,7 +191,8 @@ def newton(
 ) -> tuple[Iterate, Array, Array]:
     """Solve a step from a guess; the iterate, its error per line [m] and the iterations used.
 
-    Later steps that do not lower the residual are halved; tracing sees rows and sweep once.
+    A step is halved until the residual is below the largest of the last few (Grippo et al. 1986);
+    tracing sees rows and sweep once.
 
     Args:
         step: what is given.
@@ -208,23 +209,25 @@ def newton(
         return jnp.any(~(error <= tolerance)) & (k < max_iterations)
 
     def iterate(state):
-        base, du, t, merit_before, error_before, k = state
+        base, du, t, recent, error_before, k = state
         trial = _moved(base, du, t)
         rows, at, error, merit = rows_at(step, trial)
-        good = (merit <= merit_before * (1.0 - 1e-3 * t)) | (error <= tolerance)
-        good = good | (((t < SHORTEST) | (k < FULL)) & jnp.isfinite(merit))
+        good = (merit <= jnp.max(recent, 0) * (1.0 - 1e-3 * t)) | (error <= tolerance)
+        good = good | ((t < SHORTEST) & jnp.isfinite(merit))
+        later = jnp.concatenate([recent[1:], merit[None]])
+        later = jnp.where(k == 0, merit[None], later)
         wanted = jnp.any(good & ~(error <= tolerance))
         new = jax.lax.cond(wanted, lambda: direction(step, rows, at), lambda: du)
         return (
             _chosen(good, trial, base),
             _chosen(good, new, du),
             jnp.where(good, 1.0, 0.5 * t),
-            jnp.where(good, merit, merit_before),
+            jnp.where(good, later, recent),
             jnp.where(good, error, error_before),
             k + 1,
         )
 
-    first = (u, none, jnp.ones(lines), big, big, jnp.asarray(0))
+    first = (u, none, jnp.ones(lines), jnp.full((MEMORY, lines), jnp.inf), big, jnp.asarray(0))
     u, _, _, _, error, k = jax.lax.while_loop(unfinished, iterate, first)
     return u, error, k
 

@@ -74,7 +74,8 @@ def stretch_law(
         theta: 1/2 to 1.
 
     Returns:
-        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that length, so that
+        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that
+        length, so that
         they multiply d_- and d_+.
     """
     (l_minus, l_plus), (L_minus, L_plus) = lengths, rest
