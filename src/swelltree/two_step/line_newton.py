@@ -26,6 +26,7 @@ from swelltree.two_step.line_points import (
 from swelltree.two_step.line_rows import LineRows, assemble
 
 MEMORY = 6  # the residual may rise while segments change sides, but not above the last few
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 
 
@@ -105,7 +106,7 @@ def before(step: Step, u: Iterate) -> tuple[Array, Array]:
 
 
 def rows_at(
-    step: Step, u: Iterate, slack: Slacks | None = None
+    step: Step, u: Iterate, slack: Slacks | None = None, secant: Any = 0.0
 ) -> tuple[LineRows, PointRows, Array, Array]:
     """Rows of lines and points, the largest scaled residual and the merit of each line."""
     q_minus, x_minus = before(step, u)
@@ -123,6 +124,7 @@ def rows_at(
         step.start,
         step.beyond,
         None if slack is None else slack.lines,
+        secant,
     )
     n = step.lines.n
     at_A = (jnp.arange(n + 1) <= step.lines.first[:, None]).astype(float)
@@ -141,6 +143,7 @@ def rows_at(
         step.theta,
         step.start,
         None if slack is None else (slack.points, slack.points_target),
+        secant,
     )
     error, merit = rows.error, rows.merit
     if step.points.any_free:  # everything hangs together
@@ -211,7 +214,9 @@ def newton(
     def iterate(state):
         base, du, t, recent, error_before, k = state
         trial = _moved(base, du, t)
-        rows, at, error, merit = rows_at(step, trial)
+        # friction that keeps changing its side: take its secant for a while
+        secant = jnp.where(k % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+        rows, at, error, merit = rows_at(step, trial, None, secant)
         good = (merit <= jnp.max(recent, 0) * (1.0 - 1e-3 * t)) | (error <= tolerance)
         good = good | ((t < SHORTEST) & jnp.isfinite(merit))
         later = jnp.concatenate([recent[1:], merit[None]])
