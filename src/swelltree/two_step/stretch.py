@@ -164,3 +164,15 @@ def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
     slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
     part = jnp.clip((p / rest)[:, None], low, high) - low
     return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
+
+
+def static_multipliers(lines: LineArrays, q: Array) -> Array:
+    """Multipliers of elastic segments as they lie (line, segment) [N]: a first guess at a start.
+
+    Args:
+        lines: all lines.
+        q: positions of their nodes (line, node, 3) [m].
+    """
+    length = jnp.sqrt(jnp.sum((q[:, 1:] - q[:, :-1]) ** 2, -1) + 1e-20)
+    p = jnp.maximum(length - lines.rest_length, 0.0)
+    return jnp.where(jnp.isfinite(lines.EA), lines.EA, 0.0) * p / length
