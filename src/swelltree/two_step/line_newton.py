@@ -27,7 +27,8 @@ from swelltree.two_step.line_rows import LineRows, assemble
 from swelltree.two_step.mehrotra import Pairs
 from swelltree.two_step.mehrotra import interior_point as mehrotra
 
-FULL = 15  # evaluations with whole steps: the residual may rise while segments change sides
+MEMORY = 6  # the residual may rise while segments change sides, but not above the last few
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 
 
@@ -107,7 +108,7 @@ def before(step: Step, u: Iterate) -> tuple[Array, Array]:
 
 
 def rows_at(
-    step: Step, u: Iterate, slack: Slacks | None = None
+    step: Step, u: Iterate, slack: Slacks | None = None, secant: Any = 0.0
 ) -> tuple[LineRows, PointRows, Array, Array]:
     """Rows of lines and points, the largest scaled residual and the merit of each line."""
     q_minus, x_minus = before(step, u)
@@ -125,6 +126,7 @@ def rows_at(
         step.start,
         step.beyond,
         None if slack is None else slack.lines,
+        secant,
     )
     n = step.lines.n
     at_A = (jnp.arange(n + 1) <= step.lines.first[:, None]).astype(float)
@@ -143,6 +145,7 @@ def rows_at(
         step.theta,
         step.start,
         None if slack is None else (slack.points, slack.points_target),
+        secant,
     )
     error, merit = rows.error, rows.merit
     if step.points.any_free:  # everything hangs together
@@ -193,7 +196,8 @@ def newton(
 ) -> tuple[Iterate, Array, Array]:
     """Solve a step from a guess; the iterate, its error per line [m] and the iterations used.
 
-    Later steps that do not lower the residual are halved; tracing sees rows and sweep once.
+    A step is halved until the residual is below the largest of the last few (Grippo et al. 1986);
+    tracing sees rows and sweep once.
 
     Args:
         step: what is given.
@@ -210,23 +214,27 @@ def newton(
         return jnp.any(~(error <= tolerance)) & (k < max_iterations)
 
     def iterate(state):
-        base, du, t, merit_before, error_before, k = state
+        base, du, t, recent, error_before, k = state
         trial = _moved(base, du, t)
-        rows, at, error, merit = rows_at(step, trial)
-        good = (merit <= merit_before * (1.0 - 1e-3 * t)) | (error <= tolerance)
-        good = good | (((t < SHORTEST) | (k < FULL)) & jnp.isfinite(merit))
+        # friction that keeps changing its side: take its secant for a while
+        secant = jnp.where(k % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+        rows, at, error, merit = rows_at(step, trial, None, secant)
+        good = (merit <= jnp.max(recent, 0) * (1.0 - 1e-3 * t)) | (error <= tolerance)
+        good = good | ((t < SHORTEST) & jnp.isfinite(merit))
+        later = jnp.concatenate([recent[1:], merit[None]])
+        later = jnp.where(k == 0, merit[None], later)
         wanted = jnp.any(good & ~(error <= tolerance))
         new = jax.lax.cond(wanted, lambda: direction(step, rows, at), lambda: du)
         return (
             _chosen(good, trial, base),
             _chosen(good, new, du),
             jnp.where(good, 1.0, 0.5 * t),
-            jnp.where(good, merit, merit_before),
+            jnp.where(good, later, recent),
             jnp.where(good, error, error_before),
             k + 1,
         )
 
-    first = (u, none, jnp.ones(lines), big, big, jnp.asarray(0))
+    first = (u, none, jnp.ones(lines), jnp.full((MEMORY, lines), jnp.inf), big, jnp.asarray(0))
     u, _, _, _, error, k = jax.lax.while_loop(unfinished, iterate, first)
     return u, error, k
 
