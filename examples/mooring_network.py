@@ -70,7 +70,7 @@ def main(duration: float = 30.0) -> None:
     for line in result.line.values:
         own = tension.sel(line=line)
         print(f"{line:12s} {float(own.min()) / 1e3:7.1f} to {float(own.max()) / 1e3:7.1f} kN")
-    assert result.attrs["result"] == "success"
+    assert result.attrs["result"] == "success", result.attrs["message"]
     assert result.attrs["steps_rescued"] == 0
     assert float(result.penetration.max()) < 1e-6
     # nothing drifts away: the buoys stay within some metres of where they rested

@@ -102,7 +102,8 @@ def test_equilibrium_of_dynamic_lines_is_that_of_catenaries():
     )
     assert abs(still.position - catenary.position).max() < 0.05
     # the current carries the float along
-    assert float(rest.position.sel(dof="Surge")) > float(still.position.sel(dof="Surge")) + 0.05
+    surge = [float(x.position.sel(dof="Surge").isel(body=0)) for x in (rest, still)]
+    assert surge[0] > surge[1] + 0.05
 
 
 @pytest.mark.slow
@@ -196,10 +197,11 @@ def test_line_breaks_at_its_tension():
     model = sw.compile(system.replace(lines=weak))
     model = model.replace(start=dataclasses.replace(model.start, s=np.array([-3.0, 0, 0, 0, 0, 0])))
     run = sw.simulate(model, duration=20.0, output_step=0.25, step=0.05, start="described")
-    # it moves away from the anchor of the first line, which alone comes taut
-    broken = (run.fairlead_tension.values[-1] == 0.0).nonzero()[0]
-    assert broken.tolist() == [0]
-    assert run.fairlead_tension.values[:, 0].max() < 1.25 * rest
+    # it moves away from the anchor of the first line, which comes taut and breaks first
+    broken = run.fairlead_tension.values == 0.0
+    first = broken.any(axis=1).argmax()
+    assert broken[first].tolist() == [True, False, False]
+    assert run.fairlead_tension.values[:first, 0].max() < 1.25 * rest
     assert float(run.position.sel(dof="Surge").isel(body=0, time=-1)) < -5.0
 
 

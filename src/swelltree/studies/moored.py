@@ -209,7 +209,7 @@ def straight_lines(model: Model, walk: Walk) -> Any:
     part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
     part = (part / part[:, -1:])[:, :, None]
     q = (1.0 - part) * lines.q[:, :1] + part * lines.q[:, -1:]
-    return replace(lines, q=q, q_last=q)
+    return replace(lines, q=q, q_last=q, mu=0.0 * lines.mu)
 
 
 def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
@@ -327,6 +327,7 @@ def simulate_moored(
         checkpoint=checkpoint,
         resume=resume,
         key=key,
+        like=empty_samples(model, how.form, walk, chunk),
     )
     watch.join()
     message = run.message

@@ -13,6 +13,8 @@ from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
+NEARLY = 0.02  # of its length: a line that fails this near to its end is too short
+
 
 def rescued(
     step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, width: int
@@ -73,7 +75,7 @@ def why(model: Model, walk: Walk) -> str:
         stiff = ~np.isfinite(np.asarray(arrays.EA)).any(axis=1)
         over = np.where(stiff, gap - length, -np.inf)
         k = int(over.argmax())
-        if over[k] > -1e-3 * length[k]:
+        if over[k] > -NEARLY * length[k]:
             return (
                 f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
                 "give EA or lengthen it."

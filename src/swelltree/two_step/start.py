@@ -234,7 +234,7 @@ def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    return LineWalk(q, q, np.zeros((len(q), q.shape[1] - 1)), np.zeros(q.shape[:2]), y, y)
+    return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y)
 
 
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:

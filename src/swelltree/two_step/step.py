@@ -39,6 +39,8 @@ from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 POLISHING = 2  # Newton steps that carry derivatives
 INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 STALLED = 1e-8  # m: a residual below this that falls no more is rounding
+MEMORY = 6  # residuals that count for the next step's leave
+SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -90,12 +92,25 @@ class Iterate:
     """Where Newton's method is."""
 
     at: Unknowns
-    change: Unknowns  # the last one
+    change: Unknowns  # the next one
+    share: Array  # of it that is tried
+    recent: Array  # (MEMORY,) sums of squares of the last residuals
     error: Array
     count: Array
     done: Array
     power: Array
     end_force: Any  # (line, point, 3) predicted after the change
+
+
+@pytree()
+class Direction:
+    """One evaluation of Newton's method."""
+
+    change: Unknowns
+    error: Array  # largest residual before it [m, rad]
+    merit: Array  # sum of squares
+    power: Array
+    end_force: Any  # (line, point, 3) after it, or None
 
 
 def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
@@ -110,8 +125,9 @@ def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, S
     found = jax.lax.stop_gradient(search(still[0], form, *still[1:]))
     at, power, end_force = found.at, found.power, found.end_force
     for _ in range(POLISHING):
-        change, _, power, end_force = newton(model, form, setup, walk, now, at, held=True)
-        at = changed(model, form, setup, walk, at, change)
+        last = newton(model, form, setup, walk, now, at, held=True)
+        at = changed(model, form, setup, walk, at, last.change)
+        power, end_force = last.power, last.end_force
     it = replace(found, at=at, power=power, end_force=end_force)
     return _finished(model, form, setup, walk, now, it)
 
@@ -202,15 +218,15 @@ def newton(
     at: Unknowns,
     held: bool = False,
     rows: LineRows | None = None,
-) -> tuple[Unknowns, Array, Array, Any]:
+) -> Direction:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
     value, J, power, cond = evaluate(model, form, setup, walk, now, at, held, rows)
     found = -jnp.linalg.solve(J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
-    error = jnp.abs(value).max()
+    error, merit = jnp.abs(value).max(), (value * value).sum()
     if cond is None:
-        return Unknowns(dx, None, None, None), error, power, None
+        return Direction(Unknowns(dx, None, None, None), error, merit, power, None)
     old = ends_after(model, form, setup, walk, at.x)
     d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
     flat = d_ends.reshape(d_ends.shape[0], -1)
@@ -223,7 +239,8 @@ def newton(
         dq, dmu, dnu = back_substitute(cond, d_ends)
         pull = jnp.einsum("lij,lj->li", cond.S, flat)
         end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
-    return Unknowns(dx, dq, dmu, dnu), jnp.maximum(error, cond.error.max()), power, end_force
+    error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
+    return Direction(Unknowns(dx, dq, dmu, dnu), error, merit, power, end_force)
 
 
 def changed(
@@ -241,27 +258,39 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
     """Newton's method from where the last step points."""
 
     def body(it: Iterate) -> Iterate:
-        change, error, power, end_force = newton(model, form, setup, walk, now, it.at)
+        part = jax.tree.map(lambda x: it.share * x, it.change)
+        trial = changed(model, form, setup, walk, it.at, part)
+        found = newton(model, form, setup, walk, now, trial)
+        error, merit = found.error, found.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
-        # a step that made things much worse is taken back by half
-        worse = (error > 4.0 * it.error) & (it.count > 0)
-        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
-        half = jax.tree.map(lambda x: 0.5 * x, it.change)
-        back = jax.tree.map(jnp.negative, half)
-        after = changed(model, form, setup, walk, it.at, pick(back, change))
-        error = jnp.where(worse, it.error, error)
-        count = it.count + 1
-        return Iterate(after, pick(half, change), error, count, done & ~worse, power, end_force)
+        # the residual may rise while lines change sides, but not above the last few
+        good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
+        good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
+        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
+        later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        return Iterate(
+            at=pick(trial, it.at),
+            change=pick(found.change, it.change),
+            share=jnp.where(good, 1.0, 0.5 * it.share),
+            recent=jnp.where(good, later, it.recent),
+            error=jnp.where(good, error, it.error),
+            count=it.count + 1,
+            done=done,
+            power=found.power,
+            end_force=found.end_force,
+        )
 
     def unfinished(it: Iterate) -> Array:
-        return ~it.done & (it.count < form.max_iterations) & ~jnp.isnan(it.error)
+        return ~it.done & (it.count < form.max_iterations)
 
-    return jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+    it = jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+    # the last correction costs nothing more
+    return replace(it, at=changed(model, form, setup, walk, it.at, it.change))
 
 
 def search_inside(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
@@ -298,7 +327,7 @@ def search_inside(model: Model, form: Form, setup: Setup, walk: Walk, now: Insta
     def direction(found: Any, add: list[Array]) -> Unknowns:
         u, rows = found
         rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
-        return newton(model, form, setup, walk, now, u, rows=rows)[0]
+        return newton(model, form, setup, walk, now, u, rows=rows).change
 
     def further(u: Unknowns, du: Unknowns, share: Array) -> Unknowns:
         part = jax.tree.map(lambda x: share * x, du)
@@ -308,9 +337,16 @@ def search_inside(model: Model, form: Form, setup: Setup, walk: Walk, now: Insta
         pairs, rows_at, direction, further, first.at, setup.tau, INSIDE, 2 * form.max_iterations
     )
     # the last correction, powers and end forces as the other solver has them
-    change, _, power, end_force = newton(model, form, setup, walk, now, u)
-    after = changed(model, form, setup, walk, u, change)
-    return Iterate(after, change, error, count, error <= INSIDE, power, end_force)
+    last = newton(model, form, setup, walk, now, u)
+    return replace(
+        first,
+        at=changed(model, form, setup, walk, u, last.change),
+        error=error,
+        count=count,
+        done=error <= INSIDE,
+        power=last.power,
+        end_force=last.end_force,
+    )
 
 
 def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
@@ -324,8 +360,17 @@ def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Inst
         end_force = jnp.zeros_like(ends)
     others = line_terms(model) + len(model.layout.drives)
     terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - others])
-    zero = jax.tree.map(jnp.zeros_like, at)
-    return Iterate(at, zero, jnp.array(jnp.inf), jnp.array(0), jnp.array(False), terms, end_force)
+    return Iterate(
+        at=at,
+        change=jax.tree.map(jnp.zeros_like, at),
+        share=jnp.array(1.0),
+        recent=jnp.full(MEMORY, jnp.inf),
+        error=jnp.array(jnp.inf),
+        count=jnp.array(0),
+        done=jnp.array(False),
+        power=terms,
+        end_force=end_force,
+    )
 
 
 def line_terms(model: Model) -> int:

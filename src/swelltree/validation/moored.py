@@ -48,7 +48,11 @@ def _energy(run: Any, mass: float, h: float) -> np.ndarray:
     return 0.5 * mass * (v**2).sum(1) + mass * 9.81 * 0.5 * (p[1:, 2] + p[:-1, 2])
 
 
-@case("lines", "pendulum on an inextensible line", "energy; m g (3 - 2 cos a) at the lowest point")
+@case(
+    "lines",
+    "pendulum on an inextensible line",
+    source="energy; m g (3 - 2 cos a) at the lowest point",
+)
 def pendulum() -> list[Check]:
     """60 s from 60 degrees with a step of 0.05 s."""
     angle = np.radians(60.0)
@@ -72,7 +76,9 @@ def pendulum() -> list[Check]:
     ]
 
 
-@case("lines", "snap of a falling body", "plastic impact: all momentum along the line is lost")
+@case(
+    "lines", "snap of a falling body", source="plastic impact: all momentum along the line is lost"
+)
 def snap() -> list[Check]:
     """2 t fall 1 m until 20 m of line come taut."""
     h = 0.02
@@ -109,7 +115,7 @@ def _kicked(axial: str) -> Model:
     return model.replace(start=dataclasses.replace(model.start, s=s))
 
 
-@case("lines", "shock of hinged bodies on lines in vacuum", "no energy is created")
+@case("lines", "shock of hinged bodies on lines in vacuum", source="no energy is created")
 def shock() -> list[Check]:
     """Lines at rest are hit by moving bodies; elastic and inextensible."""
     h, checks = 0.05, []
@@ -164,7 +170,7 @@ def moored_float(axial: str = "elastic", segments: int = 20) -> Model:
     )
 
 
-@case("lines", "float on three lines from a cold start", "order 2 of heave; no failed step")
+@case("lines", "float on three lines from a cold start", source="order 2 of heave; no failed step")
 def cold_start() -> list[Check]:
     """Lines drawn straight, wave of 1.5 m and 10 s, sheared current; steps 0.1, 0.05, 0.025 s."""
     wave = RegularWave(amplitude=1.5, period=10.0, ramp=20.0)
@@ -184,7 +190,7 @@ def cold_start() -> list[Check]:
     return checks
 
 
-@case("lines", "interior point and Newton", "the same steps by two solvers")
+@case("lines", "interior point and Newton", source="the same steps by two solvers")
 def two_solvers() -> list[Check]:
     """A float on inextensible lines, 10 s."""
     model = moored_float("inextensible", 6)
@@ -197,7 +203,9 @@ def two_solvers() -> list[Check]:
     return [Check("difference of position", gap, 1e-8, "m", "tolerance of the solvers")]
 
 
-@case("lines", "joint coordinates and multipliers with lines", "the same motion in two forms")
+@case(
+    "lines", "joint coordinates and multipliers with lines", source="the same motion in two forms"
+)
 def two_forms() -> list[Check]:
     """Two hinged bodies with a PTO on two lines, in waves."""
     a = Body("a", mass=2e5, inertia=(2e6, 2e6, 2e6), displaced_volume=200.0)
@@ -227,7 +235,7 @@ def two_forms() -> list[Check]:
     return [Check("difference of position", gap, 1e-8, "m", "same equations")]
 
 
-@case("lines", "rest of dynamic lines and catenaries", "n segments converge to the catenary")
+@case("lines", "rest of dynamic lines and catenaries", source="n segments converge to the catenary")
 def rest_of_lines() -> list[Check]:
     """Fairlead tension of 10, 20 and 40 segments."""
     from swelltree.model.dynamic_lines import with_static_lines
