@@ -10,6 +10,7 @@ from flow import group_loads, yaw
 from support import refdata
 from swelltree.model.kinematics import forward
 from swelltree.validation import rods
+from swelltree.validation.rm3_moored import rm3_moored
 
 RHO, G = 1025.0, 9.81
 
@@ -119,6 +120,7 @@ def test_case_passes(run):
     [
         (rods.moordyn_rods, "moor_moordyn_f"),
         pytest.param(rods.pinned_floating_rods, "moor_analytic", marks=pytest.mark.slow),
+        pytest.param(rm3_moored, "ts_rm3_moored_input", marks=pytest.mark.slow),
         pytest.param(rods.hanging_rod, "moor_analytic", marks=pytest.mark.slow),
         pytest.param(rods.moordyn_mass_on_a_line, "moor_moordyn_f", marks=pytest.mark.slow),
     ],

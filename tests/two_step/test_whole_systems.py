@@ -127,5 +127,7 @@ def test_solver_of_lines_refuses_other_formulations():
 
 
 def test_output_step_must_be_a_multiple_of_the_step():
-    with pytest.raises(sw.SwelltreeError, match=r"output_step 0\.1 s is not a multiple of step 0\.03"):
+    with pytest.raises(
+        sw.SwelltreeError, match=r"output_step 0\.1 s is not a multiple of step 0\.03"
+    ):
         sw.simulate(tumbling(), duration=1.0, output_step=0.1, step=0.03, solver="two_step")

@@ -57,7 +57,8 @@ def lay(system: System, network: Network, stiffness: list[list[float]] | None = 
         for row, on_bed in zip(rests, anchored, strict=True)
     )
     sections = sections_of(system, parts, rests, EA)
-    pieces = Pieces(sections, bed, anchored, may_touch)
+    plain = not bed.slope.any() and not float(bed.friction) > 0.0
+    pieces = Pieces(sections, bed, anchored, may_touch, bool(plain))
     return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
 
 
@@ -76,7 +77,7 @@ def build_lines(
         for piece in network.pieces:
             _check(system, piece)
     laid = lay(system, network)
-    turned, bed = laid.turned, laid.pieces.bed
+    turned = laid.turned
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
     knots = tuple(knot.name for knot in network.junctions)
     return QuasiStaticLines(
@@ -98,7 +99,7 @@ def build_lines(
         end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
-        keeps_energy=not bed.slope.any() and not float(bed.friction) > 0.0,
+        keeps_energy=laid.pieces.plain,
     )
 
 
@@ -124,7 +125,7 @@ def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, f
 
 def system_has_bed(system: System) -> bool:
     """Is there a bed at all?"""
-    return system.seabed.depth is not None or np.isfinite(system.water.depth)
+    return system.seabed.depth is not None or bool(np.isfinite(system.water.depth))
 
 
 def bed_of(system: System) -> Bed:
@@ -179,7 +180,7 @@ def _check(system: System, piece: Piece) -> None:
 def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
     """Is a piece turned over, and does its lower end lie on the bed?"""
     heights = [_height(system, bed, piece, end) for end in (piece.A, piece.B)]
-    lies = [height is not None and height <= 0.0 for height in heights]
+    lies = [height is not None and bool(height <= 0.0) for height in heights]
     return lies[1] and not lies[0], lies[0] or lies[1]
 
 
@@ -195,7 +196,7 @@ def _height(system: System, bed: Bed, piece: Piece, end: End) -> float | None:
             f"its end at z = {z:g} m lies below the seabed, which is at {level:g} m there. "
             "Move the end, or give Seabed(depth=...)."
         )
-    return z - level - near
+    return float(z - level - near)
 
 
 def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:

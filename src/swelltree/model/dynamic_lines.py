@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from swelltree.model.describe_lines import build_lines
 from swelltree.model.forces.total import with_group
 from swelltree.model.layout import Layout
 from swelltree.model.line_arrays import LineArrays, stack_lines
-from swelltree.model.line_network import Knot, Network, Piece, line_network
+from swelltree.model.line_network import End, Knot, Network, Piece, line_network
 from swelltree.model.line_statics import static_network
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.system import System
@@ -22,7 +23,16 @@ BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
 
 
 @pytree(
-    "names", "lines", "end_body", "end_junction", "junctions", "contact_body", "contact_junction"
+    "tie_body",
+    "tie_junction",
+    "tie_line",
+    "names",
+    "lines",
+    "end_body",
+    "end_junction",
+    "junctions",
+    "contact_body",
+    "contact_junction",
 )
 class LineSystem:
     """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
@@ -49,6 +59,10 @@ class LineSystem:
     junctions: tuple[str, ...]
     contact_body: tuple[int, ...]  # (contact,), N: a junction
     contact_junction: tuple[int, ...]  # (contact,), J: none
+    tie_point: Array  # (tie, 3) in body axes, or in the world
+    tie_body: tuple[int, ...] = ()  # of ends that can be released, N: world
+    tie_junction: tuple[int, ...] = ()
+    tie_line: tuple[int, ...] = ()
     shape: Any = None  # (line, node, 3) at rest between the described ends, m
     static: Any = None  # the same lines as quasi_static_lines.QuasiStaticLines, for linear studies
 
@@ -74,9 +88,11 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         raise system.contacts[0].fail("the water has no depth. Give Water(depth=...) or a Seabed.")
     arrays = stack_lines([_line(piece) for piece in network.pieces]) if network.pieces else None
     bending = arrays is not None and arrays.bending
-    ends = [end for piece in network.pieces for end in _ends(system, piece, bending, layout)]
-    knots = network.junctions
     rest = _at_rest(system, network, arrays.n) if arrays is not None else None
+    network, ties = _with_ties(network)
+    knots = network.junctions
+    world, none = layout.n_bodies, len(knots)
+    ends = [end for piece in network.pieces for end in _ends(piece, bending, world, none)]
     points, areas, bodies, on_junction = _contacts(system, layout, network, bed)
 
     def column(name: str) -> np.ndarray:
@@ -90,7 +106,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         arrays=arrays,
         bed=bed,
         end_point=np.array([point for _, _, point in ends], float).reshape(-1, 3),
-        junction_position=np.zeros((0, 3)) if rest is None else rest[1],
+        junction_position=_first_positions(rest, len(ties)),
         junction_mass=column("mass"),
         junction_volume=column("volume"),
         junction_drag=column("drag_area"),
@@ -106,6 +122,10 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         junctions=tuple(knot.name for knot in knots),
         contact_body=bodies,
         contact_junction=on_junction,
+        tie_point=np.array([end.point for _, _, end in ties], float).reshape(-1, 3),
+        tie_body=tuple(end.index for _, _, end in ties),
+        tie_junction=tuple(junction for _, junction, _ in ties),
+        tie_line=tuple(k for k, _, _ in ties),
         shape=None if rest is None else rest[0],
         static=build_lines(system, layout, "dynamic"),
     )
@@ -163,16 +183,20 @@ def _line(piece: Piece) -> dict[str, Any]:
     inextensible = piece.line.axial == "inextensible"
     for part in piece.parts:
         kind, length = part.type, part.length / part.segments
-        EA = np.inf if inextensible else kind.initial_EA
+        EA = np.inf if inextensible else float(kind.initial_EA or np.inf)
         # fraction of the critical damping of one segment between its two halves of mass
         ratio = kind.damping_ratio
-        BA = kind.BA if ratio is None else ratio * length * np.sqrt(EA * kind.mass_per_length)
+        BA = (
+            (kind.BA or 0.0)
+            if ratio is None
+            else ratio * length * np.sqrt(EA * kind.mass_per_length)
+        )
         for _ in range(part.segments):
             for name in fields:
                 rows[name].append(getattr(kind, name))
             rows["rest_length"].append(length)
             rows["EA"].append(EA)
-            rows["kappa"].append(0.0 if inextensible or BA is None else BA / EA)
+            rows["kappa"].append(0.0 if inextensible else BA / EA)
             tables.append(kind.stretch)
     out: dict[str, Any] = {name: np.array(values, float) for name, values in rows.items()}
     out["segments"] = len(tables)
@@ -191,11 +215,37 @@ def _line(piece: Piece) -> dict[str, Any]:
     return out
 
 
-def _ends(
-    system: System, piece: Piece, bending: bool, layout: Layout
-) -> list[tuple[int, int, np.ndarray]]:
+def _with_ties(network: Network) -> tuple[Network, list[tuple[int, int, End]]]:
+    """Ends that can be released become junctions of their own, tied to where they were.
+
+    Returns the network, and piece, junction and former end of every tie.
+    """
+    pieces, knots = list(network.pieces), list(network.junctions)
+    ties: list[tuple[int, int, End]] = []
+    for k, piece in enumerate(network.pieces):
+        line = piece.line
+        if not piece.is_last or (line.release_time is None and line.release_tension is None):
+            continue
+        if piece.B.kind == "junction" or line.clamp_B is not None:
+            raise line.fail(
+                "it can be released from a body or fixed point to which it is pinned. "
+                "Change end B or leave the release out."
+            )
+        end = End("junction", len(knots), np.zeros(3))
+        ties.append((k, len(knots), piece.B))
+        knots.append(Knot(f"{line.name} end B", np.zeros(3)))
+        pieces[k] = replace(piece, B=end)
+    return Network(tuple(pieces), tuple(knots)), ties
+
+
+def _first_positions(rest: Any, ties: int) -> np.ndarray:
+    """Junctions at rest; those of ties come where their ends are."""
+    own = np.zeros((0, 3)) if rest is None else rest[1]
+    return np.concatenate([own, np.zeros((ties, 3))])
+
+
+def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int, int, np.ndarray]]:
     """Body (N: none), junction (J: none) and point of every point of a line."""
-    world, none = layout.n_bodies, len(_knots(system, layout))
     found = []
     for end in (piece.A, piece.B):
         if end.kind == "junction":
@@ -215,10 +265,6 @@ def _direction(axis: Any) -> np.ndarray:
     """Unit vector of an axis."""
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis, float)
     return vector / np.linalg.norm(vector)
-
-
-def _knots(system: System, layout: Layout) -> tuple[Knot, ...]:
-    return line_network(system, layout, "dynamic").junctions
 
 
 def _bed(system: System) -> Bed | None:

@@ -23,7 +23,7 @@ from swelltree.two_step.run import compiled_run, empty_samples, going, single_st
 from swelltree.two_step.start import at_rest, begun, force_derivatives, motion_at, set_up
 from swelltree.two_step.walk import Form, Walk, form_of
 
-STARTS = ("equilibrium", "described")
+STARTS = ("equilibrium", "described", "cold")
 PER_PERIOD = 150  # steps in the peak period of a sea
 PER_OWN_PERIOD = 40  # steps in the shortest period of a body
 LONGEST, SHORTEST = 0.1, 1e-3  # s
@@ -137,14 +137,21 @@ def derivatives_at(model: Model) -> Any:
 
 
 def without_waves(model: Model) -> Model:
-    """The same model in a sea of height zero: same shapes, so the same compiled program."""
+    """The same model in a sea of height zero, with lines that are not released.
+
+    All shapes stay, so the same compiled program serves.
+    """
     hydro = model.hydro
     if hydro is not None:
         hydro = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
     waves = model.sea.waves
     if waves is not None:
         waves = replace(waves, amplitude=0.0 * np.asarray(waves.amplitude))
-    return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves))
+    lines = model.lines
+    if lines is not None:
+        held = np.full(lines.release_time.shape, np.inf)
+        lines = replace(lines, release_time=held, release_tension=held)
+    return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves), lines=lines)
 
 
 def _flat(loads: Any) -> Any:
@@ -173,17 +180,35 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
     if start not in STARTS:
         raise SwelltreeError(
             f"start {start!r} is not known.{suggest(start, STARTS)} "
-            "With dynamic lines a run starts from 'equilibrium' or 'described'."
+            "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold'."
         )
+    if start == "cold" or (start == "described" and model.lines is None):
+        cold = at_rest(model, how.form)
+        return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
     hold = start == "described"
-    if hold and model.lines is None:
-        return at_rest(model, how.form)
     rest = to_rest(model, how.form, how.width, hold=hold).walk
     if not hold:
         return rest
     moving = at_rest(model, how.form)
     h, lines = how.step, rest.lines
-    return replace(rest, v_minus=moving.v_minus, lines=_carried(model, moving, lines, h))
+    # what held the bodies is gone
+    rest = replace(rest, lam=0.0 * rest.lam, contact=0.0 * rest.contact)
+    if lines is not None:
+        lines = _carried(model, moving, lines, h)
+    return replace(rest, v_minus=moving.v_minus, lines=lines)
+
+
+def straight_lines(model: Model, walk: Walk) -> Any:
+    """Lines drawn straight between their ends, at rest."""
+    arrays, lines = model.lines.arrays, walk.lines
+    if arrays is None:
+        return lines
+    used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
+    length = np.asarray(arrays.rest_length) * used
+    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
+    part = (part / part[:, -1:])[:, :, None]
+    q = (1.0 - part) * lines.q[:, :1] + part * lines.q[:, -1:]
+    return replace(lines, q=q, q_last=q)
 
 
 def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
@@ -214,7 +239,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
     """Function that runs one chunk: (carry, times) -> (carry, samples)."""
     run, single = compiled_run(how.form), single_step(how.form, how.width)
 
-    def advance(carry: Carry, _: np.ndarray) -> tuple[Carry, Any]:
+    def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
         now = carry.going
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))

@@ -59,7 +59,7 @@ def moored_traced(
     # one step serves all: towards rest, the trial before the first, and the run
     pairs = jax.tree.map(lambda *x: jnp.stack(x), (without_waves(model), rest), (model, run))
 
-    def step(walk: Walk, mode: Array) -> tuple[Walk, Any]:
+    def one(walk: Walk, mode: Array) -> tuple[Walk, Any]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
         after, sample = advance(now, form, setup, walk)
         ways = (stopped(after), begun(lambda *_: (after, sample), now, setup, walk), after)
@@ -67,7 +67,7 @@ def moored_traced(
 
     first = np.array([0] * SETTLING + [1])
     modes = np.concatenate([first, np.full(every * len(times), 2)])
-    _, samples = jax.lax.scan(jax.checkpoint(step), walk, jnp.asarray(modes))
+    _, samples = jax.lax.scan(jax.checkpoint(one), walk, jnp.asarray(modes))
     solved = samples.solved.all()
     samples = jax.tree.map(lambda x: x[len(first) :: every], samples)
     seen = jax.vmap(lambda sample: observe(model, form, sample))(samples)

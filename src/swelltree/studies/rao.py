@@ -369,6 +369,7 @@ def _to_dataset(
         "rho": water.rho,
         "g": water.g,
         "water_depth": water.depth,
+        "drawing": model.described.drawing,
         "report": " ".join([*model.report, *linear_notes(model)]),
     }
     return xr.Dataset(data, coords, attrs | (provenance or {}))

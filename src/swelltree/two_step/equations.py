@@ -21,6 +21,8 @@ from swelltree.two_step.path import discrete_path_matrix
 from swelltree.two_step.poses import Three, three_poses
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
+GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
+
 
 @pytree()
 class Trial:
@@ -52,7 +54,7 @@ def first_guess(model: Model, form: Form, setup: Setup, walk: Walk) -> Array:
     else:
         u = jnp.concatenate([h * v[:, :3], 0.5 * h * v[:, 3:]], -1).reshape(-1)
     y = jnp.zeros(0) if walk.lines is None else (2.0 * walk.lines.y - walk.lines.y_last).reshape(-1)
-    return jnp.concatenate([u, y, walk.lam, walk.contact])
+    return jnp.concatenate([u, y, walk.lam, walk.contact, walk.tie.reshape(-1)])
 
 
 def equations(
@@ -76,13 +78,13 @@ def equations(
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
     size = Sizes.of(model, form)
-    u, y, lam, nu = size.split(unknown)
+    u, y, lam, nu, tie = size.split(unknown)
     p, g, _ = moved(model, form, walk, u)
     three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
     r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
     r = r - weight_correction(model, three)
     knots = jnp.zeros((0, 3))
-    touching = jnp.zeros(0)
+    touching, tied = jnp.zeros(0), jnp.zeros(0)
     lines = model.lines
     if lines is not None:
         knots = junction_balance(model, lines, setup, walk, now, y)
@@ -97,6 +99,12 @@ def equations(
                 lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
             )
             r, knots = r - on_bodies, knots - on_knots
+        if lines.tie_body:
+            none = tuple(y.shape[0] for _ in lines.tie_body)
+            on_bodies, _ = booked(lines.tie_body, none, lines.tie_point, three, y, tie)
+            hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
+            r, knots = r + on_bodies, knots - hits.T @ tie
+            tied = tie_rows(lines, setup, walk, three, y, tie)
     r = r.reshape(-1)
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
@@ -107,7 +115,7 @@ def equations(
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = P.T @ r
-    value = jnp.concatenate([r, knots.reshape(-1), closing, touching])
+    value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     step = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([step, y.reshape(-1)])), Trial(value, P, three, g)
 
@@ -152,6 +160,9 @@ def contact_forces(
         compliance = 1.0 / (bed.stiffness * lines.contact_area)
         damping = bed.damping / bed.stiffness
         gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
+    else:
+        # four corners of a box share its weight in one way only if each gives by a trifle
+        gap = gap + GIVES * nu * setup.contact_scale
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
     if bed.rough:
@@ -160,6 +171,16 @@ def contact_forces(
         speed = jnp.sqrt(dot(slide, slide) + bed.friction_speed**2)
         force = force - (bed.friction * jnp.maximum(nu, 0.0) / speed)[:, None] * slide
     return force, row
+
+
+def tie_rows(
+    lines: LineSystem, setup: Setup, walk: Walk, three: Three, y: Array, tie: Array
+) -> Array:
+    """Ends that can be released are with their body; released, nothing ties them [m]."""
+    none = tuple(y.shape[0] for _ in lines.tie_body)
+    there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
+    gap = y[np.array(lines.tie_junction)] - there
+    return jnp.where(walk.let_go[:, None] > 0.0, tie / setup.tie_scale, gap).reshape(-1)
 
 
 def contact_clearance(lines: LineSystem, pose: Pose, y: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
@@ -20,12 +22,16 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     # what lies on the seabed at the anchor does not pull it down
     at_A = now.end_force[:, 0]
     at_A = at_A.at[:, 2].set(jnp.maximum(at_A[:, 2], 0.0)) if lines.bed is not None else at_A
+    at_B = _size(now.end_force[:, 1])
+    if lines.tie_line:  # ends that can be released
+        own = np.array(lines.tie_line)
+        at_B = at_B.at[own].set(_size(sample.tie))
     out = {
         "line_position": now.q,
         "line_tension": seen.tension,
         "line_slack": seen.slack,
         "line_grounded": seen.grounded,
-        "fairlead_tension": _size(now.end_force[:, 1]),
+        "fairlead_tension": at_B,
         "anchor_tension": _size(at_A),
         "anchor_uplift": jnp.maximum(at_A[:, 2], 0.0),
         "touchdown": _touchdown(seen.grounded, length),

@@ -17,8 +17,10 @@ from swelltree.spatial.arrays import pytree
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
-FIRST_STEP, LAST_STEP = 0.5, 500.0  # s
+FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
+ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
+MANY = 10  # iterations
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 
 
@@ -53,23 +55,28 @@ def relaxed(
         hold: bodies stay where they are.
     """
     walk = stopped(walk)
-    h, moved, sample = FIRST_STEP, np.inf, None
+    h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
     found, at = derivatives(walk), walk
     for count in range(1, MOST + 1):
         setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
         after, sample = step(model, setup, walk)
         if not bool(sample.solved):
+            longest = max(0.5 * h, ENOUGH)
             h *= 0.25
             if h < 1e-3:
                 break
             continue
         moved = _distance(walk, after)
         walk = stopped(after)
-        if moved < tolerance and h >= 10.0:
+        if moved < tolerance and h >= ENOUGH:
             return Rest(walk, sample, moved, count)
         if _turned_or_moved(at, walk) > FAR:
             found, at = derivatives(walk), walk
-        h = min(h * 2.0, LAST_STEP)
+        # a step that took Newton long may have ended far from where it should
+        if int(sample.iterations) > MANY:
+            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
+        else:
+            h = min(2.0 * h, longest)
     return Rest(walk, sample, moved, MOST)
 
 

@@ -24,7 +24,7 @@ from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
-from swelltree.two_step.attached import end_positions
+from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
@@ -108,7 +108,7 @@ def set_up(
         h: step [s].
         derivatives: stiffness and damping of `force_derivatives`.
         theta: 1/2, or 1 for steps that must not fail.
-        beta: weight of the stiffness; 1 for finding equilibrium.
+        beta: weight of the stiffness; 1 for finding equilibrium, where time stands still.
         hold: bodies stay where they are, only lines and junctions move.
     """
     stiffness, damping = derivatives
@@ -137,17 +137,26 @@ def set_up(
             typical,
             knots[np.array(model.lines.contact_junction, dtype=int)],
         )
+    # ties pull at junctions, which are light
+    light = inertia[size.bodies :].mean() if size.junctions else typical
     return Setup(
         h=np.array(h),
+        ahead=np.array(0.0 if beta == 1.0 else h),
         theta=np.array(theta),
         tau=np.array(TAU),
         coupled=coupled,
         damping=damping,
         memory=memory,
-        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts)]),
+        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts + size.ties)]),
         columns=xp.concatenate(
-            [np.ones(size.balances), np.ones(size.rows) * typical / h**2, contact / h**2]
+            [
+                np.ones(size.balances),
+                np.ones(size.rows) * typical / h**2,
+                contact / h**2,
+                np.ones(size.ties) * light / h**2,
+            ]
         ),
+        tie_scale=light / h**2,
         contact_scale=h**2 / contact,
     )
 
@@ -203,6 +212,8 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
         work=np.zeros(terms),
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
+        tie=np.zeros((size.ties // 3, 3)),
+        let_go=np.zeros(size.ties // 3),
         lines=lines,
     )
 
@@ -210,7 +221,11 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
 def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
     lines = model.lines
-    y = np.asarray(lines.junction_position, float)
+    y = np.array(lines.junction_position, float)
+    if lines.tie_body:
+        nothing = (0,) * len(lines.tie_body)
+        tied = held_points(lines.tie_body, nothing, lines.tie_point, pose, np.zeros((0, 3)))
+        y[np.array(lines.tie_junction)] = tied
     if lines.arrays is None:
         none = np.zeros((0, 0, 3))
         return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)

@@ -35,6 +35,7 @@ from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
+STALLED = 1e-8  # m: a residual below this that falls no more is rounding
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -51,6 +52,7 @@ class Sample:
     lam: Array
     contact: Array  # (k,) normal forces of the seabed
     contact_force: Array  # (k, 3) friction included
+    tie: Array  # (tie, 3) forces of ties on the ends of lines
     work: Array
     lines: Any  # LineSample, or None
     iterations: Array
@@ -142,6 +144,7 @@ def evaluate(
     (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
+    into = along = jnp.zeros((0, 0, 0))
     K = jnp.zeros((moves.shape[0], moves.shape[0]))
     K = K.at[: 6 * N, : 6 * N].set(setup.damping * per_step)
     if cond is not None:
@@ -230,7 +233,9 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
-        done = (error < form.tolerance) | sure
+        # rounding ends what Newton's method can do
+        stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
+        done = (error < form.tolerance) | sure | stalled
         # a step that made things much worse is taken back by half
         worse = (error > 4.0 * it.error) & (it.count > 0)
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
@@ -277,6 +282,16 @@ def driven_power(model: Model, form: Form, t: Array, lam: Array) -> Array:
     return (hits @ lam) * drives_at(model.drives, t).rate
 
 
+def released(model: Model, setup: Setup, walk: Walk, tie: Array) -> Array:
+    """Which ties have let go once this step is done: by time or by tension."""
+    if not walk.let_go.shape[0]:
+        return walk.let_go
+    lines, own = model.lines, np.array(model.lines.tie_line)
+    late = walk.t + setup.h >= lines.release_time[own] - 1e-9
+    torn = jnp.sqrt((tie * tie).sum(-1)) >= lines.release_tension[own]
+    return jnp.where(late | torn, 1.0, walk.let_go)
+
+
 def reduced(
     model: Model,
     form: Form,
@@ -312,7 +327,7 @@ def reduced(
 
 def ends_after(model: Model, form: Form, setup: Setup, walk: Walk, x: Array) -> Array:
     """Points of all lines at the next instant (line, point, 3)."""
-    u, y, _, _ = Sizes.of(model, form).split(x)
+    u, y, _, _, _ = Sizes.of(model, form).split(x)
     p, g, _ = moved(model, form, walk, u)
     after = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h).next
     return end_positions(model.lines, after, y)
@@ -327,7 +342,7 @@ def _finished(
     model: Model, form: Form, setup: Setup, walk: Walk, now: Instant, it: Iterate
 ) -> tuple[Walk, Sample]:
     """The next walk, and the sample of the instant that was left."""
-    u, y, lam, contact = Sizes.of(model, form).split(it.at.x)
+    u, y, lam, contact, tie = Sizes.of(model, form).split(it.at.x)
     p, g, q = moved(model, form, walk, u)
     three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
     v = three.v
@@ -343,7 +358,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -352,7 +367,7 @@ def _finished(
         touching, _ = contact_forces(model.lines, setup, walk, now, three, y, contact)
     power = jnp.concatenate([power, driven_power(model, form, walk.t, lam)])
     after = Walk(
-        t=walk.t + setup.h,
+        t=walk.t + setup.ahead,
         pose=three.next,
         v_minus=three.v_plus,
         q=q,
@@ -363,6 +378,8 @@ def _finished(
         work=walk.work + setup.h * power,
         lam=lam,
         contact=contact,
+        tie=tie,
+        let_go=released(model, setup, walk, tie),
         lines=lines,
     )
     return after, Sample(
@@ -375,6 +392,7 @@ def _finished(
         lam=lam,
         contact=contact,
         contact_force=touching,
+        tie=tie,
         work=walk.work + 0.5 * setup.h * power,
         lines=sample,
         iterations=it.count,
@@ -384,7 +402,14 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array
+    model: Model,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    it: Iterate,
+    after: Pose,
+    y: Array,
+    tie: Array,
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
@@ -392,8 +417,10 @@ def _finished_lines(
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
     if model.lines.arrays.bending:
-        here = end_positions(model.lines, walk.pose, lines.y)[:, 2:]
-        beyond = here, here
+        last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
+        here = end_positions(model.lines, walk.pose, lines.y)
+        ahead = end_positions(model.lines, after, y)
+        beyond = last[:, 2:], here[:, 2:], ahead[:, 2:]
     found = report(
         model.lines.arrays,
         now.frozen,
@@ -410,5 +437,9 @@ def _finished_lines(
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
     on_body = (body < walk.v_minus.shape[0]).astype(float)
     pulled = (on_body[:, :, None] * it.end_force[:, :2] * held).sum((1, 2))
-    after = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
+    if model.lines.tie_body:
+        moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
+        of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
+        pulled = pulled - of_line.T @ (tie * moving).sum(-1)
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    return moved_on, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled

@@ -38,6 +38,8 @@ class Walk:
     work: Array  # (terms,) J, lines last
     lam: Array  # (m,) multipliers of the last step
     contact: Array  # (k,) contact forces of the last step
+    tie: Array  # (tie, 3) forces of the ties of the last step
+    let_go: Array  # (tie,) one where a line was released
     lines: Any  # LineWalk, or None
 
 
@@ -46,6 +48,7 @@ class Setup:
     """Constants of a run with a given step."""
 
     h: Array  # s
+    ahead: Array  # s by which time goes on: h, or none on the way to rest
     theta: Array  # 1/2, or 1 for steps that must not fail
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
@@ -54,6 +57,7 @@ class Setup:
     scale: Array  # (unknowns,) h^2 over the inertia of each row
     columns: Array  # (unknowns,) size of each unknown
     contact_scale: Array  # (k,) m/N
+    tie_scale: Array  # N per metre
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,13 @@ def form_of(model: Model, formulation: str) -> Form:
 
 
 class Sizes(NamedTuple):
-    """Numbers of unknowns: of bodies, junctions (three each), joint equations, contacts."""
+    """Numbers of unknowns: bodies, junctions (three each), joint equations, contacts, ties."""
 
     bodies: int
     junctions: int
     rows: int
     contacts: int
+    ties: int
 
     @staticmethod
     def of(model: Model, form: Form) -> Sizes:
@@ -104,14 +109,16 @@ class Sizes(NamedTuple):
             0 if lines is None else 3 * len(lines.junctions),
             len(form.rows),
             0 if lines is None else lines.n_contacts,
+            0 if lines is None else 3 * len(lines.tie_body),
         )
 
-    def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """Unknowns of bodies, positions of junctions (J, 3), multipliers, contact forces."""
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Unknowns of bodies, junctions (J, 3), multipliers, contact forces, tie forces (k, 3)."""
         a = self.bodies
         b = a + self.junctions
         c = b + self.rows
-        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:]
+        d = c + self.contacts
+        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:d], x[d:].reshape(-1, 3)
 
     @property
     def balances(self) -> int:

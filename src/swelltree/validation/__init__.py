@@ -23,6 +23,7 @@ _MODULES = (
     "viscous",
     "viscous_hydrodyn",
     "rods",
+    "rm3_moored",
     "drift",
     "control",
     "combinations",
