@@ -5,6 +5,8 @@ VENV   := .venv
 BENCH  := .venv-bench
 # WecOptTool 3.3 where it is installed (pip install wecopttool==3.3.0 in an environment of its own)
 WECOPT ?= .venv-wecopttool
+# MoorPy 1.3 where it is installed (pip install moorpy==1.3.0 in an environment of its own)
+MOORPY ?= .venv-moorpy
 BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 # The build tool comes from the pinned list as well, so nothing is fetched behind its back.
@@ -33,6 +35,7 @@ validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other 
 bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with MuJoCo and Pinocchio
 	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python
 	$(BIN)/python benchmarks/wecopttool.py --peer $(WECOPT)/bin/python
+	$(BIN)/python benchmarks/quasi_static.py --peer $(MOORPY)/bin/python
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

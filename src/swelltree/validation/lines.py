@@ -299,9 +299,7 @@ def line_energy() -> list[Check]:
     start = model.start.q.copy()
     start[:3] += [2.0, 0.0, 0.5]
     moved = model.replace(start=replace(model.start, q=start))
-    run = simulate(
-        moved, duration=30.0, rtol=1e-8, atol=1e-10, start="described", progress=False
-    )
+    run = simulate(moved, duration=30.0, rtol=1e-8, atol=1e-10, start="described", progress=False)
     swing = float(np.ptp(run.kinetic_energy.values))
     residual = float(np.abs(run.energy_residual.values).max()) / swing
     return [
