@@ -7,6 +7,8 @@ BENCH  := .venv-bench
 WECOPT ?= .venv-wecopttool
 # MoorPy 1.3 where it is installed (pip install moorpy==1.3.0 in an environment of its own)
 MOORPY ?= .venv-moorpy
+# MoorDyn 2.7 where it is installed (pip install moordyn==2.7.2 in an environment of its own)
+MOORDYN ?= .venv-moordyn
 BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 # The build tool comes from the pinned list as well, so nothing is fetched behind its back.
@@ -36,6 +38,7 @@ bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with M
 	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python
 	$(BIN)/python benchmarks/wecopttool.py --peer $(WECOPT)/bin/python
 	$(BIN)/python benchmarks/quasi_static.py --peer $(MOORPY)/bin/python
+	$(BIN)/python benchmarks/moorings.py --peer $(MOORDYN)/bin/python
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

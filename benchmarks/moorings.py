@@ -7,7 +7,10 @@ period of 10 s, after a ramp of 20 s. Both codes have the same number of segment
 is the tension in the uppermost segments between 40 and 60 s with MoorDyn's own, run with
 millisecond coupling, because MoorDyn holds the velocity of the fairlead over a coupling step and
 long ones send shocks into the line. It is given the velocity that leads to the next place, which
-halves these. CPU seconds per simulated second, one thread, without what comes before the steps.
+halves these. "Own error" is against our own run with a fine step: the two codes lump drag, bed and
+directions at nodes differently and do not meet at a finite number of segments. CPU seconds per
+simulated second, one thread, without what comes before the steps. Without MoorDyn only our side
+runs, against its own fine step.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ import numpy as np
 
 import swelltree as sw
 from swelltree.spatial.arrays import namespace
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.line_points import held_ends
+from swelltree.two_step.line_rest import settle
+from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
 
 PERIOD, RAMP, SURGE, HEAVE = 10.0, 20.0, 3.0, 1.5
 DURATION, WINDOW, EVERY = 60.0, 40.0, 0.1
@@ -33,6 +40,7 @@ FLOAT = sw.Body("float", mass=1e6, inertia=(1e8, 1e8, 1e8))
 # coupling steps of MoorDyn worth a row; its inner step is the largest that stays stable
 COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
+FINE, WHOLE = 0.005, 0.05  # s: of our own reference, and of a run by `simulate`
 MORE = 300.0  # s that the run for timing is longer
 
 
@@ -82,10 +90,45 @@ def driven(segments: int, EA: float) -> sw.System:
     return moored(segments, EA).replace(joints=[rail])
 
 
-def ours(segments: int, EA: float, step: float) -> tuple[np.ndarray, float, float]:
-    """Tensions in the last segments, CPU seconds of a second, and of the first run.
+def ours(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
+    """Tensions in the last segments by the lines alone, and CPU seconds of the steps."""
+    model = sw.compile(moored(segments, EA))
+    lines, held = model.lines.arrays, held_ends(3)
+    setting = LineSetting(held, model.lines.bed, 9.81, 1025.0)
+    system = moored(segments, EA)
+    ends = np.array([[system.end_point(end) for end in (x.A, x.B)] for x in system.lines])
+    s = np.linspace(0.0, 1.0, segments + 1)[:, None]
+    straight = ends[:, :1] * (1.0 - s) + ends[:, 1:] * s
+    rest, moved_last, _ = jax.jit(lambda state: settle(lines, state, setting))(
+        start_lines(straight)
+    )
+    if not float(moved_last) < 1e-4:
+        raise RuntimeError(f"the lines still moved by {float(moved_last):.1e} m")
+    surge, heave = moved(SURGE, False), moved(HEAVE, True)
+    on_float = np.tile([[0.0], [1.0]], (3, 1))
 
-    As for MoorDyn only the stepping is counted: what a longer run takes more.
+    def positions(t: Any) -> Any:
+        return ends.reshape(-1, 3) + on_float * jnp.stack([surge(t), 0.0 * t, heave(t)])
+
+    steps = round(DURATION / step)
+    run = jax.jit(lambda state: run_lines(lines, positions, step, steps, state, setting))
+    begin = start_lines(rest.q[1])
+    result = jax.block_until_ready(run(begin))
+    used = []
+    for _ in range(3):
+        start = time.process_time()
+        jax.block_until_ready(run(begin))
+        used.append(time.process_time() - start)
+    if not float(result.error.max()) < 1e-6:
+        raise RuntimeError("a step did not converge")
+    every = round(EVERY / step)
+    return np.asarray(result.report.tension)[::every, :, -1], min(used)
+
+
+def whole(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
+    """The same by `simulate`, with the float as a body that is led along its path.
+
+    Only the stepping and its results are counted: what a longer run takes more.
     """
     model = sw.compile(driven(segments, EA))
 
@@ -101,10 +144,10 @@ def ours(segments: int, EA: float, step: float) -> tuple[np.ndarray, float, floa
         )
         return result, time.process_time() - start
 
-    result, first = run(DURATION - EVERY)
+    result, _ = run(DURATION - EVERY)
     short = min(run(DURATION - EVERY)[1] for _ in range(2))
     long = min(run(MORE + DURATION - EVERY)[1] for _ in range(2))
-    return result.line_tension.values[:, :, -1], (long - short) / MORE * DURATION, first
+    return result.line_tension.values[:, :, -1], (long - short) / MORE * DURATION
 
 
 def stable_step(segments: int, EA: float) -> float:
@@ -202,7 +245,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         seen = {}
-        if chosen.peer is not None:
+        if chosen.peer is not None and Path(chosen.peer).exists():
             seen = run_peer(chosen.peer, peer_runs(folder, cases), folder)
         for segments, EA in cases:
             key = f"{segments}/{EA:g}"
@@ -210,13 +253,15 @@ def main() -> None:
             for run in [k for k in seen if k.startswith(f"{key}/") and not k.endswith("/cpu")]:
                 word = "MoorDyn " + run.removeprefix(f"{key}/")
                 print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
+            fine, cpu = ours(segments, EA, FINE)
+            reference = reference if reference.size else fine
+            print(row(key, f"swelltree step {FINE:g}", cpu, fine, reference), flush=True)
             for step in STEPS:
-                tension, cpu, first = ours(segments, EA, step)
-                own = reference if reference.size else tension
-                print(
-                    row(key, f"swelltree step {step:g} (first {first:.0f} s)", cpu, tension, own),
-                    flush=True,
-                )
+                tension, cpu = ours(segments, EA, step)
+                print(row(key, f"swelltree step {step:g}", cpu, tension, reference), flush=True)
+                print(row(key, f"swelltree step {step:g}, own error", cpu, tension, fine))
+            tension, cpu = whole(segments, EA, WHOLE)
+            print(row(key, f"simulate, step {WHOLE:g}", cpu, tension, reference), flush=True)
 
 
 if __name__ == "__main__":

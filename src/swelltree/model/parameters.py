@@ -7,7 +7,8 @@
     PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
     lines         <line>.length, .weight, .compliance of its sections, .point_A, .point_B
 
-Lines are quasi-static ones on which no other line ends; A is their lower end. Points are measured from the body's reference point.
+Lines are quasi-static ones on which no other line ends; A is their lower end. Points are
+measured from the body's reference point.
 """
 
 from __future__ import annotations

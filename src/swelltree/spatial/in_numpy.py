@@ -10,6 +10,8 @@ usual.
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import is_ as _is
@@ -175,10 +177,21 @@ class Writer:
         return kept[::-1]
 
 
+@functools.lru_cache(maxsize=1)
+def _rules() -> dict[str, Any]:
+    """Rules of all files, which put themselves into one table."""
+    for name in ("shapes", "sums", "places", "algebra", "loops"):
+        importlib.import_module(f"swelltree.spatial.numpy_{name}")
+    from swelltree.spatial.numpy_rules import RULES
+
+    return RULES
+
+
 def written(jaxpr: Any, consts: Any, arguments: list[Ref], writer: Writer) -> list[Ref]:
     """Write a traced program; its results."""
-    from swelltree.spatial.numpy_rules import RULES, inner_program
+    from swelltree.spatial.numpy_rules import inner_program
 
+    rules = _rules()
     env: dict[Any, Ref] = dict(zip(jaxpr.invars, arguments, strict=True))
     for var, value in zip(jaxpr.constvars, consts, strict=True):
         env[var] = value if isinstance(value, Ref) else writer.constant(value)
@@ -192,8 +205,8 @@ def written(jaxpr: Any, consts: Any, arguments: list[Ref], writer: Writer) -> li
         inner = inner_program(eqn)
         if inner is not None:
             found = written(inner.jaxpr, inner.consts, refs, writer)
-        elif name in RULES:
-            found = RULES[name](writer, eqn, *refs)
+        elif name in rules:
+            found = rules[name](writer, eqn, *refs)
             found = found if isinstance(found, list) else [found]
         else:
             raise NotKnownError(name)

@@ -94,7 +94,8 @@ def plan(
         raise SwelltreeError(
             f"output_step {output:g} s is not a multiple of step {step:g} s. Change one of them."
         )
-    return Plan(form_of(model, formulation), output / every, every, solver, chunk)
+    form = replace(form_of(model, formulation), interior_point=solver == "interior_point")
+    return Plan(form, output / every, every, solver, chunk)
 
 
 def default_step(model: Model, waves: Any) -> float:
@@ -191,7 +192,11 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
         return rest
     moving = at_rest(model, how.form)
     h, lines = how.step, rest.lines
-    return replace(rest, v_minus=moving.v_minus, lines=_carried(model, moving, lines, h))
+    # what held the bodies is gone
+    rest = replace(rest, lam=0.0 * rest.lam, contact=0.0 * rest.contact)
+    if lines is not None:
+        lines = _carried(model, moving, lines, h)
+    return replace(rest, v_minus=moving.v_minus, lines=lines)
 
 
 def straight_lines(model: Model, walk: Walk) -> Any:
@@ -235,7 +240,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
     """Function that runs one chunk: (carry, times) -> (carry, samples)."""
     run, single = compiled_run(how.form), single_step(how.form, how.width)
 
-    def advance(carry: Carry, _: np.ndarray) -> tuple[Carry, Any]:
+    def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
         now = carry.going
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))
@@ -247,7 +252,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             now, samples = run(model, setup, now, samples, *limits)
             if bool(now.ok):
                 break
-            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.solver)
+            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.width)
             if saved is None:
                 code, t_fail = Code.NO_PROGRESS, float(now.walk.t)
                 break

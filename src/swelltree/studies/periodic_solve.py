@@ -136,8 +136,10 @@ class _Krylov:
             return size, change
         from scipy.sparse.linalg import LinearOperator, gmres
 
+        at, slopes, rho = self.slopes
+
         def push(d: np.ndarray) -> np.ndarray:
-            moved = nodes.along(*self.slopes, d.reshape(Y.shape))
+            moved = nodes.along(at, slopes, rho, d.reshape(Y.shape))
             return preconditioned(period, moved).reshape(-1)
 
         # columns in units of displacements, so one scale serves all

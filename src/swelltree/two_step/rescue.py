@@ -1,4 +1,4 @@
-"""Steps that Newton's method could not solve: theta = 1, then halves, then a sentence."""
+"""Steps that Newton's method could not solve: interior point, theta = 1, halves, a sentence."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
 
 def rescued(
-    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, solver: str
+    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, width: int
 ) -> tuple[Walk, Any] | None:
     """The step after a failure, or None.
 
@@ -25,11 +26,17 @@ def rescued(
         h: step [s].
         walk: before the step that failed.
         derivatives: stiffness and damping of the model's forces.
-        solver: name of the solver of the run.
+        width: samples that a compiled program has room for.
     """
+    inside = single_step(replace(form, interior_point=True), width)
+    usual = set_up(model, form, h, derivatives)
+    convex = set_up(model, form, h, derivatives, theta=1.0)
     cold = replace(walk, lam=0.0 * walk.lam, contact=0.0 * walk.contact)
-    for tried in (walk, cold):
-        after, sample = step(model, set_up(model, form, h, derivatives, theta=1.0), tried)
+    tries = [(step, convex, walk), (step, convex, cold)]
+    if model.lines is not None and model.lines.arrays is not None:
+        tries = [(inside, usual, walk), (inside, convex, walk), *tries]
+    for solve, setup, tried in tries:
+        after, sample = solve(model, setup, tried)
         if bool(sample.solved):
             return after, sample
     # two half steps, begun anew from the velocity of the last half step

@@ -21,6 +21,7 @@ from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
+from swelltree.two_step.complementarity import Slack
 from swelltree.two_step.equations import (
     Trial,
     contact_forces,
@@ -30,11 +31,14 @@ from swelltree.two_step.equations import (
 )
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
 from swelltree.two_step.line_report import LineReport, report
-from swelltree.two_step.line_rows import assemble
+from swelltree.two_step.line_rows import LineRows, assemble
+from swelltree.two_step.mehrotra import Pairs, interior_point
 from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
+INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
+STALLED = 1e-8  # m: a residual below this that falls no more is rounding
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -98,7 +102,8 @@ def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, S
     """One step."""
     now = instant(model, setup, walk)
     if not form.differentiable:
-        return _finished(model, form, setup, walk, now, search(model, form, setup, walk, now))
+        way = search_inside if form.interior_point and now.frozen is not None else search
+        return _finished(model, form, setup, walk, now, way(model, form, setup, walk, now))
     # the solution is found without derivatives; more Newton steps with the Jacobian held fixed
     # leave its value and give it the derivatives of the implicit function
     still = jax.lax.stop_gradient((model, setup, walk, now))
@@ -119,11 +124,13 @@ def evaluate(
     now: Instant,
     at: Unknowns,
     held: bool = False,
+    rows: LineRows | None = None,
 ) -> tuple[Array, Array, Array, Condensed | None]:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
     Args:
         held: leave the Jacobian out of derivatives.
+        rows: of the lines, where they are known.
     """
     size, N = Sizes.of(model, form), walk.v_minus.shape[0]
     p, g, _ = moved(model, form, walk, at.x[: size.bodies])
@@ -131,7 +138,11 @@ def evaluate(
     loads = forces_at(model, setup, walk, now, v)
     cond = None
     if now.frozen is not None:
-        cond = reduced(model, form, setup, walk, now, at, held)
+        if rows is None:
+            rows = line_rows(model, form, setup, walk, now, at)
+        if held:
+            rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
+        cond = eliminate(rows)
     rigid = stays_open(model)
     force = None
     if cond is not None:
@@ -166,6 +177,7 @@ def evaluate(
         pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
         pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
         law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
+        assert now.frozen is not None
         unit = now.frozen.scale[:, -1] / setup.h**2
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
         value = jnp.concatenate([value, -cond.last])
@@ -189,9 +201,10 @@ def newton(
     now: Instant,
     at: Unknowns,
     held: bool = False,
+    rows: LineRows | None = None,
 ) -> tuple[Unknowns, Array, Array, Any]:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
-    value, J, power, cond = evaluate(model, form, setup, walk, now, at, held)
+    value, J, power, cond = evaluate(model, form, setup, walk, now, at, held, rows)
     found = -jnp.linalg.solve(J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
@@ -232,7 +245,9 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
-        done = (error < form.tolerance) | sure
+        # rounding ends what Newton's method can do
+        stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
+        done = (error < form.tolerance) | sure | stalled
         # a step that made things much worse is taken back by half
         worse = (error > 4.0 * it.error) & (it.count > 0)
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
@@ -247,6 +262,55 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         return ~it.done & (it.count < form.max_iterations) & ~jnp.isnan(it.error)
 
     return jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+
+
+def search_inside(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
+    """The same by the interior point; contacts of bodies keep their smooth rows."""
+    first = _first_iterate(model, form, setup, walk, now)
+    frozen, arrays = now.frozen, model.lines.arrays
+    rest, contact = frozen.rest[:, 1], frozen.contact
+
+    def gaps(u: Unknowns) -> tuple[Array, Array]:
+        d = u.q[:, 1:] - u.q[:, :-1]
+        clearance = (contact.normal * u.q).sum(-1) - contact.offset
+        return (rest**2 - (d * d).sum(-1)) / (2.0 * rest), clearance
+
+    pairs = Pairs(
+        masks=(
+            ~jnp.isfinite(arrays.EA) & (frozen.active > 0.0),
+            (contact.touch > 0.0) & (contact.kind == "rigid"),
+        ),
+        scales=(
+            2.0 * setup.h**2 / (frozen.scale[:, 1:] + frozen.scale[:, :-1]),
+            setup.h**2 / frozen.scale,
+        ),
+        gaps=gaps,
+        multipliers=lambda u: (u.mu, u.nu),
+        with_multipliers=lambda u, new: replace(u, mu=new[0], nu=new[1]),
+    )
+
+    def rows_at(u: Unknowns, s: list[Array], wanted: list[Array]) -> tuple[Any, Array]:
+        slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
+        rows = line_rows(model, form, setup, walk, now, u, slack)
+        value, _, _, _ = evaluate(model, form, setup, walk, now, u, rows=rows)
+        return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
+
+    def direction(found: Any, add: list[Array]) -> Unknowns:
+        u, rows = found
+        rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
+        return newton(model, form, setup, walk, now, u, rows=rows)[0]
+
+    def further(u: Unknowns, du: Unknowns, share: Array) -> Unknowns:
+        part = jax.tree.map(lambda x: share * x, du)
+        return changed(model, form, setup, walk, u, part)
+
+    u, error, count = interior_point(
+        pairs, rows_at, direction, further, first.at, setup.tau, INSIDE, 2 * form.max_iterations
+    )
+    # the last correction, powers and end forces as the other solver has them
+    change, _, power, end_force = newton(model, form, setup, walk, now, u)
+    after = changed(model, form, setup, walk, u, change)
+    return Iterate(after, change, error, count, error <= INSIDE, power, end_force)
 
 
 def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
@@ -289,22 +353,22 @@ def released(model: Model, setup: Setup, walk: Walk, tie: Array) -> Array:
     return jnp.where(late | torn, 1.0, walk.let_go)
 
 
-def reduced(
+def line_rows(
     model: Model,
     form: Form,
     setup: Setup,
     walk: Walk,
     now: Instant,
     at: Unknowns,
-    held: bool = False,
-) -> Condensed:
-    """Lines at an iterate, reduced to their ends; with their matrices out of derivatives."""
+    slack: Slack | None = None,
+) -> LineRows:
+    """Rows of the lines at an iterate; with slacks those of the interior point."""
     lines = walk.lines
     beyond = None
     if model.lines.arrays.bending:
         last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
         beyond = last[:, 2:], ends_after(model, form, setup, walk, at.x)[:, 2:]
-    rows = assemble(
+    return assemble(
         model.lines.arrays,
         now.frozen,
         setup.h,
@@ -316,10 +380,8 @@ def reduced(
         setup.tau,
         setup.theta,
         beyond=beyond,
+        slack=slack,
     )
-    if held:
-        rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
-    return eliminate(rows)
 
 
 def ends_after(model: Model, form: Form, setup: Setup, walk: Walk, x: Array) -> Array:
@@ -355,7 +417,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y, tie)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -364,7 +426,7 @@ def _finished(
         touching, _ = contact_forces(model.lines, setup, walk, now, three, y, contact)
     power = jnp.concatenate([power, driven_power(model, form, walk.t, lam)])
     after = Walk(
-        t=walk.t + setup.h,
+        t=walk.t + setup.ahead,
         pose=three.next,
         v_minus=three.v_plus,
         q=q,
@@ -399,7 +461,14 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array, tie: Array
+    model: Model,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    it: Iterate,
+    after: Pose,
+    y: Array,
+    tie: Array,
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
@@ -407,8 +476,10 @@ def _finished_lines(
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
     if model.lines.arrays.bending:
-        here = end_positions(model.lines, walk.pose, lines.y)[:, 2:]
-        beyond = here, here
+        last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
+        here = end_positions(model.lines, walk.pose, lines.y)
+        ahead = end_positions(model.lines, after, y)
+        beyond = last[:, 2:], here[:, 2:], ahead[:, 2:]
     found = report(
         model.lines.arrays,
         now.frozen,
@@ -429,5 +500,5 @@ def _finished_lines(
         moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    after = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    return moved_on, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled

@@ -48,6 +48,7 @@ class Setup:
     """Constants of a run with a given step."""
 
     h: Array  # s
+    ahead: Array  # s by which time goes on: h, or none on the way to rest
     theta: Array  # 1/2, or 1 for steps that must not fail
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
@@ -69,6 +70,7 @@ class Form:
         rows: the joint equations kept as rows.
         max_iterations: of Newton's method in one step.
         tolerance: largest residual [m, rad].
+        interior_point: solve steps of lines by the interior point.
         differentiable: derivatives go through the steps, at two more iterations each.
     """
 
@@ -77,6 +79,7 @@ class Form:
     max_iterations: int = 40
     tolerance: float = 1e-10
     differentiable: bool = False
+    interior_point: bool = False
 
 
 def form_of(model: Model, formulation: str) -> Form:

@@ -91,7 +91,7 @@ class Data:
             self.others.append(tables.still_card(dataset))
             self.others.append(tables.provenance_card(dataset, source))
         if self.still is None and dataset.attrs.get("drawing"):
-            self.still = scene(dataset.drop_dims("time", errors="ignore"))
+            self.still = scene(dataset.drop_dims("time", errors="ignore"), blocks)
 
     def _add_run(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
         found = channels(dataset, blocks, CHANNEL_SAMPLES // share)

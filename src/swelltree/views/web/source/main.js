@@ -229,7 +229,7 @@ function start() {
     }
     fillClipChoice();
     $("clip").addEventListener("change", (event) => chooseClip(clips[Number(event.target.value)]));
-    connect(stage ?? { look() {} });
+    connect(stage ?? { look() {}, zoom() {} });
     chooseClip(clips[0]);
     if (!data.runs.length) for (const rao of data.raos) $("plots").append(raoSection(rao));
     if (!data.runs.length) linkSections();
@@ -297,6 +297,7 @@ function probe(times) {
     node: (line, node) => stage.lines.node(line, node, state.time),
     elevation: (t, x, y) => elevation(state.clip.waves, t, x, y),
     screen: (name) => stage.screenOf(name),
+    screenAt: (point) => stage.screenAt(point),
     draw() {
       stage.touch();
       stage.draw();
