@@ -166,10 +166,17 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     step = single_step(form, width)
     still = without_waves(model)
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
-    if not rest.moved < 1e-4:
+    if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
             f"equilibrium: bodies and lines did not come to rest; {why(still, rest.walk)} "
             "Check weights, buoyancy and the lengths of lines."
+        )
+    if not rest.moved < 1e-4:
+        warnings.warn(
+            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
+            "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
+            SwelltreeWarning,
+            stacklevel=4,
         )
     return rest
 

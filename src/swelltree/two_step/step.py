@@ -39,6 +39,7 @@ from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 POLISHING = 2  # Newton steps that carry derivatives
 INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 STALLED = 1e-8  # m: a residual below this that falls no more is rounding
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
@@ -260,7 +261,12 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
     def body(it: Iterate) -> Iterate:
         part = jax.tree.map(lambda x: it.share * x, it.change)
         trial = changed(model, form, setup, walk, it.at, part)
-        found = newton(model, form, setup, walk, now, trial)
+        rows = None
+        if now.frozen is not None:
+            # friction that keeps changing its side: take its secant for a while
+            secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+            rows = line_rows(model, form, setup, walk, now, trial, secant=secant)
+        found = newton(model, form, setup, walk, now, trial, rows=rows)
         error, merit = found.error, found.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
@@ -406,6 +412,7 @@ def line_rows(
     now: Instant,
     at: Unknowns,
     slack: Slack | None = None,
+    secant: Array | float = 0.0,
 ) -> LineRows:
     """Rows of the lines at an iterate; with slacks those of the interior point."""
     lines = walk.lines
@@ -426,6 +433,7 @@ def line_rows(
         setup.theta,
         beyond=beyond,
         slack=slack,
+        secant=secant,
     )
 
 

@@ -170,7 +170,11 @@ def moored_float(axial: str = "elastic", segments: int = 20) -> Model:
     )
 
 
-@case("lines", "float on three lines from a cold start", source="order 2 of heave; no failed step")
+@case(
+    "lines",
+    "float on three lines from a cold start",
+    source="order 2 of heave; no failed step",
+)
 def cold_start() -> list[Check]:
     """Lines drawn straight, wave of 1.5 m and 10 s, sheared current; steps 0.1, 0.05, 0.025 s."""
     wave = RegularWave(amplitude=1.5, period=10.0, ramp=20.0)
