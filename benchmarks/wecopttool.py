@@ -158,11 +158,12 @@ def ours(case: dict) -> dict[str, float]:
         "compare": False,
         "period": 1.0 / case["f1"],
     }
-    cpu = []
-    for _ in range(3):
+    cpu, search = [], []
+    for _ in range(4):
         start = time.process_time()
         found = sw.optimal_control(model, sea, "pto", **same)
         cpu.append(time.process_time() - start)
+        search.append(found.attrs["search_cpu"])
     tight = sw.optimal_control(model, sea, "pto", **(same | {"limit_points": None}))
     if case["drag"]:
         # WecOptTool takes nonlinear forces at as many nodes as coefficients, aliased: so once more
@@ -171,7 +172,7 @@ def ours(case: dict) -> dict[str, float]:
         "power": found.attrs["mean_power"],
         "cold": cpu[0],
         "cpu": min(cpu[1:]),
-        "search": found.attrs["search_cpu"],
+        "search": min(search[1:]),
         "kkt": found.attrs["kkt_residual"],
         "tight": tight.attrs["mean_power"],
         "leak": tight.attrs["leak"],

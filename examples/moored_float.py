@@ -1,6 +1,4 @@
-"""A moored float in ten lines: hull, three springs, a sea; motions and tensions come out."""
-
-import math
+"""A moored float in ten lines: hull, three mooring lines, a sea; motions and tensions come out."""
 
 import swelltree as sw
 
@@ -9,26 +7,18 @@ def main() -> None:
     # --- the ten lines
     hull = sw.Cylinder(radius=4.0, draft=3.0, height=5.0)
     buoy = sw.Body("buoy", hull=hull, com=(0, 0, -1.8), reference_point=(0, 0, 0))
+    feet = [(200, 0), (-100, 173), (-100, -173)]
+    ends = [((x, y, -50), buoy.at(x / 50, y / 50, -1)) for x, y in feet]
     lines = [
-        sw.SpringDamper(
-            f"line{i}",
-            sw.WORLD.at(60 * math.cos(a), 60 * math.sin(a), -30),
-            buoy.at(4 * math.cos(a), 4 * math.sin(a), -1),
-            stiffness=5e3,
-            damping=2e3,
-            rest_length=58.0,
-        )
-        for i, a in enumerate((0.0, 2.0944, 4.1888))
+        sw.Line(f"line{i}", *e, 218, sw.chain(0.05), "quasi_static") for i, e in enumerate(ends)
     ]
     drag = sw.QuadraticDrag("drag", buoy, damping={"Heave": 3e4, "Roll": 4e6, "Pitch": 4e6})
-    system = sw.System("moored float", [buoy], [sw.Free("float", sw.WORLD, buoy)], [*lines, drag])
+    joint, water = sw.Free("float", sw.WORLD, buoy), sw.Water(depth=50)
+    system = sw.System("moored float", [buoy], [joint], [drag], lines=lines, water=water)
     model = sw.compile(system, sw.run_bem(system, [0.1 * i for i in range(2, 36, 2)]))
-    run = sw.simulate(
-        model, sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=8.0), seed=1, ramp=20), duration=300
-    )
+    run = sw.simulate(model, sw.IrregularSea(sw.Jonswap(Hs=2, Tp=8), ramp=20), duration=300)
     # ---
-    heave = run["position"].sel(body="buoy", dof="Heave")
-    tension = run["spring_tension"]
+    heave, tension = run["position"].sel(body="buoy", dof="Heave"), run["fairlead_tension"]
     print(
         f"heave {float(heave.std()):.3f} m rms, tension {float(tension.min()) / 1e3:.1f} to "
         f"{float(tension.max()) / 1e3:.1f} kN"

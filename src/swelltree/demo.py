@@ -110,7 +110,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]
     )
     provenance = {"case": text, "case_file": "demo.toml"}
     linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0, provenance=provenance)
-    natural = modes(model, added_mass="frequency", provenance=provenance)
+    natural = modes(model, provenance=provenance)
     pictures = {
         "sea.png": plot.sea(result),
         "motion.png": plot.motion(result),

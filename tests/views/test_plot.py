@@ -116,6 +116,7 @@ def test_topology_names_every_body_and_joint():
     assert {"world", "one", "two", "three", "float", "hinge 0", "hinge 1"} <= words
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
 def test_names_are_not_taken_for_formulas(tmp_path):
     run = made_run(HOSTILE, duration=30.0)
     for fig in (plot.motion(run), plot.timeseries(run), plot.topology(made_system(HOSTILE))):

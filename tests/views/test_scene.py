@@ -87,6 +87,34 @@ def test_lines_carry_shape_tension_and_state():
     assert found["highest"] == pytest.approx(float(run["line_tension"].max()))
 
 
+def test_catenaries_have_tension_at_their_nodes_and_lie_at_the_depth():
+    run = made_run(lines=2, duration=10.0)
+    nodes = run["line_tension"].pad(line_segment=(1, 0), mode="edge")
+    nodes = nodes.rename(line_segment="line_node")
+    lying = run.drop_vars(["line_tension", "line_slack", "line_grounded"])
+    blocks = Blocks()
+    found = scene(lying.assign(line_node_tension=nodes), blocks)["lines"]
+    tension = read_block(found["tension"], blocks.texts[found["tension"]["block"]])
+    middle = 0.5 * (nodes.values[..., 1:] + nodes.values[..., :-1])
+    assert tension.reshape(middle.shape) == pytest.approx(middle, rel=1e-3)
+    state = read_block(found["state"], blocks.texts[found["state"]["block"]]).round()
+    low = run["line_position"].values[..., 2] <= -49.99
+    wanted = low[..., 1:] & low[..., :-1]
+    assert wanted.any()
+    assert ((state.reshape(wanted.shape) == 2) == wanted).all()
+
+
+def test_a_state_of_rest_is_drawn_where_it_is():
+    rest = made_run(lines=2, channels=(), duration=2.0).isel(time=3).drop_vars("time")
+    turned = np.tile(np.diag([1.0, -1.0, -1.0]), (3, 1, 1))
+    rest = rest.assign(rotation=(("body", "axis", "body_axis"), turned))
+    found = scene(rest)
+    for i, body in enumerate(found["bodies"]):
+        assert body["start"] == pytest.approx(rest["position"].values[i, :3])
+        assert np.abs(body["quaternion"]) == pytest.approx([0.0, 1.0, 0.0, 0.0], abs=1e-9)
+    assert found["lines"]["time"]["count"] == 1
+
+
 def test_a_result_without_drawing_gets_boxes():
     run = made_run().assign_attrs(drawing="", wave_components="")
     found = scene(run)

@@ -57,7 +57,8 @@ def lay(system: System, network: Network, stiffness: list[list[float]] | None = 
         for row, on_bed in zip(rests, anchored, strict=True)
     )
     sections = sections_of(system, parts, rests, EA)
-    pieces = Pieces(sections, bed, anchored, may_touch)
+    plain = not bed.slope.any() and not float(bed.friction) > 0.0
+    pieces = Pieces(sections, bed, anchored, may_touch, bool(plain))
     return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
 
 
@@ -76,7 +77,7 @@ def build_lines(
         for piece in network.pieces:
             _check(system, piece)
     laid = lay(system, network)
-    turned, bed = laid.turned, laid.pieces.bed
+    turned = laid.turned
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
     knots = tuple(knot.name for knot in network.junctions)
     return QuasiStaticLines(
@@ -98,7 +99,7 @@ def build_lines(
         end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
-        keeps_energy=not bed.slope.any() and not float(bed.friction) > 0.0,
+        keeps_energy=laid.pieces.plain,
     )
 
 
@@ -195,7 +196,7 @@ def _height(system: System, bed: Bed, piece: Piece, end: End) -> float | None:
             f"its end at z = {z:g} m lies below the seabed, which is at {level:g} m there. "
             "Move the end, or give Seabed(depth=...)."
         )
-    return z - level - near
+    return float(z - level - near)
 
 
 def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.model.describe_lines import Laid, lay
-from swelltree.model.forces.catenary_ends import Ends, ends, of_rows
+from swelltree.model.forces.catenary_ends import Ends, ends, rows_of
 from swelltree.model.forces.catenary_shape import points_along
+from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.model.forces.line_junctions import joined, rest_of_junctions
 from swelltree.model.line_network import Network, Part, Piece
 from swelltree.system import System
 
-ROUNDS = 8  # of the secant stiffness of nonlinear ropes
+ROUNDS = 100  # of the secant stiffness of nonlinear ropes
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,13 @@ def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarra
         a: ends A of the pieces in the world (e, 3) [m]; rows of ends on junctions are not used.
         b: ends B (e, 3) [m].
     """
-    laid = lay(system, network)
+    laid, before = lay(system, network), np.inf
     for _ in range(ROUNDS if _is_nonlinear(network) else 0):
-        laid = lay(system, network, _secants(network, _solved(laid, a, b)[0]))
+        secants = _secants(network, _solved(laid, a, b)[0])
+        laid, sizes = lay(system, network, secants), np.concatenate(secants)
+        if np.abs(sizes - before).max() <= 1e-10 * sizes.max():
+            break
+        before = sizes
     found, low, high, y = _solved(laid, a, b)
     shapes = [
         _shape(laid, found, low, high, k, node_distances(piece))
@@ -92,14 +97,16 @@ def _shape(
     laid: Laid, found: Ends, low: np.ndarray, high: np.ndarray, k: int, distances: np.ndarray
 ) -> StaticShape:
     turned, pieces = laid.turned[k], laid.pieces
+    lying = inside(pieces, found, low, high).lying
 
     def seen(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         row = np.full(len(s), k)
-        there = Ends(**{f: getattr(found, f)[row] for f in Ends.__dataclass_fields__})
-        sections = of_rows(pieces.sections, row)
+        there, sections = rows_of(found, row), rows_of(pieces.sections, row)
         anchored = np.array(pieces.anchored)[row]
         upwards = distances[-1] - s if turned else s
-        return points_along(sections, pieces.bed, there, anchored, low[row], high[row], upwards)
+        return points_along(
+            sections, pieces.bed, there, lying[row], anchored, low[row], high[row], upwards
+        )
 
     position = seen(distances)[0]
     tension = seen(0.5 * (distances[1:] + distances[:-1]))[1]

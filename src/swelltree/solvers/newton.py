@@ -1,8 +1,8 @@
 """Damped Newton iteration with least-norm steps, line search and continuation.
 
-The loop runs on the host around one compiled function that gives residual and Jacobian
-together, which is quick to compile and easy to stop. Singular Jacobians (a body free to drift
-in equilibrium) are met by the smallest step that solves the linear equations best.
+The loop runs on the host around one program that gives residual and Jacobian together. It is
+traced but not compiled, which would cost more than the few evaluations. Singular Jacobians (a body
+free to drift in equilibrium) are met by the smallest step that solves the linear equations best.
 `attach_gradient` makes the solution differentiable afterwards; `newton_traced` does all in one
 graph, for use under `jit` and `vmap`.
 """
@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.in_numpy import in_numpy
 
 Residual = Callable[[Any, Float[Array, " n"]], Float[Array, " m"]]
 
@@ -50,13 +51,13 @@ class NewtonResult:
 
 @functools.lru_cache(maxsize=64)
 def residual_and_jacobian(residual: Residual) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """Compiled ``(args, x) -> (r, dr/dx)``; the residual is traced once."""
+    """Program ``(args, x) -> (r, dr/dx)``; the residual is traced once and runs in numpy."""
 
     def both(args: Any, x: Any) -> tuple[Any, Any]:
         r, push = jax.linearize(functools.partial(residual, args), x)
         return r, jax.vmap(push, out_axes=1)(jnp.eye(x.size))
 
-    return jax.jit(both)
+    return in_numpy(both)
 
 
 def _largest(x: np.ndarray) -> float:

@@ -12,7 +12,7 @@ broken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,7 @@ LEAK = 2e-4  # of a limit: largest violation between the times at which it is he
 FINE = 128  # times per shortest period at which violations are looked for
 COARSE = 5  # times per shortest period to begin with
 ROUNDED = 3e-3  # of the typical power: width of the change from generating to motoring
+GIVE = 5e-4  # of the typical power, below zero: where a machine that never motors is held
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Goal:
     efficiency: float
     copper: np.ndarray  # (p,) R [W/N^2]
     limits: tuple[Limit, ...]
+
+    @property
+    def limits_power(self) -> bool:
+        """Is the power of an element limited?"""
+        return any(limit.kind == "power" for limit in self.limits)
 
 
 def electrical(goal: Goal, P: np.ndarray, F: np.ndarray) -> np.ndarray:
@@ -84,15 +90,27 @@ class ControlProgram(Program):
         self.power_scale = power_scale
         self.convex = convex
         self.rounded = ROUNDED
+        self.give = GIVE
         self.fixed = points is not None
+        self.asked = goal.limits  # each once, however many rows it has by now
         count = max(COARSE * harmonics, 24) if points is None else points
         grid = self.period * np.arange(count) / count
         self.times = [grid for _ in goal.limits]
         self._ends()
 
+    def loosen(self, rounded: float, give: float) -> None:
+        """Round machine losses and give way below zero power so much, in typical power."""
+        self.rounded, self.give = rounded, give
+        self._ends()
+
+    def lowest(self, limit: Limit) -> float:
+        """Lower side of a limit, scaled. Force and rate vanish together where power is zero."""
+        low = limit.low / limit.scale
+        return min(low, -self.give) if limit.kind == "power" else low
+
     def _ends(self) -> None:
         pairs = list(zip(self.goal.limits, self.times, strict=True))
-        self.low = np.concatenate([np.full(len(t), x.low / x.scale) for x, t in pairs] or [[]])
+        self.low = np.concatenate([np.full(len(t), self.lowest(x)) for x, t in pairs] or [[]])
         self.high = np.concatenate([np.full(len(t), x.high / x.scale) for x, t in pairs] or [[]])
 
     def at(self, z: np.ndarray) -> Point | None:
@@ -105,16 +123,14 @@ class ControlProgram(Program):
         if self.fixed:
             return 0
         added = 0
-        for k, limit in enumerate(self.goal.limits):
+        for limit in self.asked:
             value = fine_values(self.omega, point.response, limit) / limit.scale
             t = self.period * np.arange(len(value)) / len(value)
-            over = np.maximum(value - limit.high / limit.scale, limit.low / limit.scale - value)
+            over = np.maximum(value - limit.high / limit.scale, self.lowest(limit) - value)
             peak = (over >= np.roll(over, 1)) & (over > np.roll(over, -1)) & (over > LEAK)
             if peak.any():
                 # new rows go to the end of all, to keep the multipliers in place
-                self.goal = Goal(
-                    self.goal.efficiency, self.goal.copper, (*self.goal.limits, self.goal.limits[k])
-                )
+                self.goal = replace(self.goal, limits=(*self.goal.limits, limit))
                 self.times.append(t[peak])
                 added += int(peak.sum())
         self._ends()

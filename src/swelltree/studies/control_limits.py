@@ -16,6 +16,7 @@ KINDS = {
     "stroke_max": "stroke",
     "rate_max": "force_rate",
     "power_min": "power",
+    "power_limit": "power",
 }
 UNITS = {
     "force": ("N", "N m"),
@@ -43,15 +44,32 @@ def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tupl
             if own is None:
                 continue
             low, high = _ends(name, own)
-            scale = power_scale if name == "power_min" else max(abs(low), abs(high))
+            if np.isinf(low) and np.isinf(high):
+                continue
+            scale = power_scale if KINDS[name] == "power" else max(abs(low), abs(high))
             if np.isinf(scale):
                 scale = min(abs(low), abs(high))
             out.append(Limit(KINDS[name], name, i, low, high, scale or 1.0))
     return tuple(out)
 
 
+def with_own(given: dict[str, Any], own: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Limits as given, and those of the machines themselves where nothing is said."""
+    out = dict(given)
+    for name, by_pto in own.items():
+        value = given.get(name)
+        if by_pto and (value is None or isinstance(value, dict)):
+            out[name] = by_pto | (value or {})
+    return out
+
+
 def _ends(name: str, value: Any) -> tuple[float, float]:
     if name == "power_min":
+        if float(value) > 0.0:
+            raise SwelltreeError(
+                f"power_min {value} is positive, but a PTO that goes back and forth stands still "
+                "twice in a period and has no power then. Give zero or less."
+            )
         return float(value), np.inf
     if np.ndim(value) == 0:
         if not float(value) > 0.0:
@@ -66,7 +84,7 @@ def _ends(name: str, value: Any) -> tuple[float, float]:
 def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
     """A limit in words, at its own or another size."""
     unit = UNITS[limit.kind][ports.angle[limit.port]]
-    size = limit.low if limit.kind == "power" else max(abs(limit.low), abs(limit.high))
+    size = limit.low if limit.name == "power_min" else max(abs(limit.low), abs(limit.high))
     return f"{limit.name} {size if value is None else value:.4g} {unit}"
 
 
@@ -94,7 +112,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> s
         excess, _ = smallest_excess(
             point.jacobian, program.low - point.rows, program.high - point.rows, kinds == name
         )
-        if name != "power_min" and np.isfinite(excess):
+        if limit.kind != "power" and np.isfinite(excess):
             size = max(abs(limit.low), abs(limit.high))
             need[name] = size + excess * limit.scale
     blamed = "stroke_max" if "stroke_max" in need else next(iter(need), next(iter(limits)))

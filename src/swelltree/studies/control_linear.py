@@ -13,15 +13,20 @@ the waves alone.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from swelltree.formulations import Formulation, State
+from swelltree.model.hydrodynamics import without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.solvers.fourier import from_complex
+from swelltree.spatial.engine import jnp
+from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, port_rows
 from swelltree.studies.control_series import Response
 from swelltree.studies.periodic_set_up import memory_at
@@ -110,11 +115,23 @@ def look_in(
 
 
 def rest_strokes(model: Model, how: Formulation, ports: Ports, rest: State) -> np.ndarray:
-    """Strokes at the state of rest; in numpy, where a single evaluation is quickest."""
-    still = State(np.asarray(rest.q), np.asarray(rest.s), rest.chart)
-    return np.asarray(
-        port_motion(ports, model, how.kinematics(model, np.zeros(()), still).motion)[0]
-    )
+    """Strokes at the state of rest."""
+    bare = without_table(model)
+    return np.asarray(_strokes(how, ports.place)(bare, rest)) - ports.zero
+
+
+@functools.lru_cache(maxsize=32)
+def _strokes(how: Formulation, place: Any) -> Any:
+    """Program for the strokes, not counted from their zero."""
+    nothing = np.zeros(len(place))
+    ports = Ports(("",) * len(place), place, nothing, nothing, nothing, (False,) * len(place))
+
+    def strokes(model: Model, rest: State) -> Any:
+        with compact():
+            motion = how.kinematics(model, jnp.zeros(()), rest).motion
+        return port_motion(ports, model, motion)[0]
+
+    return in_numpy(strokes)
 
 
 def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -223,15 +240,12 @@ def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Any, int]:
 def power_bound(port: Port, waves_alone: np.ndarray) -> float:
     """Most power that any force can take: sum of F^H (Re Z)^-1 F / 8 over the harmonics [W]."""
     even = 0.5 * (port.mobility + np.conj(np.swapaxes(port.mobility, 1, 2)))
-    total = 0.0
-    for Y, v in zip(even, waves_alone, strict=True):
-        if np.abs(v).max() == 0.0:
-            continue
-        found = np.linalg.lstsq(Y, v, rcond=1e-14)[0]
-        if np.abs(Y @ found - v).max() > 1e-6 * np.abs(v).max():
-            return np.inf
-        total += float(np.real(np.conj(v) @ found)) / 8.0
-    return total
+    moved = np.abs(waves_alone).max(axis=1)
+    Y, v = even[moved > 0.0], waves_alone[moved > 0.0][..., None]
+    found = np.linalg.pinv(Y, rcond=1e-14, hermitian=True) @ v
+    if (np.abs(Y @ found - v).max(axis=(1, 2)) > 1e-6 * moved[moved > 0.0]).any():
+        return np.inf
+    return float(np.real(np.conj(v) * found).sum()) / 8.0
 
 
 def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Any, Any, Any]:

@@ -25,7 +25,8 @@ from swelltree.studies.control_linear import (
     wave_forces,
     wave_rates,
 )
-from swelltree.studies.control_nodes import Nodes, Solved
+from swelltree.studies.control_machines import with_damping
+from swelltree.studies.control_nodes import DrivenNodes, Solved
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_series import Response
 from swelltree.studies.periodic_set_up import check_periodic, set_up
@@ -38,7 +39,7 @@ FEW = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size of the impe
 class Reduced:
     """Unknowns -> series of the driven elements; remembers the last motion to begin from."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: DrivenNodes) -> None:
         self.nodes = nodes
         self.last: np.ndarray = np.zeros((nodes.c, nodes.u))
         self.found: Solved | None = None
@@ -94,16 +95,11 @@ def nonlinear_control(
     )
 
     check_periodic(model, port.harmonics, asked.nodes, radiation)
-    if any(group.kind == "frame" for group in model.forces.groups):
-        raise SwelltreeError(
-            "optimal_control: frames that follow the mean yaw are not taken here. Compile without "
-            "them."
-        )
     period = set_up(
         model, how, waves, 2 * np.pi / port.omega, port.harmonics, asked.nodes, radiation
     )
     ports = port.ports
-    reduced = Reduced(Nodes(how, period, ports, port.mean))
+    reduced = Reduced(DrivenNodes(how, period, ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
     table = None if model.hydro is None else model.hydro.table
     if isinstance(waves, Components) and table is not None:
@@ -194,16 +190,19 @@ def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any
         forces = model.forces
         springs = np.array(forces.springs.damping, dtype=float)
         joints = np.array(forces.joint_forces.damping, dtype=float)
-        for value, (group, i) in zip(c, nodes.ports.place, strict=True):
-            (springs if group == "spring" else joints)[i] = value
+        by_kind = {"spring": springs, "joint": joints}
+        for value, (kind, i) in zip(c, nodes.ports.place, strict=True):
+            if kind in by_kind:
+                by_kind[kind][i] = value
         changed = replace(
             forces,
             springs=replace(forces.springs, damping=springs),
             joint_forces=replace(forces.joint_forces, damping=joints),
         )
-        own = Nodes(
+        damped = with_damping(model.replace(forces=changed), nodes.ports.place, c)
+        own = DrivenNodes(
             nodes.how,
-            replace(nodes.period, model=model.replace(forces=changed)),
+            replace(nodes.period, model=damped),
             replace(nodes.ports, damping=c),
             port.mean,
         )

@@ -19,6 +19,7 @@ from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.model.signals import Sinusoids
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.studies.control_linear import look_in, wave_rates
+from swelltree.studies.control_machines import freed
 from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.simulate import realised
 from swelltree.system.errors import SwelltreeError
@@ -31,18 +32,18 @@ def controlled(model: Model, pto: str, law: Law) -> Model:
 
     Args:
         model: from `compile`.
-        pto: name of a linear PTO.
+        pto: name of a PTO; the law of a machine gives way to this one, its spring and stops stay.
         law: u(t, y) with y = (stroke, rate of the stroke), strokes counted from their zero.
     """
     ports = find_ports(model, pto)
-    return _with_law(model, ports, law)
+    return _with_law(freed(model, ports.place), ports, law)
 
 
 def _with_law(model: Model, ports: Ports, law: Any) -> Model:
     """Every stroke, then every rate, is measured; every port is driven."""
-    kinds = {"spring": "length", "joint": "coordinate"}
+    kinds = {"spring": "length", "joint": "coordinate", "pto": "stroke"}
     dofs = model.forces.joint_forces.dof
-    where = [(kinds[g], i if g == "spring" else dofs[i]) for g, i in ports.place]
+    where = [(kinds[kind], dofs[i] if kind == "joint" else i) for kind, i in ports.place]
     measures = tuple((kind, i, is_rate) for is_rate in (False, True) for kind, i in where)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
@@ -103,6 +104,7 @@ def tracking_law(
     """
     how = chosen_formulation("path_matrix")
     ports = find_ports(model, pto)
+    model = freed(model, ports.place)
     waves = realised(model, sea, case)
     table = None if model.hydro is None else model.hydro.table
     if table is None:
@@ -154,4 +156,4 @@ def replayed(model: Model, result: Any, ramp: float = 0.0) -> Model:
         signals.append(
             Sinusoids(k, u[1:].real, u[1:].imag, np.array(u[0].real), np.array(float(ramp)))
         )
-    return with_signals(model, ports, signals)
+    return with_signals(freed(model, ports.place), ports, signals)

@@ -12,10 +12,16 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
 from swelltree.model.forces.total import total_loads
 from swelltree.model.model import Model
-from swelltree.solvers.newton import NewtonResult, newton, newton_traced
+from swelltree.solvers.newton import (
+    NewtonResult,
+    newton,
+    newton_traced,
+    residual_and_jacobian,
+)
 from swelltree.solvers.solution import Code
-from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.in_numpy import in_numpy
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -59,10 +65,11 @@ def _balance(formulation: Formulation) -> Any:
 
 def _force_scale(model: Model) -> Array:
     """Size of the loads: weights and spring preloads, at least a newton."""
-    weight = jnp.sum(model.bodies.mass) * jnp.abs(model.gravity).max()
     springs = model.forces.springs
-    preload = jnp.sum(springs.stiffness * springs.rest_length)
-    return jnp.maximum(jnp.maximum(weight, preload), 1.0)
+    xp = namespace(model.bodies.mass, model.gravity, springs.stiffness, springs.rest_length)
+    weight = xp.sum(model.bodies.mass) * xp.abs(model.gravity).max()
+    preload = xp.sum(springs.stiffness * springs.rest_length)
+    return xp.maximum(xp.maximum(weight, preload), 1.0)
 
 
 def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Any:
@@ -81,8 +88,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
     inner = start_phase(model, formulation).inner
-    args = Statics(model, state, _force_scale(model), inner, jnp.zeros(n + rows))
-    return residual, args, jnp.zeros(n + rows)
+    args = Statics(model, state, _force_scale(model), inner, np.zeros(n + rows))
+    return residual, args, np.zeros(n + rows)
 
 
 def equilibrium(
@@ -121,13 +128,24 @@ def equilibrium(
     return _to_dataset(model, how, phase, before, found, provenance)
 
 
+@functools.lru_cache(maxsize=32)
+def _settled(how: Formulation) -> Any:
+    """Program for the state reached by a step, its joints closed."""
+
+    def settled(model: Model, state: State, x: Array) -> State:
+        still = State(state.q, jnp.zeros_like(state.s), state.chart)
+        return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
+
+    return in_numpy(settled)
+
+
 def find_rest(
     model: Model, how: Formulation, start: State | None = None
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
     """State of rest, multipliers, the forces out of balance before, and how Newton went."""
     state = how.start(model) if start is None else start
     residual, args, x0 = _set_up(model, how, state)
-    before = np.asarray(jax.jit(residual)(args, x0))
+    before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
     def path(fraction: float) -> Statics:
         # carry the first imbalance along and take it off little by little
@@ -149,10 +167,7 @@ def find_rest(
             f"{_imbalance(model, how, found.residual[:n])} remains. "
             " Check buoyancy and weight, springs, and directions that nothing holds."
         )
-    still = State(state.q, jnp.zeros_like(state.s), state.chart)
-    rest = jax.jit(lambda m, x: how.settle(m, jnp.zeros(()), how.retract(m, still, x)))(
-        model, found.x[:n]
-    )
+    rest = _settled(how)(model, state, found.x[:n])
     return rest, float(args.force_scale) * found.x[n:], before[:n], found
 
 

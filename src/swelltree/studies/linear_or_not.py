@@ -12,6 +12,7 @@ from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.in_numpy import in_numpy
 
 SIZE = 0.3  # m, rad, m/s, rad/s: displacements and velocities tried
 TOLERANCE = 1e-7  # of the forces there
@@ -19,7 +20,7 @@ TOLERANCE = 1e-7  # of the forces there
 
 @functools.lru_cache(maxsize=32)
 def _leftover(how: Formulation) -> Any:
-    """Compiled: change of force and of mass at a displacement and velocity."""
+    """Program: change of force and of mass at a displacement and velocity."""
 
     def leftover(model: Model, rest: State, x: Any, s: Any) -> Any:
         t, inner = jnp.zeros(()), inner_at_rest(model)
@@ -38,7 +39,7 @@ def _leftover(how: Formulation) -> Any:
         heavier = jnp.abs(there_mass - here_mass).max() / jnp.abs(here_mass).max()
         return jnp.maximum(jnp.maximum(bent, heavier), jnp.abs(P - P0).max())
 
-    return jax.jit(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
+    return in_numpy(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
 
 
 def is_linear(model: Model, how: Formulation, rest: State) -> bool:

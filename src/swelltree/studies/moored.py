@@ -191,7 +191,11 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
         return rest
     moving = at_rest(model, how.form)
     h, lines = how.step, rest.lines
-    return replace(rest, v_minus=moving.v_minus, lines=_carried(model, moving, lines, h))
+    # what held the bodies is gone
+    rest = replace(rest, lam=0.0 * rest.lam, contact=0.0 * rest.contact)
+    if lines is not None:
+        lines = _carried(model, moving, lines, h)
+    return replace(rest, v_minus=moving.v_minus, lines=lines)
 
 
 def straight_lines(model: Model, walk: Walk) -> Any:
@@ -235,7 +239,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
     """Function that runs one chunk: (carry, times) -> (carry, samples)."""
     run, single = compiled_run(how.form), single_step(how.form, how.width)
 
-    def advance(carry: Carry, _: np.ndarray) -> tuple[Carry, Any]:
+    def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
         now = carry.going
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))

@@ -63,6 +63,9 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     acceleration = Acceleration(sample.v_dot.reshape(-1), sample.v_dot, sample.lam)
     world, joint_axes = joint_reactions(model, t, kin, acceleration, wrench, form.rows)
     touching = {"contact_force": sample.contact_force} if sample.contact_force.size else {}
+    # a joint that leaves all freedoms holds nothing: what is left there is of the order h^2
+    holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
+    world, joint_axes = (x * np.array(holds, float)[:, None] for x in (world, joint_axes))
     return {
         "position": sample.pose.p,
         "rotation": sample.pose.R,

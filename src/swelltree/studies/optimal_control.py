@@ -7,12 +7,13 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -22,7 +23,7 @@ from swelltree.model.signals import Constant
 from swelltree.solvers.fourier import from_complex, to_complex
 from swelltree.solvers.sequential import Optimum, minimise
 from swelltree.studies.control_goal import ControlProgram, Goal
-from swelltree.studies.control_limits import read_limits, why_not
+from swelltree.studies.control_limits import read_limits, why_not, with_own
 from swelltree.studies.control_linear import (
     Port,
     body_motion,
@@ -33,6 +34,7 @@ from swelltree.studies.control_linear import (
     wave_forces,
     wave_rates,
 )
+from swelltree.studies.control_machines import freed, own_limits
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_ports import find_ports, with_signals
 from swelltree.studies.control_series import Response
@@ -44,6 +46,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 
 METHODS = ("auto", "linear", "nonlinear")
 HARMONICS = 15  # of a regular wave, when nothing is said
+SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 HIGHER = 3  # times the highest component of a sea: limits give the force corners
 
 
@@ -111,11 +114,15 @@ def optimal_control(
     Args:
         model: from `compile`, with hydro data.
         sea: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
-        pto: name or names of the PTOs driven; all linear ones if not given.
+        pto: name or names of the PTOs driven; all plain ones, or all machines where there are no
+            others, if not given. The law of a machine gives way to u; spring and stops stay.
         force_max: largest size of F [N, N m]; a number, a pair (low, high), or a dict by PTO.
-        stroke_max: largest stroke from its zero [m, rad], likewise.
+            Where it is not given, force_limit and power_limit of a machine hold.
+        stroke_max: largest stroke from its zero [m, rad], likewise. Where it is not given, the
+            stops of a machine are not touched; np.inf lets them be.
         rate_max: largest rate of F [N/s], likewise.
-        power_min: least absorbed power at any time [W]; zero: the PTO never motors.
+        power_min: least absorbed power at any time [W]; zero: the PTO never motors, but for
+            0.05 % of the typical power.
         efficiency: of the machine, P_e = eta P when it generates and P / eta when it motors.
         copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
         harmonics: N of the series; fifteen, or three times the highest component of the sea, if
@@ -142,18 +149,20 @@ def optimal_control(
         raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a share.")
     how = chosen_formulation(formulation)
     ports = find_ports(model, pto)
-    free = with_signals(model, ports, [Constant(np.zeros(())) for _ in ports.names])
+    still = [Constant(np.zeros(())) for _ in ports.names]
+    free = with_signals(freed(model, ports.place), ports, still)
     losses = [
         copper_loss.get(name, 0.0) if isinstance(copper_loss, dict) else copper_loss
         for name in ports.names
     ]
+    given = {
+        "force_max": force_max,
+        "stroke_max": stroke_max,
+        "rate_max": rate_max,
+        "power_min": power_min,
+    }
     asked = Asked(
-        {
-            "force_max": force_max,
-            "stroke_max": stroke_max,
-            "rate_max": rate_max,
-            "power_min": power_min,
-        },
+        with_own(given, own_limits(model, ports.names, ports.place)),
         efficiency,
         np.array(losses, dtype=float),
         tol,
@@ -170,7 +179,7 @@ def optimal_control(
     port: Port | None = None
     results = []
     # matrices of some hundred rows: threads of the linear algebra would only wait
-    with threadpool_limits(limits=1):
+    with _threads().limit(limits=1):
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
@@ -191,6 +200,12 @@ def optimal_control(
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)
+
+
+@functools.lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    """The libraries with threads; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _still(model: Model) -> Model:
@@ -235,7 +250,7 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
     limits = read_limits(port.ports, asked.limits, power_scale)
     goal = Goal(asked.efficiency, asked.copper, limits)
     respond, size = linear_response(port, alone)
-    convex = asked.efficiency == 1.0 and asked.limits["power_min"] is None
+    convex = asked.efficiency == 1.0 and not goal.limits_power
     program = ControlProgram(
         respond,
         goal,
@@ -275,13 +290,13 @@ def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
 
 def best_of_starts(program: ControlProgram, z: np.ndarray, asked: Asked) -> Optimum:
     """The best optimum of several starts; the first from z, the others scattered around it."""
-    if program.goal.efficiency < 1.0:
+    if program.goal.efficiency < 1.0 or program.goal.limits_power:
         # the change from generating to motoring is sharpened in steps
-        own = program.rounded
-        for width in (0.3, 0.1, 0.03, 0.01):
-            program.rounded = width
+        rounded, give = program.rounded, program.give
+        for width in SHARPER:
+            program.loosen(max(width, rounded), max(width, give))
             z = minimise(program, z, tol=1e-4, max_iterations=20).z
-        program.rounded = own
+        program.loosen(rounded, give)
     found = minimise(program, z, tol=asked.tol, max_iterations=asked.max_iterations)
     if program.convex:
         return found

@@ -22,17 +22,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations import Formulation, State
-from swelltree.model.forces.hydro_frame import in_axes, in_frame, mean_yaw, out_of_axes
+from swelltree.model.forces.hydro_frame import columns_in_axes, in_axes, in_frame, mean_yaw
 from swelltree.model.forces.loads import Now
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import WaveLoads
 from swelltree.model.inner import Inner, inner_rate
 from swelltree.model.model import Model
-from swelltree.solvers.fourier import Basis, to_coefficients
-from swelltree.solvers.fourier import at_nodes as series_at_nodes
+from swelltree.solvers.fourier import Basis
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 
@@ -44,11 +44,15 @@ class Period:
     model: Model  # without radiation memory, its waves given at the nodes
     rest: State  # the start without velocity, from which displacements count
     inner: Any  # inner states at rest, the radiation memory left out
-    basis: Basis
-    memory: Array  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
-    inverse: Array  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
-    pinned: Array  # (p, u) directions whose mean is held
-    unbalanced: Array  # (p, u) the equations given up for that
+    basis: Basis | Any
+    memory: Array | Any  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
+    inverse: Array | Any  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
+    pinned: Array | Any  # (p, u) directions whose mean is held
+    unbalanced: Array | Any  # (p, u) the equations given up for that
+
+    def bare(self) -> Period:
+        """What the equations at one node depend on; nothing else shapes their program."""
+        return replace(self, basis=None, memory=None, inverse=None, pinned=None, unbalanced=None)
 
 
 def flat(inner: Inner) -> Array:
@@ -93,7 +97,7 @@ def state_at(
 def node(
     how: Formulation, period: Period, t: Array, y: Array, y_rate: Array, y_second: Array
 ) -> tuple[Array, Array, Array]:
-    """Residual at one node without radiation, body velocities in data axes, and P there."""
+    """Residual at one node without radiation; body velocities and P in the axes of the data."""
     model = period.model
     n, m, _ = sizes(how, period)
     x, x_rate, x_second = y[:n], y_rate[:n], y_second[:n]
@@ -118,58 +122,17 @@ def node(
     return (
         jnp.concatenate([tau, rows, y_rate[n + m :] - rates]),
         in_axes(mean_yaw(inner), kin.motion.v).reshape(-1),
-        kin.P,
+        columns_in_axes(mean_yaw(inner), kin.P),
     )
 
 
-def radiation_at_nodes(period: Period, v: Float[Array, "nodes b"]) -> Float[Array, "nodes b"]:
-    """Memory wrench of a periodic motion, exact in every harmonic that the nodes carry."""
-    hat = jnp.fft.rfft(v, axis=0)
-    force = (period.memory @ hat[:, :, None])[:, :, 0]
-    return -jnp.fft.irfft(force, n=v.shape[0], axis=0)
-
-
-def at_nodes(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> dict[str, Array]:
-    """Residual, body velocities and radiation wrench at all nodes."""
-    b = period.basis
-    y, y_rate, y_second = series_at_nodes(b, Y)
-
-    def one(t: Array, a: Array, d: Array, dd: Array) -> Any:
-        return node(how, period, t, a, d, dd)
-
-    r, v, P = jax.vmap(one)(b.time, y, y_rate, y_second)
-    mu = radiation_at_nodes(period, v)
-    n, m, _ = sizes(how, period)
-    if period.inner.elements and "frame" in period.inner.elements:
-        inner = jax.vmap(lambda z: unflat(period.inner, z + flat(period.inner)))(y[:, n + m :])
-        N = mu.shape[1] // 6
-        mu = jax.vmap(lambda i, w: out_of_axes(mean_yaw(i), w.reshape(N, 6)).reshape(-1))(inner, mu)
-    tau = r[:, :n] - (P * mu[:, :, None]).sum(1)
-    return {"residual": jnp.concatenate([tau, r[:, n:]], axis=1), "radiation": mu, "y": y}
-
-
-def residual(how: Formulation, period: Period, Y: Float[Array, "c u"]) -> Float[Array, "c u"]:
-    """Coefficients of the residual, pinned means put in place of what cannot be balanced."""
-    r = to_coefficients(period.basis, at_nodes(how, period, Y)["residual"])
-    mean = r[0]
-    for direction, equation in zip(period.pinned, period.unbalanced, strict=True):
-        mean = mean - (equation @ mean) * equation + (direction @ Y[0]) * equation
-    return jnp.concatenate([mean[None], r[1:]])
-
-
-def imbalance(how: Formulation, period: Period, Y: Array) -> Array:
-    """Mean force left over in each pinned direction."""
-    r = to_coefficients(period.basis, at_nodes(how, period, Y)["residual"])
-    return period.unbalanced @ r[0]
-
-
-def preconditioned(period: Period, R: Float[Array, "c u"]) -> Float[Array, "c u"]:
+def preconditioned(period: Period, R: np.ndarray) -> np.ndarray:
     """Inverse of the linear impedance, harmonic by harmonic: residuals become displacements."""
     n = period.basis.harmonics
     # a cos + b sin = Re[(a - i b) exp(+iwt)]
-    hat = jnp.concatenate([R[:1] + 0j, R[1 : n + 1] - 1j * R[n + 1 :]])
+    hat = np.concatenate([R[:1] + 0j, R[1 : n + 1] - 1j * R[n + 1 :]])
     out = (period.inverse @ hat[:, :, None])[:, :, 0]
-    return jnp.concatenate([out[:1].real, out[1:].real, -out[1:].imag])
+    return np.concatenate([out[:1].real, out[1:].real, -out[1:].imag])
 
 
 def scaled(period: Period, fraction: float) -> Period:

@@ -1,8 +1,10 @@
 """Newton's method for periodic motions.
 
-Small systems are solved with their whole Jacobian. Large ones are first multiplied by the inverse
-of the linear impedance, harmonic by harmonic, and each step is then found by GMRES. In both the
-size of a Newton step is the estimate of the error of the motion (metres, radians).
+Small systems are solved with their whole Jacobian, from the slopes at the nodes. Large ones are
+first multiplied by the inverse of the linear impedance, harmonic by harmonic. That alone makes a
+good step, which costs one evaluation; where steps get shorter too slowly, the slopes at the nodes
+are taken where the motion is, and each step is found by GMRES with them. In both the size of a
+step is the estimate of the error of the motion (metres, radians).
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.products import compact
-from swelltree.studies.periodic_problem import Period, node, preconditioned, residual, scaled, sizes
+from swelltree.spatial.in_numpy import in_numpy
+from swelltree.studies.periodic_nodes import Nodes, at_node, traced
+from swelltree.studies.periodic_problem import Period, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
 SHORTEST = 2.0**-7  # least part of a Newton step
 SMALLEST = 1e-3  # least step of the continuation in wave height
-LINEAR = 1e-4  # relative accuracy of GMRES; Newton makes up for it
+LINEAR = 1e-4  # relative accuracy of GMRES; further steps make up for it
 SOFT = 1e-9  # of the largest singular value: nothing holds this direction
-QUICK = {"xla_backend_optimization_level": "0"}  # compile quickly what runs once
+SLOW = 0.25  # of the step before: steps that shrink less need new slopes
 
 
 @dataclass(frozen=True)
@@ -40,48 +43,17 @@ class Found:
 
 
 @functools.lru_cache(maxsize=32)
-def _dense(how: Formulation) -> Any:
-    """Compiled (period, Y) -> residual and its whole Jacobian."""
-
-    def both(period: Period, Y: Any) -> Any:
-        with compact():
-            r, push = jax.linearize(functools.partial(residual, how, period), Y)
-        columns = jax.vmap(lambda e: push(e.reshape(Y.shape)).reshape(-1))(jnp.eye(Y.size))
-        return r.reshape(-1), columns.T
-
-    return jax.jit(both)
-
-
-@functools.lru_cache(maxsize=32)
-def _krylov(how: Formulation) -> Any:
-    """Compiled (period, Y, d) -> preconditioned residual and its derivative along d."""
-
-    def error(period: Period, Y: Any) -> Any:
-        return preconditioned(period, residual(how, period, Y))
-
-    def along(period: Period, Y: Any, d: Any) -> Any:
-        with compact():
-            return jax.jvp(functools.partial(error, period), (Y,), (d,))
-
-    return jax.jit(along)
-
-
-@functools.lru_cache(maxsize=32)
 def _linearised(how: Formulation) -> Any:
-    """Derivatives of the residual at rest: to y, its rate and second rate; and P."""
+    """Derivatives of the residual at rest in w = (y, y', y''); and P."""
 
     def linear(period: Period) -> Any:
-        u = sum(sizes(how, period))
-        zero, t = jnp.zeros(u), jnp.zeros(())
-
-        def r(y: Any, y_rate: Any, y_second: Any) -> Any:
-            with compact():
-                out, _, P = node(how, period, t, y, y_rate, y_second)
+        def r(w: Any) -> Any:
+            out, _, P = traced(at_node, how)(period, jnp.zeros(()), w)
             return out, P
 
-        return jax.jacfwd(r, argnums=(0, 1, 2), has_aux=True)(zero, zero, zero)
+        return jax.jacfwd(r, has_aux=True)(jnp.zeros(3 * sum(sizes(how, period))))
 
-    return jax.jit(linear, compiler_options=QUICK)
+    return in_numpy(linear)
 
 
 def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,57 +81,71 @@ def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> n
 
 def with_impedance(how: Formulation, period: Period) -> Period:
     """The period with the inverse of its linear impedance, and its pins."""
-    slopes, P = _linearised(how)(period)
-    R0, R1, R2 = (np.asarray(x) for x in slopes)
-    P, n, u = np.asarray(P), period.rest.s.shape[0], len(R0)
+    slopes, P = _linearised(how)(scaled(period, 0.0).bare())
+    u, n = len(slopes), period.rest.s.shape[0]
+    R0, R1, R2 = (slopes[:, k * u : (k + 1) * u] for k in range(3))
     directions, equations = pins(R0)
     N, omega = period.basis.harmonics, float(period.basis.omega)
-    inverse = np.zeros((N + 1, u, u), dtype=complex)
-    for k in range(N + 1):
-        s = 1j * k * omega
-        Z = R0 + s * R1 + s * s * R2
-        Z[:n, :n] += s * (P.T @ period.memory[k] @ P)
-        inverse[k] = np.linalg.inv(with_pins(Z, directions, equations) if k == 0 else Z)
+    s = 1j * omega * np.arange(N + 1)[:, None, None]
+    Z = R0 + s * R1 + s * s * R2
+    Z[:, :n, :n] += s * (P.T @ np.asarray(period.memory)[: N + 1] @ P)
+    Z[0] = with_pins(Z[0], directions, equations)
+    inverse = np.linalg.inv(Z)
     return replace(period, inverse=inverse, pinned=directions, unbalanced=equations)
 
 
-# (Y) -> estimated error, Newton step, and a measure of another residual by the same Jacobian
-Evaluate = Callable[[np.ndarray], tuple[float, np.ndarray]]
+# Y, and whether steps got shorter too slowly -> estimated error, step
+Evaluate = Callable[[np.ndarray, bool], tuple[float, np.ndarray]]
 
 
-def _dense_evaluate(how: Formulation, period: Period, u: int) -> Evaluate:
-    def evaluate(Y: np.ndarray) -> tuple[float, np.ndarray]:
-        r, J = (np.asarray(x) for x in _dense(how)(period, Y))
+def _dense_evaluate(nodes: Nodes) -> Evaluate:
+    def evaluate(Y: np.ndarray, _: bool) -> tuple[float, np.ndarray]:
+        values, slopes, mu = nodes.with_slopes(nodes.inputs(Y))
+        r = nodes.residual(Y, values, mu).reshape(-1)
+        J = nodes.jacobian(values, slopes, mu)
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             return np.inf, np.zeros_like(Y)
         scale = np.abs(J).max(axis=1)
         change = -np.linalg.solve(J / scale[:, None], r / scale).reshape(Y.shape)
-        return float(np.abs(change[:, :u]).max()), change
+        return float(np.abs(change[:, : nodes.n]).max()), change
 
     return evaluate
 
 
-def _krylov_evaluate(how: Formulation, period: Period, u: int) -> Evaluate:
-    from scipy.sparse.linalg import LinearOperator, gmres
+class _Krylov:
+    """Steps of large problems."""
 
-    device = jax.device_put(period)  # once, not at every product
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.slopes: Any = None  # at some motion on the way; none: those at rest
+        self.where: Any = None  # that motion
 
-    def evaluate(Y: np.ndarray) -> tuple[float, np.ndarray]:
+    def __call__(self, Y: np.ndarray, slow: bool) -> tuple[float, np.ndarray]:
+        nodes, period = self.nodes, self.nodes.period
+        w = nodes.inputs(Y)
+        if slow:
+            values, slopes, mu = nodes.with_slopes(w)
+            self.slopes, self.where = (values, slopes, nodes.node_slopes(slopes, mu)), Y
+        else:
+            values, mu = nodes.at(w)
+        change = -preconditioned(period, nodes.residual(Y, values, mu))
+        size = float(np.abs(change[:, : nodes.n]).max())
+        if not np.isfinite(change).all():
+            return np.inf, change
+        if self.slopes is None or size < 1e-14:
+            return size, change
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        at, slopes, rho = self.slopes
+
         def push(d: np.ndarray) -> np.ndarray:
-            return np.array(_krylov(how)(device, Y, d.reshape(Y.shape))[1]).reshape(-1)
+            moved = nodes.along(at, slopes, rho, d.reshape(Y.shape))
+            return preconditioned(period, moved).reshape(-1)
 
-        r = np.asarray(_krylov(how)(device, Y, np.zeros_like(Y))[0])
-        size = float(np.abs(r[:, :u]).max())
-        if not np.isfinite(r).all():
-            return np.inf, r
-        if size < 1e-14:
-            return size, np.zeros_like(Y)
-        # columns in units of the preconditioned residual, so one scale serves all
+        # columns in units of displacements, so one scale serves all
         product = LinearOperator((Y.size, Y.size), matvec=push, dtype=float)  # type: ignore[call-arg]
-        change, _ = gmres(product, -r.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
-        return size, change.reshape(Y.shape)
-
-    return evaluate
+        found, _ = gmres(product, change.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
+        return size, found.reshape(Y.shape)
 
 
 def newton(
@@ -169,10 +155,9 @@ def newton(
     if Y.size > DENSE:
         period = with_impedance(how, period)
     else:
-        # the mean block of the Jacobian at the start tells what nothing holds
-        _, J = _dense(how)(scaled(period, 0.0), np.zeros_like(Y))
-        u = Y.shape[1]
-        directions, equations = pins(np.asarray(J)[:u, :u])
+        # the slopes at rest tell what nothing holds
+        slopes, _ = _linearised(how)(scaled(period, 0.0).bare())
+        directions, equations = pins(slopes[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)
     found = _newton(how, period, Y, tol, max_iterations)
     if found.code is Code.SUCCESS:
@@ -197,9 +182,10 @@ def newton(
 def _newton(
     how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
 ) -> Found:
-    kind = _krylov_evaluate if Y.size > DENSE else _dense_evaluate
-    evaluate = kind(how, period, period.rest.s.shape[0])
-    size, change = evaluate(Y)
+    nodes = Nodes(how, period)
+    large = Y.size > DENSE
+    evaluate: Evaluate = _Krylov(nodes) if large else _dense_evaluate(nodes)
+    size, change = evaluate(Y, False)
     history = [size]
     for _ in range(max_iterations):
         if not np.isfinite(size):
@@ -209,14 +195,21 @@ def _newton(
             return Found(Y + change, Code.SUCCESS, tuple(history), 1.0, period)
         part = 1.0
         while part >= SHORTEST:
-            now, next_change = evaluate(Y + part * change)
+            now, next_change = evaluate(Y + part * change, False)
             if now < (1.0 - 1e-4 * part) * size:
                 break
             part *= 0.5
         else:
             # at the limit of rounding nothing gets better
-            code = Code.SUCCESS if size <= 1e3 * scale else Code.NO_PROGRESS
-            return Found(Y, code, tuple(history), float(code is Code.SUCCESS), period)
-        Y, size, change = Y + part * change, now, next_change
+            if size <= 1e3 * scale:
+                return Found(Y, Code.SUCCESS, tuple(history), 1.0, period)
+            if not isinstance(evaluate, _Krylov) or evaluate.where is Y:
+                return Found(Y, Code.NO_PROGRESS, tuple(history), 0.0, period)
+            size, change = evaluate(Y, True)
+            continue
+        Y = Y + part * change
+        if large and now > SLOW * size and now > scale:
+            now, next_change = evaluate(Y, True)
+        size, change = now, next_change
         history.append(size)
     return Found(Y, Code.TOO_MANY_STEPS, tuple(history), 0.0, period)

@@ -27,6 +27,7 @@ from swelltree.model.sea_state import excitation_at, in_band, synthesised
 from swelltree.solvers.quadratic import solve_quadratic
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.studies.control_linear import rest_strokes
+from swelltree.studies.control_machines import freed
 from swelltree.studies.control_ports import Ports, find_ports, port_rows
 from swelltree.studies.controllers import _with_law
 from swelltree.studies.rao import linear_system
@@ -291,7 +292,8 @@ def with_mpc(
     Args:
         model: compiled with radiation="state_space".
         sea: the sea of the run.
-        pto: name or names of linear PTOs without damping and stiffness of their own.
+        pto: name or names of PTOs without damping and stiffness of their own; the law of a
+            machine gives way to the controller.
         force_max: largest force [N, N m]; never exceeded.
         stroke_max: largest stroke [m, rad]; left only where the force cannot hold it.
         sample: time between decisions [s]; a thirtieth of the peak period if not given.
@@ -300,6 +302,7 @@ def with_mpc(
         case: number or name of the run.
     """
     ports = find_ports(model, pto)
+    model = freed(model, ports.place)
     for name, c, k in zip(ports.names, ports.damping, ports.stiffness, strict=True):
         if c or k:
             raise SwelltreeError(

@@ -33,6 +33,7 @@ from swelltree.model.model import Model
 from swelltree.model.sea_state import interpolated
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.in_numpy import in_numpy
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
@@ -44,7 +45,7 @@ RADIATION = ("data", "state_space")
 
 @functools.lru_cache(maxsize=32)
 def _linearised(formulation: Formulation) -> Any:
-    """Compiled linearisation of everything but radiation memory and waves."""
+    """Program that linearises everything but radiation memory and waves."""
 
     def linear(model: Model, state: State, lam: Array) -> dict[str, Array]:
         t = jnp.zeros(())
@@ -86,7 +87,7 @@ def _linearised(formulation: Formulation) -> Any:
             out["rows"] = formulation.constraint(kin)[1]
         return out
 
-    return jax.jit(linear)
+    return in_numpy(linear)
 
 
 def linear_system(
@@ -368,6 +369,7 @@ def _to_dataset(
         "rho": water.rho,
         "g": water.g,
         "water_depth": water.depth,
+        "drawing": model.described.drawing,
         "report": " ".join([*model.report, *linear_notes(model)]),
     }
     return xr.Dataset(data, coords, attrs | (provenance or {}))

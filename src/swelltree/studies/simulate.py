@@ -186,9 +186,9 @@ def simulate(
         atol: absolute tolerance of the adaptive solvers.
         step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
             the waves and the bodies' periods if not given.
-        start: another initial phase than the assembled one. With dynamic lines "equilibrium" (the
-            default: bodies and lines at rest) or "described" (bodies as described, lines at rest)
-            or "cold" (lines drawn straight between their ends).
+        start: another initial phase than the assembled one, or a word: "equilibrium" (at rest in
+            still water, the default of systems with lines) or "described" (bodies as described,
+            lines at rest), with dynamic lines also "cold" (drawn straight between their ends).
         checkpoint: folder that keeps the run chunk by chunk.
         resume: continue from that folder.
         progress: show a progress bar; by default on a terminal.
@@ -222,7 +222,7 @@ def simulate(
         step = _convolution_step(model.hydro.memory, solver, step, t_out)
     fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
     options = Options(rtol=rtol, atol=atol, step=fixed)
-    waves = None if wave is None else realised(model, wave, case)
+    waves, still = None if wave is None else realised(model, wave, case), model
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = [] if is_traced((model, start)) else _checked(model)
@@ -251,9 +251,10 @@ def simulate(
         result = _with_findings(model, result, waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
+    start = _first_phase(still, how, start)
     if is_traced((model, start)):
         return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)
-    y0 = start_phase(model, how) if start is None else start
+    y0 = start
     advance = compiled(task, solver)
     width = min(chunk, len(t_out))
     observer = threading.Thread(target=_warm_observer, args=(model, how, y0, width))
@@ -300,6 +301,25 @@ def _with_findings(model: Model, result: Any, waves: Any, known: list[Any]) -> A
     return result.assign_attrs(findings="\n".join(str(finding) for finding in known + after))
 
 
+def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
+    """The phase a smooth run begins from; lines begin at rest."""
+    from swelltree.studies.equilibrium import equilibrium_state, find_rest
+
+    if start is not None and not isinstance(start, str):
+        return start
+    has_lines = any(group.kind == "lines" for group in model.forces.groups)
+    word = start or ("equilibrium" if has_lines else "described")
+    if word not in ("equilibrium", "described"):
+        raise SwelltreeError(
+            f"start '{word}' is not known. A run starts from 'equilibrium' or 'described'."
+        )
+    begin = start_phase(model, how)
+    if word == "described":
+        return begin
+    rest = equilibrium_state(model, how)[0] if is_traced(model) else find_rest(model, how)[0]
+    return Phase(State(rest.q, begin.state.s, rest.chart), begin.work, begin.inner)
+
+
 def _traced(
     model: Model,
     how: Formulation,
@@ -307,11 +327,10 @@ def _traced(
     times: np.ndarray,
     options: Options,
     solver: str,
-    start: Phase | None,
+    y0: Phase,
     max_steps: int,
 ) -> dict[str, Any]:
     """The whole run in one graph, differentiable in both modes."""
-    y0 = start_phase(model, how) if start is None else start
     carry, phases = integrate(
         task,
         model,

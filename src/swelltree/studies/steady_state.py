@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.model.forces.hydro_frame import mean_yaw, out_of_axes
 from swelltree.model.forces.periodic import KnownRadiation
 from swelltree.model.forces.total import with_group
 from swelltree.model.layout import DOFS
@@ -23,11 +24,12 @@ from swelltree.solvers.fourier import at_nodes as series_at_nodes
 from swelltree.solvers.fourier import to_coefficients, to_complex
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
-from swelltree.studies.periodic_problem import Period, at_nodes, flat, sizes, state_at, unflat
-from swelltree.studies.periodic_problem import imbalance as left_over
+from swelltree.studies.periodic_nodes import Nodes, in_chunks
+from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
 from swelltree.studies.periodic_set_up import check_periodic, period_of, set_up
-from swelltree.studies.periodic_solve import QUICK, Found, newton
+from swelltree.studies.periodic_solve import Found, newton
 from swelltree.studies.simulate import realised, with_elevation
 from swelltree.system.errors import SwelltreeError
 
@@ -128,26 +130,32 @@ def _failure(found: Found) -> str:
 
 @functools.lru_cache(maxsize=32)
 def _observer(how: Formulation) -> Any:
-    """Compiled observation of a periodic motion at all nodes."""
+    """Program that observes a periodic motion at all nodes."""
 
-    def seen(period: Period, Y: Any) -> Any:
-        nodes = at_nodes(how, period, Y)
-        b, (n, m, _) = period.basis, sizes(how, period)
+    def seen(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
+        n, m, _ = sizes(how, period)
         N = period.model.layout.n_bodies
-        work = start_phase(with_group(period.model, KnownRadiation(jnp.zeros((N, 6)))), how).work
+        inner = unflat(period.inner, y[n + m :] + flat(period.inner))
+        known = KnownRadiation(out_of_axes(mean_yaw(inner), mu.reshape(N, 6)))
+        model = with_group(period.model, known)
+        work = jnp.asarray(start_phase(model, how).work)
+        state, _ = state_at(how, period, y[:n], y_rate[:n])
+        with compact():
+            return observe(model, how, t, Phase(state, work, inner))
 
-        def one(x: Any) -> dict[str, Any]:
-            t, y, y_rate, mu = x
-            model = with_group(period.model, KnownRadiation(mu.reshape(N, 6)))
-            state, _ = state_at(how, period, y[:n], y_rate[:n])
-            inner = unflat(period.inner, y[n + m :] + flat(period.inner))
-            with compact():
-                return observe(model, how, t, Phase(state, jnp.asarray(work), inner))
+    return in_numpy(jax.vmap(seen, in_axes=(None, 0, 0, 0, 0)))
 
-        out = jax.lax.map(one, (b.time, nodes["y"], series_at_nodes(b, Y)[1], nodes["radiation"]))
-        return out | {"imbalance": left_over(how, period, Y)}
 
-    return jax.jit(seen, compiler_options=QUICK)
+@functools.lru_cache(maxsize=32)
+def _rest(how: Formulation) -> Any:
+    """Program for the places and attitudes of all bodies at rest."""
+
+    def pose(period: Period) -> Any:
+        with compact():
+            found = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
+        return found.p, found.R
+
+    return in_numpy(pose)
 
 
 def _to_dataset(
@@ -157,8 +165,11 @@ def _to_dataset(
     from swelltree.model.kinematics import Pose
     from swelltree.results.dataset import body_order, to_dataset
 
-    seen = {k: np.asarray(x) for k, x in _observer(how)(own, found.Y).items()}
-    off = seen.pop("imbalance")
+    nodes = Nodes(how, own)
+    values, mu = nodes.at(nodes.inputs(found.Y))
+    off = nodes.imbalance(values, mu)
+    y, y_rate, _ = series_at_nodes(own.basis, found.Y)
+    seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
     labelled = with_group(own.model, KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
     attrs = {
@@ -184,9 +195,8 @@ def _to_dataset(
         order = body_order(model)
         result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]
     order = body_order(model)
-    rest = how.kinematics(own.model, jnp.zeros(()), own.rest).motion.pose
-    mean = Pose(np.asarray(rest.p), np.asarray(rest.R))
-    xi = np.asarray(displacement(mean, Pose(seen["position"], seen["rotation"])))[:, order]
+    mean = _rest(how)(nodes.bare)
+    xi = np.asarray(displacement(Pose(*mean), Pose(seen["position"], seen["rotation"])))[:, order]
     count = own.basis.harmonics + 1
     bodies = to_complex(to_coefficients(own.basis, xi.reshape(len(xi), -1))).reshape(count, -1, 6)
     joints = to_complex(to_coefficients(own.basis, seen["coordinate"]))

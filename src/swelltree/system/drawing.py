@@ -8,8 +8,10 @@ text. Bodies of one shape share it.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,9 +159,7 @@ def shape(body: Body, size: float) -> Panels:
     reference = np.array(body.reference)
     if body.hull is not None:
         try:
-            # a box needs few panels, round shapes more
-            panels = hull_panels(body.hull, scale=2.0 if body.hull.shape == "box" else 1.2)
-            panels = coarser(panels)
+            panels = surface(body.hull, _stamp(body.hull))
             return Panels(panels.vertices + body.hull_origin - reference, panels.faces)
         except SwelltreeError:
             pass  # a mesh file that has gone must not stop a run that does not need it
@@ -169,6 +169,24 @@ def shape(body: Body, size: float) -> Panels:
     return Panels(
         panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces
     )
+
+
+def _stamp(hull: Any) -> tuple[float, ...]:
+    """When the mesh files of a hull were changed."""
+    found = []
+    for part in hull.parts:
+        try:
+            found.append(Path(part.path).stat().st_mtime if part.shape == "mesh" else 0.0)
+        except OSError:
+            found.append(-1.0)
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=64)
+def surface(hull: Any, stamp: tuple[float, ...] = ()) -> Panels:
+    """Panels of a hull to look at; kept, for studies that compile the same hull many times."""
+    # a box needs few panels, round shapes more
+    return coarser(hull_panels(hull, scale=2.0 if hull.shape == "box" else 1.2))
 
 
 def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:

@@ -14,6 +14,8 @@ from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.values import Name, Number, as_numbers, row_of
 
+DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
+
 
 def as_stretch(value: Any) -> Any:
     """Rows (strain, tension) of a rope, strictly increasing from (0, 0)."""
@@ -129,6 +131,7 @@ def chain(diameter: float, studlink: bool = False, name: str | None = None) -> L
         diameter=(1.89 if studlink else 1.80) * diameter,
         mass_per_length=(21.9e3 if studlink else 19.9e3) * diameter**2,
         EA=(1.01e11 if studlink else 0.854e11) * diameter**2,
+        damping_ratio=DAMPING,
         Cdn=1.33,
         Cdt=0.20,
         Can=1.0,
@@ -145,6 +148,7 @@ def wire_rope(diameter: float, name: str | None = None) -> LineType:
         diameter=0.80 * diameter,
         mass_per_length=3989.7 * diameter**2,
         EA=4.04e10 * diameter**2,
+        damping_ratio=DAMPING,
         Cdn=1.2,
         Cdt=0.008,
         breaking_load=633.358e6 * diameter**2,
@@ -158,6 +162,7 @@ def polyester(diameter: float, name: str | None = None) -> LineType:
         diameter=0.86 * diameter,
         mass_per_length=797.8 * diameter**2,
         EA=1.09e9 * diameter**2,
+        damping_ratio=DAMPING,
         Cdn=1.2,
         Cdt=0.008,
         breaking_load=170.466e6 * diameter**2,
@@ -171,6 +176,7 @@ def nylon(diameter: float, name: str | None = None) -> LineType:
         diameter=0.85 * diameter,
         mass_per_length=647.6 * diameter**2,
         EA=1.18e8 * diameter**2,
+        damping_ratio=DAMPING,
         Cdn=1.2,
         Cdt=0.008,
         breaking_load=139.357e6 * diameter**2,

@@ -151,7 +151,7 @@ def _eliminate_one(rows: LineRows) -> tuple[Any, ...]:
         inverse = inverse3(K - (E * E) * Z)
         gt, ht = g - E * Zg, gb - E * Zgb
         ct = c + dot(gb, Zg)
-        shift = zero3
+        shift, press, bed_pivot = zero3, zero3, none
         if bed:
             # Sherman and Morrison: the contact force of the node
             push, press = dot(inverse, column), dot(row, inverse)

@@ -37,7 +37,7 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
     frames = joint_frames(model, walk.pose)
     coordinate = dof_coordinates(model, frames, walk.angles)
     motion = Motion(walk.pose, walk.v_minus, frames, coordinate, 0.0 * coordinate)
-    drives = drives_at(model.drives, walk.t + setup.h)
+    drives = drives_at(model.drives, walk.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
     lines = model.lines

@@ -35,7 +35,7 @@ class LineOptions:
     theta: Any = 0.5
     tau: Any = 1e-16
     tolerance: float = 1e-9
-    max_iterations: int = 40
+    max_iterations: int = 50
     solver: str = "newton"
     fallback: bool = False
     differentiable: bool = False

@@ -66,6 +66,34 @@ def to_nodes(x: Array) -> Array:
     return jnp.concatenate([zero, x]) + jnp.concatenate([x, zero])
 
 
+def still_water(q: Float[Array, "line node 3"], level: Array | float = 0.0) -> NodeWater:
+    """Water at rest with its surface at z = level; what is above is dry.
+
+    Args:
+        q: positions of the nodes [m].
+        level: of the surface, one or (line, node) [m].
+    """
+    zero = jnp.zeros_like(q)
+    return NodeWater(velocity=zero, acceleration=zero, wet=wet_share(q, level))
+
+
+def wet_share(q: Float[Array, "line node 3"], level: Array | float) -> Float[Array, "line node"]:
+    """Share of each node's half segments that lies below a level.
+
+    Args:
+        q: positions of the nodes [m].
+        level: of the surface, one or (line, node) [m].
+    """
+    z = q[..., 2]
+    middle = 0.5 * (z[:, 1:] + z[:, :-1])
+    a = jnp.concatenate([z[:, :1], middle], 1)
+    b = jnp.concatenate([middle, z[:, -1:]], 1)
+    low = jnp.minimum(jnp.minimum(a, b), z)
+    high = jnp.maximum(jnp.maximum(a, b), z)
+    # a level part goes under over a millimetre
+    return jnp.clip((level - low + 5e-4) / (high - low + 1e-3), 0.0, 1.0)
+
+
 def freeze(
     lines: LineArrays,
     bed: Bed | None,

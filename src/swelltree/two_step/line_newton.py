@@ -25,6 +25,7 @@ from swelltree.two_step.line_points import (
 )
 from swelltree.two_step.line_rows import LineRows, assemble
 
+FULL = 15  # evaluations with whole steps: the residual may rise while segments change sides
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 
 
@@ -186,11 +187,11 @@ def _chosen(which: Array, a: Iterate, b: Iterate) -> Iterate:
 
 
 def newton(
-    step: Step, u: Iterate, tolerance: Any = 1e-9, max_iterations: int = 40
+    step: Step, u: Iterate, tolerance: Any = 1e-9, max_iterations: int = 50
 ) -> tuple[Iterate, Array, Array]:
     """Solve a step from a guess; the iterate, its error per line [m] and the iterations used.
 
-    A step that does not lower the residual is halved; tracing sees rows and sweep once.
+    Later steps that do not lower the residual are halved; tracing sees rows and sweep once.
 
     Args:
         step: what is given.
@@ -211,7 +212,7 @@ def newton(
         trial = _moved(base, du, t)
         rows, at, error, merit = rows_at(step, trial)
         good = (merit <= merit_before * (1.0 - 1e-3 * t)) | (error <= tolerance)
-        good = good | ((t < SHORTEST) & jnp.isfinite(merit))
+        good = good | (((t < SHORTEST) | (k < FULL)) & jnp.isfinite(merit))
         wanted = jnp.any(good & ~(error <= tolerance))
         new = jax.lax.cond(wanted, lambda: direction(step, rows, at), lambda: du)
         return (

@@ -7,7 +7,7 @@ from typing import Any
 from swelltree.model.line_arrays import LineArrays
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.line_bending import kink_energy
+from swelltree.two_step.line_bending import bend, kink_energy
 from swelltree.two_step.line_forces import Frozen
 from swelltree.two_step.line_rows import drag
 from swelltree.two_step.stretch import stored
@@ -21,6 +21,8 @@ class LineReport:
 
     Args:
         tension: (line, segment) [N].
+        end_force: of the line on what holds A and B, with weight, inertia and drag of the half
+            segments there (line, 2, 3) [N].
         slack: whether the segment carries none (line, segment).
         grounded: whether the node rests on the bed (line, node).
         kinetic: (line,) [J].
@@ -34,6 +36,7 @@ class LineReport:
     """
 
     tension: Array
+    end_force: Array
     slack: Array
     grounded: Array
     kinetic: Array
@@ -55,7 +58,7 @@ def report(
     q_plus: Array,
     mu: Array,
     nu: Array,
-    beyond: tuple[Array, Array] | None = None,
+    beyond: tuple[Array, Array, Array] | None = None,
     theta: Any = 0.5,
 ) -> LineReport:
     """Report on a finished step; arguments as in `assemble`.
@@ -69,12 +72,12 @@ def report(
         q_plus: positions at t_{n+1}.
         mu: multipliers.
         nu: contact forces.
-        beyond: points beyond the ends at t_n and t_{n+1}, of lines that bend.
+        beyond: points beyond the ends at t_{n-1}, t_n and t_{n+1}, of lines that bend.
         theta: weight of t_{n+1} in the step.
     """
     if lines.bending and beyond is None:
         ends = jnp.stack([q_n[:, 0], q_n[:, -1]], 1)
-        beyond = ends, ends
+        beyond = ends, ends, ends
 
     def one(
         line: LineArrays, frozen: Frozen, qm: Array, qn: Array, qp: Array, mu: Array, nu: Array, far
@@ -93,9 +96,19 @@ def report(
         energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
         if line.bending:
             energy = energy + 0.5 * (
-                kink_energy(line, frozen, far[0], qn) + kink_energy(line, frozen, far[1], qp)
+                kink_energy(line, frozen, far[1], qn) + kink_energy(line, frozen, far[2], qp)
             )
         flow, _ = drag(frozen, vbar)
+        d_mean = theta * d_plus + (1.0 - theta) * d_minus
+        pull = (mu * frozen.active / mean_rest)[:, None] * d_mean
+        none = jnp.zeros_like(pull[:1])
+        total = frozen.force + flow + jnp.concatenate([pull, none])
+        total = total - jnp.concatenate([none, pull])
+        total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
+        if line.bending:
+            total = total - bend(line, frozen, (far[0], far[2]), qm, qp, theta, 1.0).force[1:-1]
+        node = jnp.arange(qn.shape[0])
+        at_A = (node == line.first if line.bending else node <= line.first)[:, None]
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
@@ -112,6 +125,7 @@ def report(
         )
         return LineReport(
             tension=jnp.where(active, mu * g, 0.0),
+            end_force=jnp.stack([jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1]]),
             slack=active & (half * mu < SMALL),
             grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
             kinetic=0.5 * jnp.sum(momentum * v),

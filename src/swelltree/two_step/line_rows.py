@@ -239,9 +239,10 @@ def _segment_rows(
     if line.elastic:
         alpha = L / jnp.where(soft, line.EA, 1.0)
         lengths = jnp.sqrt(jnp.sum(d_minus**2, -1) + TINY), jnp.sqrt(squared + TINY)
-        value, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta)
-        F, c = alpha * mu - value, alpha
-        by_minus = by_minus * start
+        law, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta)
+        F, by_a, by_gap = fischer_burmeister(rs * mu, alpha * mu - law, tau)
+        c = rs * by_a + alpha * by_gap
+        by_plus, by_minus = by_gap * by_plus, start * by_gap * by_minus
     if line.inextensible:
         # psi = (|d|^2 - L^2)/(2 L) <= 0 at t_{n+1}
         gap = (L_plus**2 - squared) / (2.0 * L_plus)
@@ -333,9 +334,10 @@ def bed_rows(
     gap = jnp.sum(n * qp, -1) - contact.offset
     if contact.kind == "soft":
         before = jnp.sum(n * qm, -1) - contact.offset
-        value, by_minus, by_plus = one_sided(-before, -gap, contact.kappa, h, theta)
-        F, c = contact.alpha * nu - value, contact.alpha
-        b = by_plus + start * by_minus
+        law, by_minus, by_plus = one_sided(-before, -gap, contact.kappa, h, theta)
+        F, by_a, by_gap = fischer_burmeister(rs * nu, contact.alpha * nu - law, tau)
+        c = rs * by_a + contact.alpha * by_gap
+        b = by_gap * (by_plus + start * by_minus)
     elif slack is None:
         F, by_a, b = fischer_burmeister(rs * nu, gap, tau)
         c = rs * by_a

@@ -16,7 +16,7 @@ from swelltree.model.line_arrays import LineArrays, with_rest_length
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.line_attempts import LineOptions, solve_step, with_ends
-from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.two_step.line_forces import NodeWater, freeze, still_water
 from swelltree.two_step.line_newton import Iterate, Step, before
 from swelltree.two_step.line_points import Points, held_ends
 from swelltree.two_step.line_report import LineReport, report
@@ -141,7 +141,7 @@ def run_lines(
         state: from `start_lines`, `settle` or an earlier run.
         setting: points, seabed, gravity and water; without it every line end is a held point of
             its own, in still water without a bed.
-        water: velocity, acceleration and wetness at time t and nodes q; still water all around if
+        water: velocity, acceleration and wetness at time t and nodes q; still water up to z = 0 if
             not given.
         beyond: points one metre beyond the ends as a function of time (line, 2, 3), of lines with
             clamped ends.
@@ -159,7 +159,7 @@ def run_lines(
         )
         u, error, used = solve_step(step, guess, options)
         q_minus, _ = before(step, u)
-        far = None if beyond is None else (beyond(t), beyond(t + h))
+        far = None if beyond is None else (beyond(t - h), beyond(t), beyond(t + h))
         told = report(now, step.frozen, h, q_minus, step.q[1], u.q, u.mu, u.nu, far, options.theta)
         return one_on(state, u, t + h), (t, step.q[1], step.x[1], told, error, used)
 
@@ -206,11 +206,7 @@ def prepare(
     if rest_length is not None:
         lines = with_rest_length(lines, rest_length(t))
         rest = jnp.stack([rest_length(t - h), rest_length(t + h)], 1)
-    if water is None:
-        zero = jnp.zeros_like(q)
-        at = NodeWater(velocity=zero, acceleration=zero, wet=1.0 + zero[..., 0])
-    else:
-        at = water(t, q)
+    at = still_water(q) if water is None else water(t, q)
     # held points were and will be where they are told to be
     free = points.free[:, None] > 0.0
     given = positions(t + h)

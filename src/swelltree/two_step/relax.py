@@ -17,7 +17,7 @@ from swelltree.spatial.arrays import pytree
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
-FIRST_STEP, LAST_STEP = 0.5, 500.0  # s
+FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
 MANY = 10  # iterations

@@ -18,7 +18,9 @@ from swelltree.two_step.step import LineSample, Sample, advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 PER_LINE = tuple(
-    field.name for field in fields(LineReport) if field.name not in ("tension", "slack", "grounded")
+    field.name
+    for field in fields(LineReport)
+    if field.name not in ("tension", "end_force", "slack", "grounded")
 )
 
 
@@ -90,6 +92,7 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             nu=room(n_lines, n + 1),
             report=LineReport(
                 tension=room(n_lines, n),
+                end_force=room(n_lines, 2, 3),
                 slack=room(n_lines, n, kind=bool),
                 grounded=room(n_lines, n + 1, kind=bool),
                 **{name: room(n_lines) for name in PER_LINE},

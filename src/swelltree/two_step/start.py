@@ -108,7 +108,7 @@ def set_up(
         h: step [s].
         derivatives: stiffness and damping of `force_derivatives`.
         theta: 1/2, or 1 for steps that must not fail.
-        beta: weight of the stiffness; 1 for finding equilibrium.
+        beta: weight of the stiffness; 1 for finding equilibrium, where time stands still.
         hold: bodies stay where they are, only lines and junctions move.
     """
     stiffness, damping = derivatives
@@ -141,6 +141,7 @@ def set_up(
     light = inertia[size.bodies :].mean() if size.junctions else typical
     return Setup(
         h=np.array(h),
+        ahead=np.array(0.0 if beta == 1.0 else h),
         theta=np.array(theta),
         tau=np.array(TAU),
         coupled=coupled,

@@ -35,6 +35,7 @@ from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
+STALLED = 1e-8  # m: a residual below this that falls no more is rounding
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -232,7 +233,9 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
-        done = (error < form.tolerance) | sure
+        # rounding ends what Newton's method can do
+        stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
+        done = (error < form.tolerance) | sure | stalled
         # a step that made things much worse is taken back by half
         worse = (error > 4.0 * it.error) & (it.count > 0)
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
@@ -355,7 +358,7 @@ def _finished(
     )
     power, lines, sample = it.power, walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, y, tie)
+        lines, sample, pulled = _finished_lines(model, setup, walk, now, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -364,7 +367,7 @@ def _finished(
         touching, _ = contact_forces(model.lines, setup, walk, now, three, y, contact)
     power = jnp.concatenate([power, driven_power(model, form, walk.t, lam)])
     after = Walk(
-        t=walk.t + setup.h,
+        t=walk.t + setup.ahead,
         pose=three.next,
         v_minus=three.v_plus,
         q=q,
@@ -399,7 +402,14 @@ def _finished(
 
 
 def _finished_lines(
-    model: Model, setup: Setup, walk: Walk, now: Instant, it: Iterate, y: Array, tie: Array
+    model: Model,
+    setup: Setup,
+    walk: Walk,
+    now: Instant,
+    it: Iterate,
+    after: Pose,
+    y: Array,
+    tie: Array,
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     lines, at = walk.lines, it.at
@@ -407,8 +417,10 @@ def _finished_lines(
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
     if model.lines.arrays.bending:
-        here = end_positions(model.lines, walk.pose, lines.y)[:, 2:]
-        beyond = here, here
+        last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
+        here = end_positions(model.lines, walk.pose, lines.y)
+        ahead = end_positions(model.lines, after, y)
+        beyond = last[:, 2:], here[:, 2:], ahead[:, 2:]
     found = report(
         model.lines.arrays,
         now.frozen,
@@ -429,5 +441,5 @@ def _finished_lines(
         moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    after = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return after, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    return moved_on, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled

@@ -6,7 +6,9 @@ t_{n-1} and t_{n+1},
 .. math:: \bar p = \frac{p_+^2 - p_-^2}{2 (e_+ - e_-)},
 
 is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever
-the pattern of slack and taut. It grows with e_+, so Newton needs no complementarity.
+the pattern of slack and taut. It grows with e_+. Where it would be zero the laws here go on below
+zero, so that the compliant complementarity 0 <= mu, alpha mu - law >= 0 has the same solution and
+Newton sees from afar how slack a segment is.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ def one_sided(
     e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
 ) -> tuple[Array, Array, Array]:
     """Mean stretch of a one-sided spring with damper, and its derivatives by e_- and e_+.
+
+    Slack before and after it is the elongation e_+, negative.
 
     Args:
         e_minus: elongation at t_{n-1} [m].
@@ -42,8 +46,12 @@ def one_sided(
     value = value + rate * (p_plus - p_minus)
     by_plus = (1.0 - late) * jnp.where(taut_plus, rise, fall) + (late + rate) * taut_plus
     by_minus = (1.0 - late) * jnp.where(taut_minus, rise, fall) - rate * taut_minus
-    pulls = value > 0.0
-    return jnp.maximum(value, 0.0), by_minus * pulls, by_plus * pulls
+    loose = ~(taut_plus | taut_minus)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, by_minus),
+        jnp.where(loose, 1.0, by_plus),
+    )
 
 
 def stretch_law(
@@ -66,7 +74,7 @@ def stretch_law(
         theta: 1/2 to 1.
 
     Returns:
-        alpha mu [m], and its derivatives by the two lengths, each divided by that length, so that
+        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that length, so that
         they multiply d_- and d_+.
     """
     (l_minus, l_plus), (L_minus, L_plus) = lengths, rest
@@ -122,8 +130,12 @@ def _table(
     per = scale / L
     out_plus = per * ((1.0 - late) * by_plus + late * k_plus) + rate * (e_plus > 0.0)
     out_minus = per * (1.0 - late) * by_minus - rate * (e_minus > 0.0)
-    pulls = value > 0.0
-    return jnp.maximum(value, 0.0), out_minus * pulls, out_plus * pulls
+    loose = (e_plus <= 0.0) & (e_minus <= 0.0)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, out_minus),
+        jnp.where(loose, 1.0, out_plus),
+    )
 
 
 def _tension(points: Array, low: Array, high: Array, slope: Array, x: Array) -> tuple[Array, Array]:

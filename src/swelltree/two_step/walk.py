@@ -48,6 +48,7 @@ class Setup:
     """Constants of a run with a given step."""
 
     h: Array  # s
+    ahead: Array  # s by which time goes on: h, or none on the way to rest
     theta: Array  # 1/2, or 1 for steps that must not fail
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None

@@ -61,6 +61,7 @@ LEFT_OUT = {
     "joint_force_control",
     "spring_control",
 }
+ALONG = ("line_tension", "line_node_tension")
 NAMES = {
     "position": "",
     "joint_coordinate": "",
@@ -74,6 +75,7 @@ NAMES = {
     "spring_tension": "tension",
     "spring_length": "length",
     "line_tension": "tension",
+    "line_node_tension": "tension",
 }
 
 
@@ -100,6 +102,8 @@ class Channels:
         ]
 
     def _width(self, name: str) -> int:
+        if name in ALONG:
+            return 2 * self.dataset.sizes["line"]
         return int(np.prod([n for d, n in self.dataset[name].sizes.items() if d != "time"]))
 
     def add_all(self) -> None:
@@ -117,7 +121,7 @@ class Channels:
         values = self.dataset[name]
         dims = [str(dim) for dim in values.dims if dim != "time"]
         data = np.asarray(values.transpose("time", *dims).values, float)
-        if name == "line_tension":  # the largest along the line and the one at its end
+        if name in ALONG:  # the largest along the line and the one at its end
             data = np.stack([np.nanmax(data, axis=-1), data[..., -1]], axis=-1)
             dims[-1] = "_end"
         shapes = [range(size) for size in data.shape[1:]]
@@ -293,7 +297,7 @@ def _joints(found: Channels) -> None:
 
 
 def _pulls(found: Channels) -> None:
-    numbers = found.add("line_tension")
+    numbers = found.add("line_tension") or found.add("line_node_tension")
     for k in numbers:
         row = found.rows[k]
         row["legend"] = row["owner"][1]

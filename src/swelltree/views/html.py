@@ -18,7 +18,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -
         for i, row in enumerate(rows)
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+        '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -37,7 +37,7 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+        '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

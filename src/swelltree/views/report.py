@@ -88,9 +88,10 @@ class Data:
             self.modes.append(modes_data(dataset, blocks))
             self.others.append(tables.modes_card(dataset))
         else:
+            self.others.append(tables.still_card(dataset))
             self.others.append(tables.provenance_card(dataset, source))
         if self.still is None and dataset.attrs.get("drawing"):
-            self.still = scene(dataset.drop_dims("time", errors="ignore"))
+            self.still = scene(dataset.drop_dims("time", errors="ignore"), blocks)
 
     def _add_run(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
         found = channels(dataset, blocks, CHANNEL_SAMPLES // share)
@@ -99,6 +100,7 @@ class Data:
             found
             | {
                 "label": label or f"run {len(self.runs) + 1}",
+                "periodic": dataset.attrs.get("study") == "steady_state",
                 "scene": scene(dataset, blocks, MOTION_SAMPLES // share),
                 "spectrum": sea_spectrum(dataset),
             }

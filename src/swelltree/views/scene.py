@@ -57,9 +57,33 @@ def scene(
         found["time"] = times(some["time"].values)
         found["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
         found["reach"] = reach(drawing, place, turn)
-    if "line_position" in dataset and "time" in dataset.dims:
-        found["lines"] = lines(dataset, blocks, samples)
+    elif all("start" in body for body in drawing["bodies"]):
+        found |= at_rest(dataset, found["bodies"])
+        place, turn = (
+            np.array([[body[key] for body in found["bodies"]]]) for key in ("start", "quaternion")
+        )
+        found["reach"] = reach(drawing, place, turn)
+    if "line_position" in dataset:
+        moving = dataset if "time" in dataset.dims else dataset.expand_dims(time=[0.0])
+        found["lines"] = lines(moving, blocks, samples, drawing)
     return found
+
+
+def at_rest(dataset: xr.Dataset, bodies: list[dict[str, Any]]) -> dict[str, Any]:
+    """Bodies where a result without time says they rest, or as described."""
+    from swelltree.spatial.rotations import matrix_to_quat
+
+    resting = "rotation" in dataset and dataset["rotation"].ndim == 3
+    placed = []
+    for i, body in enumerate(bodies):
+        turn = np.array(body["turn"]).reshape(3, 3)
+        start = body["start"]
+        if resting:
+            turn = dataset["rotation"].values[i]
+            start = dataset["position"].values[i, :3].tolist()
+        more = {"start": start, "turn": turn.reshape(-1).tolist()}
+        placed.append(body | more | {"quaternion": matrix_to_quat(turn).tolist()})
+    return {"bodies": placed}
 
 
 def drawing_of(dataset: xr.Dataset) -> dict[str, Any]:
@@ -165,7 +189,17 @@ def _digits(values: np.ndarray, digits: int) -> list[float]:
     return [float(f"{x:.{digits}g}") for x in values]
 
 
-def lines(dataset: xr.Dataset, blocks: Blocks, samples: int) -> dict[str, Any]:
+def segment_tension(dataset: xr.Dataset) -> xr.DataArray | None:
+    """Tension along lines [N]; catenaries know it at their nodes, dynamic lines between them."""
+    for name in ("line_tension", "line_node_tension"):
+        if name in dataset:
+            return dataset[name]
+    return None
+
+
+def lines(
+    dataset: xr.Dataset, blocks: Blocks, samples: int, drawing: dict[str, Any]
+) -> dict[str, Any]:
     """Shapes, tensions and states of lines: 1 slack, 2 on the seabed, 0 otherwise."""
     count, nodes = dataset.sizes["line"], dataset.sizes["line_node"]
     every = stride(dataset.sizes["time"], 4 * count * nodes, min(samples, LINE_SAMPLES))
@@ -181,10 +215,13 @@ def lines(dataset: xr.Dataset, blocks: Blocks, samples: int) -> dict[str, Any]:
         "tension": None,
         "state": None,
     }
-    if "line_tension" in dataset:
-        tension = some["line_tension"].transpose("time", "line", ...).values
+    along = segment_tension(some)
+    if along is not None:
+        tension = along.transpose("time", "line", ...).values
+        if tension.shape[-1] == nodes:
+            tension = 0.5 * (tension[..., 1:] + tension[..., :-1])
         found["tension"] = blocks.add(tension.reshape(frames, -1))
-        found["highest"] = float(np.nanmax(dataset["line_tension"].values, initial=0.0))
+        found["highest"] = float(np.nanmax(tension, initial=0.0))
         found["segments"] = tension.shape[-1]
     state = np.zeros((frames, count, nodes - 1))
     for value, name in ((1, "line_slack"), (2, "line_grounded")):
@@ -193,6 +230,10 @@ def lines(dataset: xr.Dataset, blocks: Blocks, samples: int) -> dict[str, Any]:
             if flag.shape[-1] == nodes:  # a segment lies where both of its ends do
                 flag = flag[..., 1:] & flag[..., :-1]
             state[flag] = value
+    if "line_grounded" not in dataset and drawing["depth"] and not drawing.get("bed"):
+        # catenaries have no flags, but what lies on a flat bed lies at its depth
+        low = position[..., 2] <= -drawing["depth"] * (1 - 1e-4)
+        state[low[..., 1:] & low[..., :-1]] = 2
     if state.any():
         found["state"] = blocks.add(state.reshape(frames, -1))
     finite = np.where(np.isfinite(position), position, np.nan).reshape(-1, 3)

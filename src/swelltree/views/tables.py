@@ -9,9 +9,11 @@ import numpy as np
 
 from swelltree.results.pto_books import mean_books
 from swelltree.results.sea import sea_of
+from swelltree.results.statistics import settled
 from swelltree.results.summary import budget, relative_residual, warnings_of
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
+from swelltree.views.scene import segment_tension
 from swelltree.views.units import power_text, prefixed
 
 if TYPE_CHECKING:
@@ -49,12 +51,13 @@ def chips(dataset: xr.Dataset) -> str:
         values["wave height"] = f"{2 * float(sea.amplitude[0]):.3g} m"
         values["wave period"] = f"{2 * np.pi / float(sea.omega[0]):.3g} s"
     if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
-        mean = sum(row[1] for row in mean_books(dataset))
+        mean = sum(row[1] for row in mean_books(_settled(dataset)))
         values["mean absorbed power"] = power_text(mean)
-    if "line_tension" in dataset:
-        unit, factor = prefixed("N", float(np.nanmax(dataset["line_tension"].values)))
-        top = float(np.nanmax(dataset["line_tension"].values)) * factor
-        values["greatest line tension"] = f"{top:.3g} {unit}"
+    tension = segment_tension(dataset)
+    if tension is not None:
+        top = float(np.nanmax(tension.values, initial=0.0))
+        unit, factor = prefixed("N", top)
+        values["greatest line tension"] = f"{top * factor:.3g} {unit}"
     if "body" in dataset.dims:
         count = dataset.sizes["body"]
         values["bodies" if count > 1 else "body"] = str(count)
@@ -64,6 +67,11 @@ def chips(dataset: xr.Dataset) -> str:
         share = 100 * relative_residual(dataset)
         values["energy residual"] = f"{share:.2g} %" if share > 1e-3 else "< 0.001 %"
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
+
+
+def _settled(dataset: xr.Dataset) -> xr.Dataset:
+    """The run without the ramp of its sea, as statistics take it."""
+    return dataset.sel(time=slice(settled(dataset), None))
 
 
 def findings(dataset: xr.Dataset) -> str:
@@ -156,16 +164,21 @@ def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
     )
     rows = []
     for i, name in enumerate(dataset["joint"].values):
+        if types.get(str(name), "free") == "free":
+            continue  # it holds nothing
         between = f"{dataset['base'].values[i]} – {dataset['follower'].values[i]}"
         kind = types.get(str(name), "free").replace("_", "-")
         values = (short(f * force[i]), short(m * moment[i]))
         rows.append([f"{name} ({kind})", between, *(v if v != "0" else "–" for v in values)])
+    if not rows:
+        return ""
     heads = ["joint", "between", f"greatest force [{unit_f}]", f"greatest moment [{unit_m}]"]
     return card("Joint reactions", table(heads, rows))
 
 
 def ptos_card(dataset: xr.Dataset) -> str:
     """Books of the power take-offs."""
+    dataset = _settled(dataset)
     rows, sums = [], np.zeros(3)
     for name, absorbed, delivered, lost in mean_books(dataset):
         i = [str(x) for x in dataset["pto"].values].index(name)
@@ -177,7 +190,8 @@ def ptos_card(dataset: xr.Dataset) -> str:
     share = f"{sums[1] / sums[0]:.1%}" if sums[0] > 0 else "–"
     rows.append(["sum", *map(power_text, (sums[0], top, sums[1], sums[2])), share])
     heads = ["power take-off", "mean absorbed", "greatest", "mean delivered", "lost", "efficiency"]
-    return card("Power take-offs", table(heads, rows, total=1))
+    about = f'<p class="about">From {dataset["time"].values[0]:g} s on.</p>'
+    return card("Power take-offs", about + table(heads, rows, total=1))
 
 
 def model_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
@@ -229,6 +243,25 @@ def modes_card(dataset: xr.Dataset) -> str:
         )
     heads = ["mode", "period [s]", "frequency [rad/s]", "damping [of critical]", "moves most"]
     return card("Modes", table(heads, rows))
+
+
+def still_card(dataset: xr.Dataset) -> str:
+    """Where bodies rest, or how much they move in a sea."""
+    for name, title in (
+        ("position", "State of rest"),
+        ("standard_deviation", "Standard deviation of the motion"),
+    ):
+        if name in dataset and set(dataset[name].dims) == {"body", "dof"}:
+            values = dataset[name].transpose("body", "dof").values.copy()
+            values[:, 3:] = np.degrees(values[:, 3:])
+            rows = [
+                [str(body), *(short(x) if abs(x) > 1e-9 else "0" for x in row)]
+                for body, row in zip(dataset["body"].values, values, strict=True)
+            ]
+            dofs = [str(dof) for dof in dataset["dof"].values]
+            heads = [f"{dof} [{'m' if i < 3 else 'deg'}]" for i, dof in enumerate(dofs)]
+            return card(title, table(["body", *heads], rows))
+    return ""
 
 
 def provenance_card(dataset: xr.Dataset, source: str) -> str:

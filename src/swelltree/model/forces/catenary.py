@@ -19,6 +19,9 @@ function of the end positions, so that they exist and are unique.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from swelltree.spatial.arrays import Array, namespace, pytree
 
 SMALL = 1e-2  # |u| below which four terms of the series are exact
@@ -50,6 +53,10 @@ class Sections:
         heavy = (self.length * xp.abs(self.weight)).sum(-1)
         stretch = (self.length * self.compliance).sum(-1)
         return heavy + 1e-9 * self.total_length / stretch
+
+    def loose(self) -> Sections:
+        """The same where there is no bed."""
+        return replace(self, rests=0.0 * self.rests)
 
     def reversed(self) -> Sections:
         """The same from B to A."""
@@ -104,19 +111,19 @@ def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ..
     return inverse, length * (V1 + V2) / both, slopes, cubes, tension
 
 
-def hanging(sections: Sections, H: Array, V: Array, slope: Array) -> Span:
+def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span:
     """The part off the bed, up to B; derivatives with the lying part taken along.
 
     Args:
         sections: of the pieces.
         H: horizontal force at B, positive (e,) [N].
         V: vertical force at B (e,) [N].
-        slope: rise of the bed from A towards B (e,).
+        slope: rise of the bed from A towards B (e,); None: flat.
     """
     xp = namespace(H, V, sections.length)
     length, weight, soft = sections.length, sections.weight, sections.compliance
     rests = sections.rests > 0.0
-    H_, floor = H[:, None], (H * slope)[:, None]
+    H_, floor = H[:, None], 0.0 if slope is None else (H * slope)[:, None]
     upper = V[:, None] - _after(length * weight)
     lower = upper - length * weight
     V2 = xp.where(rests, xp.maximum(upper, floor), upper)
@@ -139,7 +146,9 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array) -> Span:
     )
 
 
-def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) -> Span:
+def span(
+    sections: Sections, H: Array, V: Array, slope: Array | None = None, friction: Any = 0.0
+) -> Span:
     """Distance between the ends of pieces whose end A may lie on the bed, from the force at B.
 
     Tension on the bed falls from the touchdown towards A by the slope and by friction, which acts
@@ -149,13 +158,31 @@ def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) 
         sections: of the pieces.
         H: horizontal force at B, positive (e,) [N].
         V: vertical force at B (e,) [N].
-        slope: rise of the bed from A towards B (e,).
+        slope: rise of the bed from A towards B (e,); None: flat and without friction.
         friction: of the bed (e,).
     """
     xp = namespace(H, V, sections.length)
     free = hanging(sections, H, V, slope)
     length, weight, soft = sections.length, sections.weight, sections.compliance
     lying = length - free.hung
+    # below the bed z goes on in a straight line, so that its root is found from there too
+    burden = (length * weight * sections.rests).sum(-1)
+    rests = burden > 0.0
+    loose = xp.where(rests, (length * sections.rests).sum(-1), 0.0) / xp.where(rests, burden, 1.0)
+    floor = 0.0 if slope is None else H * slope
+    under = xp.minimum(V - weight_behind(sections) - floor, 0.0)
+    z, z_V = free.z + loose * under, free.z_V + loose * (under < 0.0)
+    if slope is None:
+        give, rest = (lying * soft).sum(-1), lying.sum(-1)
+        return replace(
+            free,
+            x=free.x + rest + H * give,
+            z=z,
+            x_H=free.x_H + give,
+            z_V=z_V,
+            work=free.work + H * rest + 0.5 * H * H * give,
+            pull=H,
+        )
     cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
     sine = slope * cosine
     loss = sine + friction * cosine
@@ -170,19 +197,14 @@ def span(sections: Sections, H: Array, V: Array, slope: Array, friction: Array) 
     extent = (lying + 0.5 * active * soft * (high + low)).sum(-1)
     give = (active * soft).sum(-1)
     by_H = cosine - friction * sine
-    # below the bed z goes on in a straight line, so that its root is found from there too
-    burden = (length * weight * sections.rests).sum(-1)
-    rests = burden > 0.0
-    slack = xp.where(rests, (length * sections.rests).sum(-1), 0.0) / xp.where(rests, burden, 1.0)
-    under = xp.minimum(V - weight_behind(sections) - H * slope, 0.0)
-    return Span(
+    return replace(
+        free,
         x=free.x + cosine * extent,
-        z=free.z + sine * extent + slack * under,
+        z=z + sine * extent,
         x_H=free.x_H + cosine * by_H * give,
         x_V=free.x_V + cosine * loss * give,
         z_H=free.z_H + sine * by_H * give,
-        z_V=free.z_V + sine * loss * give + slack * (under < 0.0),
-        hung=free.hung,
+        z_V=z_V + sine * loss * give,
         work=free.work + H * lying.sum(-1) + 0.5 * H * H * give,
         pull=low[:, 0],
     )

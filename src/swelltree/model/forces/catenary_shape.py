@@ -22,7 +22,14 @@ def _above(sections: Sections, s: Array) -> Sections:
 
 
 def points_along(
-    sections: Sections, bed: Bed, found: Ends, anchored: Any, a: Array, b: Array, s: Array
+    sections: Sections,
+    bed: Bed,
+    found: Ends,
+    lying: Array,
+    anchored: Any,
+    a: Array,
+    b: Array,
+    s: Array,
 ) -> tuple[Array, Array]:
     """Positions (e, 3) and tensions (e,) at one point of each piece.
 
@@ -30,6 +37,7 @@ def points_along(
         sections: of the pieces.
         bed: the bed.
         found: their end forces.
+        lying: where the lying part begins and ends (e, 2) [m].
         anchored: whose end A lies on the bed (e,).
         a: ends A (e, 3) [m].
         b: ends B (e, 3) [m].
@@ -38,7 +46,7 @@ def points_along(
     xp = namespace(a, s, found.H)
     along, L = found.along, sections.total_length
     H = xp.maximum(found.H, LEAST * sections.size)
-    begin, end = found.lying[:, 0], found.lying[:, 1]
+    begin, end = lying[:, 0], lying[:, 1]
     touches = end > begin
     slope = xp.where(touches, bed.slope[0] * along[:, 0] + bed.slope[1] * along[:, 1], 0.0)
     friction = xp.where(anchored, bed.friction, 0.0)

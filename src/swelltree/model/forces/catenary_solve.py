@@ -53,7 +53,7 @@ def _top_weight(sections: Sections, length: Array) -> Array:
     return (sections.weight * part).sum(-1)
 
 
-def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[Array, Array]:
+def first_guess(sections: Sections, x: Array, z: Array, slope: Array | None) -> tuple[Array, Array]:
     """Forces H and V to begin with: taut, hanging, or with a part on the bed."""
     xp = namespace(x, z, sections.length)
     L, W, size = sections.total_length, sections.total_weight, sections.size
@@ -69,15 +69,16 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array) -> tuple[A
     H = xp.where(deep, size * x / (2.0 * L * lam), H)
     V = xp.where(deep, 0.5 * W * (z / (L * xp.tanh(lam)) + 1.0), V)
     # a part on the bed: 2 h^3 / (9 e^2) where the length exceeds the span by e
-    h = xp.maximum(z - slope * x, 1e-9 * L)
-    e = L - x * xp.sqrt(1.0 + slope * slope)
+    rise = 0.0 if slope is None else slope
+    h = xp.maximum(z - rise * x, 1e-9 * L)
+    e = L - x * (1.0 + rise * rise) ** 0.5
     a = 2.0 * h / 9.0 * ((h / xp.maximum(e, 1e-3 * h)) ** 2 - 1.0)
     a = xp.maximum(a, 1e-4 * h)
     up = xp.sqrt(h * (h + 2.0 * a))
     on_bed = (sections.rests[:, 0] > 0.0) & (e > 0.0) & (up < L) & (W > 0.0)
     hanging = _top_weight(sections, up)
     H = xp.where(on_bed, hanging * a / up, H)
-    V = xp.where(on_bed, hanging + slope * H, V)
+    V = xp.where(on_bed, hanging + rise * H, V)
     return xp.maximum(H, 10.0 * LEAST * size), V
 
 
@@ -121,7 +122,7 @@ def _newton(
     reach = FAR * (xp.abs(V) + H + sections.size)
     dV = xp.minimum(xp.maximum(dV, -reach), reach)
     # a line that may rest on the bed is approached from lines that hang
-    lift = V - weight_behind(sections) - H * slope
+    lift = V - weight_behind(sections) - (0.0 if slope is None else H * slope)
     hangs = (sections.rests.sum(-1) > 0.0) & (lift > 0.0)
     dV = xp.where(hangs, xp.maximum(dV, -SHRINK * lift), dV)
     return (xp.where(slack, 0.0, rx), rz), (cut, dV)
@@ -133,14 +134,16 @@ def cut_step(H: Array, dH: Array) -> Array:
     return xp.minimum(xp.maximum(dH, -SHRINK * H), GROW * H)
 
 
-def end_force(sections: Sections, x: Array, z: Array, slope: Array, friction: Array) -> Pull:
+def end_force(
+    sections: Sections, x: Array, z: Array, slope: Array | None = None, friction: Any = None
+) -> Pull:
     """Force at B of pieces whose ends are x apart and z above one another.
 
     Args:
         sections: of the pieces, from A to B.
         x: horizontal distance, positive (e,) [m].
         z: height of B above A (e,) [m].
-        slope: rise of the bed from A towards B (e,).
+        slope: rise of the bed from A towards B (e,); None: flat and without friction.
         friction: of the bed (e,).
     """
     xp = namespace(x, z, sections.length)

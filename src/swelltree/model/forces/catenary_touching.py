@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.model.forces.catenary import Sections, Span, hanging
+from swelltree.model.forces.catenary import Sections, hanging
 from swelltree.model.forces.catenary_solve import FAR, LEAST, SHRINK, cut_step, iterate
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.loops import settled
@@ -16,14 +16,12 @@ from swelltree.spatial.loops import settled
 
 @pytree()
 class Touching:
-    """Forces of pieces at both ends, and derivatives of H, V_B and V_A."""
+    """Forces of pieces at both ends."""
 
     H: Array  # (e,) horizontal, N
     V_B: Array  # (e,) downwards at B, N
     V_A: Array  # (e,) downwards at A, N
     slack: Array  # (e,) a heap on the bed
-    upper: Span  # the half at B
-    lower: Span  # the half at A, seen from A
 
 
 def dips(sections: Sections, H: Array, V: Array, slope: Array, height: Array) -> Array:
@@ -143,6 +141,4 @@ def touching(
     args = (sections, x, slope, height_A, height_B)
     H, V_B, V_A = settled(solve, residual, _correct, args)
     slack = LEAST * sections.size >= H
-    upper = hanging(sections, H, V_B, slope)
-    lower = hanging(sections.reversed(), H, V_A, -slope)
-    return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack, upper, lower)
+    return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack)

@@ -59,6 +59,15 @@ def in_axes(psi: Array | None, x: Array) -> Array:
     return x if psi is None else turned_six(-psi, x)
 
 
+def columns_in_axes(psi: Array | None, P: Array) -> Array:
+    """Columns of six-vectors (6N, n) from world axes into those of the frame."""
+    if psi is None:
+        return P
+    xp = namespace(psi, P)
+    rows = xp.swapaxes(P.reshape(-1, 2, 3, P.shape[1]), 2, 3)
+    return xp.swapaxes(turned(-psi, rows), 2, 3).reshape(P.shape)
+
+
 def out_of_axes(psi: Array | None, x: Array) -> Array:
     """Six-vectors (N, 6) from the axes of the frame into world axes."""
     return x if psi is None else turned_six(psi, x)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.forces.catenary_ends import Ends, Pieces, bed_height, ends
+from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.loops import held, repeat_while, settled
 
@@ -54,8 +55,8 @@ def _incidence(junctions: Junctions) -> tuple[np.ndarray, np.ndarray]:
     return (number == at_A).astype(float), (number == at_B).astype(float)
 
 
-def _stiffness(found: Ends) -> dict[str, Array]:
-    """Second derivatives of the energy by the ends, (e, 3, 3) each."""
+def end_stiffness(found: Ends, S: Array) -> dict[str, Array]:
+    """Second derivatives of the energy by the ends, (e, 3, 3) each, from those by distances."""
     xp = namespace(found.H)
     e, none = found.along, 0.0 * found.H
     one = none + 1.0
@@ -67,10 +68,9 @@ def _stiffness(found: Ends) -> dict[str, Array]:
         )
 
     to_A, to_B = rows(-1.0, one, none), rows(1.0, none, one)
-    S = found.stiffness
     flat = np.diag([1.0, 1.0, 0.0])
     wide = xp.concatenate([e, none[:, None]], axis=-1)
-    across = found.turning[:, None, None] * (flat - wide[:, :, None] * wide[:, None, :])
+    across = (found.H / found.x)[:, None, None] * (flat - wide[:, :, None] * wide[:, None, :])
 
     def product(left: Array, right: Array, sign: float) -> Array:
         return xp.einsum("eki,ekl,elj->eij", left, S, right) + sign * across
@@ -97,13 +97,14 @@ def _residual(y: Array, args: Any) -> tuple[Array, Array]:
     return _gradient(y, args)[0], y[:, 2] - bed_height(args[1].bed, y)
 
 
-def _step(args: Any, found: Ends, resting: Array, r: Array, height: Array) -> Array:
+def _step(args: Any, y: Array, found: Ends, resting: Array, r: Array, height: Array) -> Array:
     """Newton's step (j, 3); junctions that rest on the bed have a height and no balance."""
-    junctions = args[0]
+    junctions, pieces, a, b = args
     n = junctions.count
     xp = namespace(r, height, found.H)
     in_A, in_B = _incidence(junctions)
-    K = _stiffness(found)
+    S = inside(pieces, found, *joined(junctions, y, a, b)).stiffness
+    K = end_stiffness(found, S)
     both = {"AA": (in_A, in_A), "AB": (in_A, in_B), "BA": (in_B, in_A), "BB": (in_B, in_B)}
     blocks = [xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both]
     total = (blocks[0] + blocks[1] + blocks[2] + blocks[3]).reshape(3 * n, 3 * n)
@@ -125,7 +126,7 @@ def _correct(y: Array, args: Any, change: tuple[Array, Array]) -> Array:
     """Change of the positions that makes up for an imbalance."""
     r, found = _gradient(y, args)
     resting = _presses(args[1], r, y[:, 2] - bed_height(args[1].bed, y))
-    return _step(args, found, resting, *change)
+    return _step(args, y, found, resting, *change)
 
 
 def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
@@ -151,7 +152,7 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
     def values(y: Array) -> tuple[Array, Array]:
         r, found = _gradient(y, args)
         height = y[:, 2] - bed_height(bed, y)
-        d = _step(args, found, _presses(pieces, r, height), r, height)
+        d = _step(args, y, found, _presses(pieces, r, height), r, height)
         longest = xp.sqrt((d * d).sum(-1)).max()
         return r, d * xp.minimum(1.0, reach / (longest + 1e-300))
 
@@ -185,7 +186,8 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         return count + 1, finished(y, r, d), t, low, high, y, r, d
 
     y = above(xp.asarray(junctions.position) + 0.0 * a[:1, :1])
-    r, d = values(y)
+    # the first pass evaluates the start: a step of nothing from a huge imbalance
     one = xp.ones(())
-    state = (xp.zeros((), int), finished(y, r, d), one, 0.0 * one, 2.0 * one, y, r, d)
+    r, d = 1e200 + 0.0 * y, 0.0 * y
+    state = (xp.zeros((), int), one < 0.0, one, 0.0 * one, 2.0 * one, y, r, d)
     return repeat_while(go_on, advance, state)[5]

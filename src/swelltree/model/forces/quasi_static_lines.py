@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.model.forces.catenary_ends import Ends, Pieces, ends, of_rows
+from swelltree.model.forces.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.model.forces.catenary_shape import points_along
+from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.model.forces.line_junctions import Junctions, joined, rest_of_junctions
 from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -74,7 +75,8 @@ class QuasiStaticLines(ForceGroup):
         wrench = wrench + spread(model.layout, now.motion, body_B, b, force_B, none)
         xp = namespace(wrench)
         of_line = (np.arange(len(self.lines))[:, None] == np.array(self.line)).astype(float)
-        stored = masked_sum(of_line, found.energy[:, None])[:, 0]
+        within = inside(self.pieces, found, a, b)
+        stored = masked_sum(of_line, within.energy[:, None])[:, 0]
         work = dot(force_A, at_A.velocity) + dot(force_B, at_B.velocity)
         work = masked_sum(of_line, work[:, None])[:, 0]
         height = self.junctions.weight * y[:, 2]
@@ -84,12 +86,12 @@ class QuasiStaticLines(ForceGroup):
             work = 0.0 * work
         else:
             stored = 0.0 * stored
-        channels = self._channels(found, a, b)
+        channels = self._channels(found, within.lying, a, b)
         if self.junctions.count:
             channels["junction"] = y
         return Loads(wrench, stored, work, channels)
 
-    def _channels(self, found: Ends, a: Array, b: Array) -> dict[str, Array]:
+    def _channels(self, found: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
         xp = namespace(found.H)
         force = xp.stack([found.force_B, found.force_A])
         pull = xp.sqrt(dot(force, force))
@@ -99,14 +101,11 @@ class QuasiStaticLines(ForceGroup):
             is_A = np.array([end for _, end in which], dtype=int)
             return x[is_A, piece]
 
-        lying = found.lying[:, 1] - found.lying[:, 0]
-        reach = self.start + self.way * xp.where(
-            self.way > 0.0, found.lying[:, 1], found.lying[:, 0]
-        )
-        reach = xp.where(lying > 0.0, reach, 0.0)
+        reach = self.start + self.way * lying[:, 1]
+        reach = xp.where(lying[:, 1] > lying[:, 0], reach, 0.0)
         of_line = np.arange(len(self.lines))[:, None] == np.array(self.line)
         uplift = at(self.end_A, force[:, :, 2])
-        position, tension = self.shape(found, a, b)
+        position, tension = self.shape(found, lying, a, b)
         return {
             "fairlead_tension": at(self.end_B, pull),
             "anchor_tension": at(self.end_A, pull),
@@ -116,15 +115,14 @@ class QuasiStaticLines(ForceGroup):
             "node_tension": tension,
         }
 
-    def shape(self, found: Ends, a: Array, b: Array) -> tuple[Array, Array]:
+    def shape(self, found: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:
         """Points of every line at equal distances (line, node, 3), and tensions (line, node)."""
         row = np.array(self.node_piece, dtype=int)
-        there = Ends(**{f: getattr(found, f)[row] for f in Ends.__dataclass_fields__})
-        sections = of_rows(self.pieces.sections, row)
+        there, sections = rows_of(found, row), rows_of(self.pieces.sections, row)
         anchored = np.array(self.pieces.anchored, dtype=bool)[row]
         s = self.node_share * sections.total_length
         points, tension = points_along(
-            sections, self.pieces.bed, there, anchored, a[row], b[row], s
+            sections, self.pieces.bed, there, lying[row], anchored, a[row], b[row], s
         )
         n = len(self.lines)
         return points.reshape(n, -1, 3), tension.reshape(n, -1)

@@ -19,7 +19,7 @@ from swelltree.views.plot.style import (
     plain,
     short,
 )
-from swelltree.views.scene import drawing_of
+from swelltree.views.scene import drawing_of, segment_tension
 from swelltree.views.units import prefixed
 
 if TYPE_CHECKING:
@@ -57,10 +57,12 @@ def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | Non
     top.axhline(0.0, color=color(5), linewidth=1.0)
     heading(top, f"{own} at {dataset['time'].values[now]:g} s", "height [m]")
     below(top, "horizontal distance from end A [m]")
-    if "line_tension" in dataset:
-        tension = some["line_tension"].values
+    along_line = segment_tension(some)
+    if along_line is not None:
+        tension = along_line.values
         unit, factor = prefixed("N", float(np.nanmax(tension)))
-        along = np.arange(tension.shape[1]) + 0.5
+        count = tension.shape[1]  # of segments, or of nodes
+        along = np.arange(count) + (0.5 if count < some.sizes["line_node"] else 0.0)
         low.fill_between(
             along,
             factor * np.nanmin(tension, axis=0),

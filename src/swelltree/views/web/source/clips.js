@@ -19,7 +19,7 @@ export class RunClip {
     this.end = this.time.end;
     this.motion = block(run.scene.motion);
     this.waves = run.scene.waves;
-    this.loop = false;
+    this.loop = !!run.periodic;
   }
 
   /** Put position and quaternion of body `i` at time `t` into the arguments. */

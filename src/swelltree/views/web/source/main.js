@@ -6,7 +6,7 @@ import { showRun } from "./panel.js";
 import { frequencyPlot, redraw, timePlot } from "./plots.js";
 import { Stage } from "./stage.js";
 import { on, set, state } from "./state.js";
-import { advance, connect } from "./transport.js";
+import { advance, connect, nearSpeed } from "./transport.js";
 import { elevation } from "./water.js";
 
 const data = JSON.parse($("data").textContent);
@@ -64,6 +64,12 @@ function gatherClips() {
       clips.push(rao.clip);
     }
   }
+  // a state of rest stands still
+  const none = Array(6).fill(0);
+  if (!clips.length && scene.bodies.every((body) => body.start)) {
+    const shape = scene.bodies.map(() => ({ re: none, im: none }));
+    clips.push(new HarmonicClip(scene, { kind: "still", label: "at rest", period: 1, sign: 1, shape }));
+  }
 }
 
 function fits(bodies, scene) {
@@ -94,7 +100,11 @@ function chooseClip(clip) {
   follow.replaceChildren(make("option", { value: "", text: "follow nothing" }));
   clip.scene.bodies.forEach((body) => follow.append(make("option", { value: body.name, text: `follow ${body.name}` })));
   follow.value = state.follow;
-  set({ speed: clip.kind === "run" && clip.end - clip.start > 1800 ? 5 : 1 });
+  set({ speed: clip.kind === "run" ? (clip.end - clip.start > 1800 ? 5 : 1) : nearSpeed((clip.end - clip.start) / 6) });
+  const side = document.querySelector("aside.side");
+  side.hidden = !data.runs.length;
+  $("replay").classList.toggle("alone", !data.runs.length);
+  for (const bar of document.querySelectorAll("[aria-label='Playback']")) bar.hidden = clip.kind === "still";
   set({ time: clip.start + 0 });
   for (const what of ["clip", "time"]) tellAgain(what);
 }
@@ -219,8 +229,10 @@ function start() {
     }
     fillClipChoice();
     $("clip").addEventListener("change", (event) => chooseClip(clips[Number(event.target.value)]));
-    connect(stage ?? { look() {} });
+    connect(stage ?? { look() {}, zoom() {} });
     chooseClip(clips[0]);
+    if (!data.runs.length) for (const rao of data.raos) $("plots").append(raoSection(rao));
+    if (!data.runs.length) linkSections();
     $("picture").addEventListener("click", savePicture);
     $("full").addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : $("replay").requestFullscreen?.()));
   } else {
@@ -231,7 +243,7 @@ function start() {
   showTheme();
   // motion starts by itself unless the reader asked for stillness
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches || location.hash === "#paused";
-  if (clips.length && !still) set({ playing: true });
+  if (clips.length && clips[0].kind !== "still" && !still) set({ playing: true });
   let last = performance.now();
   let slow = 0;
   const times = [];
@@ -285,6 +297,7 @@ function probe(times) {
     node: (line, node) => stage.lines.node(line, node, state.time),
     elevation: (t, x, y) => elevation(state.clip.waves, t, x, y),
     screen: (name) => stage.screenOf(name),
+    screenAt: (point) => stage.screenAt(point),
     draw() {
       stage.touch();
       stage.draw();

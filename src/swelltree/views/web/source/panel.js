@@ -97,7 +97,7 @@ function showSelected() {
     panel.append(make("p", { class: "hint", text: "No channels were stored for it." }));
     return;
   }
-  panel.append(place, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Channels" }, table));
+  panel.append(place, make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Channels" }, table));
   const most = rows.find(({ channel }) => channel.label === "Heave") ?? rows[0];
   function show(k) {
     if (plot) forget(plot);

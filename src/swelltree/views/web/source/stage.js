@@ -114,7 +114,7 @@ export class Stage {
     this.water.use(clip.waves, this.scene);
     this.water.mesh.material.uniforms.cover.value = this.lines ? 0.42 : 0.84;
     this.colours(this.dark);
-    if (this.lines) this.lines.group.visible = clip.kind === "run";
+    if (this.lines) this.lines.group.visible = ["run", "still"].includes(clip.kind);
     this.touch();
   }
 
@@ -238,6 +238,14 @@ export class Stage {
     this.touch();
   }
 
+  /** Nearer (below one) or farther (above one). */
+  zoom(factor) {
+    const away = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(away);
+    this.controls.update();
+    this.touch();
+  }
+
   startFollowing() {
     const body = this.made?.find((row) => row.name === state.follow);
     this.followed = body ? { body, last: body.group.position.clone() } : null;
@@ -254,7 +262,7 @@ export class Stage {
   place(t) {
     this.made.forEach((body, i) => this.clip.pose(i, t, body.group.position, body.group.quaternion));
     this.struts.update(this.made);
-    if (this.lines && this.clip.kind === "run") this.lines.update(t);
+    if (this.lines?.group.visible) this.lines.update(t);
     this.water.at(t);
     if (this.followed) {
       const shift = this.followed.body.group.position.clone().sub(this.followed.last);
@@ -294,7 +302,31 @@ export class Stage {
     this.renderer.setSize(width, height, false);
   }
 
+  /** Directions of the world's axes, in the corner. */
+  placeAxes() {
+    const right = new Vector3(1, 0, 0).applyQuaternion(this.camera.quaternion);
+    const up = new Vector3(0, 1, 0).applyQuaternion(this.camera.quaternion);
+    ["x", "y", "z"].forEach((name) => {
+      const [a, b] = [22 * right[name], -22 * up[name]];
+      const group = document.getElementById(`axis-${name}`);
+      group.firstElementChild.setAttribute("x2", a.toFixed(1));
+      group.firstElementChild.setAttribute("y2", b.toFixed(1));
+      group.lastElementChild.setAttribute("x", (1.32 * a).toFixed(1));
+      group.lastElementChild.setAttribute("y", (1.32 * b + 3.5).toFixed(1));
+    });
+  }
+
+  /** As good as it gets, for pictures to print. */
+  finest() {
+    this.quality = 0;
+    this.software = false;
+    this.water.refine(QUALITY[0].cells);
+    this.use(this.clip);
+    this.resize();
+  }
+
   placeLabels() {
+    this.placeAxes();
     const { clientWidth: width, clientHeight: height } = this.holder;
     const used = [];
     for (const { element, body } of this.names) {
@@ -330,7 +362,7 @@ export class Stage {
     caster.setFromCamera(new Vector2(((x - left) / width) * 2 - 1, 1 - ((y - top) / height) * 2), this.camera);
     caster.params.Line2 = { threshold: 8 };
     const hits = caster.intersectObjects(this.pickable, false);
-    if (this.lines && this.clip.kind === "run") {
+    if (this.lines?.group.visible) {
       for (const line of this.lines.lines) {
         line.geometry.computeBoundingBox();
         line.geometry.computeBoundingSphere();
@@ -355,9 +387,13 @@ export class Stage {
 
   /** Where a thing is drawn on the page, in pixels. */
   screenOf(name) {
-    const body = this.made.find((row) => row.name === name);
+    return this.screenAt(this.made.find((row) => row.name === name).group.position.toArray());
+  }
+
+  /** Where a point of the world is drawn on the page, in pixels. */
+  screenAt(point) {
     const { left, top, width, height } = this.canvas.getBoundingClientRect();
-    const p = body.group.position.clone().project(this.camera);
+    const p = new Vector3(...point).project(this.camera);
     return [left + (0.5 + 0.5 * p.x) * width, top + (0.5 - 0.5 * p.y) * height];
   }
 

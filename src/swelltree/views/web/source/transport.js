@@ -26,6 +26,11 @@ export function advance(seconds) {
   set({ time: t });
 }
 
+/** The speed on offer that is nearest to a wanted one. */
+export function nearSpeed(wanted) {
+  return SPEEDS.reduce((best, x) => (Math.abs(Math.log(x / wanted)) < Math.abs(Math.log(best / wanted)) ? x : best), 1);
+}
+
 export function connect(stage) {
   const slider = $("scrub");
   $("play").addEventListener("click", toggle);
@@ -72,8 +77,12 @@ function keys(event, stage) {
   const actions = {
     " ": toggle,
     k: toggle,
-    ArrowLeft: () => seek(state.time - state.clip.step() * (event.shiftKey ? 10 : 1)),
-    ArrowRight: () => seek(state.time + state.clip.step() * (event.shiftKey ? 10 : 1)),
+    ArrowLeft: () => seek(state.time - state.clip.step()),
+    ArrowRight: () => seek(state.time + state.clip.step()),
+    PageUp: () => seek(state.time - 20 * state.clip.step()),
+    PageDown: () => seek(state.time + 20 * state.clip.step()),
+    i: () => stage.zoom(0.85),
+    o: () => stage.zoom(1 / 0.85),
     Home: () => seek(state.clip.start),
     End: () => seek(state.clip.end),
     "+": () => faster(1),
@@ -81,8 +90,9 @@ function keys(event, stage) {
     f: () => set({ follow: state.selected?.kind === "body" && state.follow !== state.selected.name ? state.selected.name : "" }),
     Escape: () => set({ selected: null }),
   };
-  // the page scrolls by Home and End unless the picture is in use
-  if (["Home", "End", "ArrowLeft", "ArrowRight"].includes(event.key) && !event.target.closest("#replay")) return;
+  // the page scrolls by these unless the picture is in use; with shift the arrows turn the picture
+  const moves = ["Home", "End", "PageUp", "PageDown", "ArrowLeft", "ArrowRight"].includes(event.key);
+  if (moves && (event.shiftKey || !event.target.closest("#replay"))) return;
   const action = actions[event.key] ?? (views[event.key] && (() => stage.look(views[event.key])));
   if (!action) return;
   event.preventDefault();
