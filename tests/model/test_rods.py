@@ -122,6 +122,7 @@ def test_case_passes(run):
         pytest.param(rods.pinned_floating_rods, "moor_analytic", marks=pytest.mark.slow),
         pytest.param(rm3_moored, "ts_rm3_moored_input", marks=pytest.mark.slow),
         pytest.param(rods.hanging_rod, "moor_analytic", marks=pytest.mark.slow),
+        pytest.param(rods.cantilever_on_a_rod, "moor_analytic", marks=pytest.mark.slow),
         pytest.param(rods.moordyn_mass_on_a_line, "moor_moordyn_f", marks=pytest.mark.slow),
     ],
 )

@@ -167,3 +167,17 @@ def hanging_rod(folder: Path) -> list[Check]:
         Check("middle moves aside", float(side), 1e-6, "L", "symmetric"),
         Check("sinks", float(places[0, 0, 2] - places[-1, 0, 2]), 5.0, "m", "it moves", 12.0),
     ]
+
+
+@case("lines", "cantilever_on_a_rod", source="beam theory", needs="moor_analytic")
+def cantilever_on_a_rod(folder: Path) -> list[Check]:
+    """A line with bending stiffness, clamped along a fixed rod, bends under its weight."""
+    file = read_moordyn(folder / "inputs" / "BeamCantilevered.txt")
+    model = compile_system(file.system("beam"))
+    result = simulate(model, duration=0.2, output_step=0.1, step=0.1, progress=False)
+    node = result.line_position.sel(line="Line1").values[-1]
+    x, L, EI, weight = node[:, 0], 10.0, 1e7, 100.0 * file.water.g
+    theory = -weight * x**2 * (6 * L**2 - 4 * x * L + x**2) / (24 * EI)
+    error = np.abs(node[:, 2] - 10.0 - theory).max()
+    reason = "19 segments; 10 % is asked for"
+    return [Check("sag", float(error / np.abs(theory).max()), 0.01, "", reason)]
