@@ -79,6 +79,7 @@ def plan(
     times: np.ndarray,
     waves: Any,
     chunk: int,
+    atol: float,
 ) -> Plan:
     """Coordinates and step of a run."""
     gaps = np.diff(times)
@@ -94,7 +95,11 @@ def plan(
         raise SwelltreeError(
             f"output_step {output:g} s is not a multiple of step {step:g} s. Change one of them."
         )
-    form = replace(form_of(model, formulation), interior_point=solver == "interior_point")
+    form = replace(
+        form_of(model, formulation),
+        interior_point=solver == "interior_point",
+        tolerance=0.1 * atol,
+    )
     return Plan(form, output / every, every, solver, chunk)
 
 
@@ -304,6 +309,7 @@ def simulate_moored(
     formulation: str,
     solver: str,
     step: float | None,
+    atol: float,
     start: Any,
     waves: Any,
     chunk: int,
@@ -317,7 +323,7 @@ def simulate_moored(
 
     refuse_what_jumps(model)
     chunk = min(chunk, len(times))
-    how = plan(model, formulation, solver, step, times, waves, chunk)
+    how = plan(model, formulation, solver, step, times, waves, chunk, atol)
     blank = at_rest(model, how.form)
     watch = threading.Thread(target=warm_observer, args=(model, how, blank))
     watch.start()

@@ -183,7 +183,8 @@ def simulate(
             (implicit). Systems with dynamic lines or contacts are stepped by two_step or
             interior_point.
         rtol: relative tolerance of the adaptive solvers.
-        atol: absolute tolerance of the adaptive solvers.
+        atol: absolute tolerance of the adaptive solvers; ten times the largest residual of steps of
+            the two-step scheme [m, rad].
         step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
             the waves and the bodies' periods if not given.
         start: another initial phase than the assembled one, or a word: "equilibrium" (at rest in
@@ -240,6 +241,7 @@ def simulate(
             formulation=how.name,
             solver=solver,
             step=step,
+            atol=atol,
             start=start,
             waves=waves,
             chunk=chunk,
