@@ -5,6 +5,8 @@ VENV   := .venv
 BENCH  := .venv-bench
 # WecOptTool 3.3 where it is installed (pip install wecopttool==3.3.0 in an environment of its own)
 WECOPT ?= .venv-wecopttool
+# MoorPy 1.3 where it is installed (pip install moorpy==1.3.0 in an environment of its own)
+MOORPY ?= .venv-moorpy
 # MoorDyn 2.7 where it is installed (pip install moordyn==2.7.2 in an environment of its own)
 MOORDYN ?= .venv-moordyn
 BIN    := $(VENV)/bin
@@ -35,6 +37,7 @@ validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other 
 bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with MuJoCo and Pinocchio
 	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python
 	$(BIN)/python benchmarks/wecopttool.py --peer $(WECOPT)/bin/python
+	$(BIN)/python benchmarks/quasi_static.py --peer $(MOORPY)/bin/python
 	$(BIN)/python benchmarks/moorings.py --peer $(MOORDYN)/bin/python
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html

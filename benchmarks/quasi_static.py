@@ -79,7 +79,7 @@ def main() -> None:
     stiff(points)
     rows["with stiffness, in a batch"] = shortest(stiff, points) / COUNT
     theirs: float | None = None
-    if peer is not None:
+    if peer is not None and Path(peer).exists():
         case = {
             "depth": DEPTH,
             "rho": described.water.rho,

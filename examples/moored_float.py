@@ -10,7 +10,7 @@ def main() -> None:
     feet = [(200, 0), (-100, 173), (-100, -173)]
     ends = [((x, y, -50), buoy.at(x / 50, y / 50, -1)) for x, y in feet]
     lines = [
-        sw.Line(f"line{i}", *e, 218, sw.chain(0.05), "quasi_static") for i, e in enumerate(ends)
+        sw.Line(f"line{i}", *e, 209, sw.chain(0.05), "quasi_static") for i, e in enumerate(ends)
     ]
     drag = sw.QuadraticDrag("drag", buoy, damping={"Heave": 3e4, "Roll": 4e6, "Pitch": 4e6})
     joint, water = sw.Free("float", sw.WORLD, buoy), sw.Water(depth=50)

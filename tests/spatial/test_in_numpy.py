@@ -120,6 +120,19 @@ def test_batches_and_derivatives(name):
         assert None not in program.programs.values()
 
 
+def test_every_member_of_a_batch_leaves_a_loop_in_its_own_time():
+    def halved(x):
+        return jax.lax.while_loop(
+            lambda s: jnp.abs(s[1]).max() > 0.5, lambda s: (s[0] + 1, 0.5 * s[1]), (0, x)
+        )
+
+    program = in_numpy(jax.vmap(halved))
+    found = program(np.exp(X))
+    assert_same(found, jax.jit(jax.vmap(halved))(np.exp(X)))
+    assert len(set(found[0])) > 1
+    assert None not in program.programs.values()
+
+
 def test_what_depends_on_fixed_arguments_is_computed_once():
     program = in_numpy(lambda a, x: jnp.sin(a).sum() * x + a[0], fixed=1)
     a = np.arange(3.0)

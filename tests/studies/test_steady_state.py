@@ -162,3 +162,40 @@ def test_parametric_resonance_is_told():
     assert found.attrs["largest_multiplier"] == pytest.approx(np.exp(0.4 * np.pi / 4), rel=0.01)
     # the map of a conservative system keeps volume
     assert np.prod(found.floquet_multiplier.values) == pytest.approx(1.0, abs=1e-7)
+
+
+def test_quasi_static_lines_take_part():
+    """In a small wave they are the springs of the frequency domain; in a high one they stiffen."""
+    body = sw.Body("float", mass=0.9 * MASS, inertia=(1e6,) * 3)
+    ends = {"l": -60.0, "r": 60.0}
+    lines = [
+        sw.Line(
+            name,
+            (x, 0.0, -40.0),
+            sw.Point("float", (0, 0, 0)),
+            75.0,
+            sw.chain(0.1),
+            model="quasi_static",
+        )
+        for name, x in ends.items()
+    ]
+    system = sw.System(
+        "moored",
+        [body],
+        [sw.Slider("rail", sw.WORLD, body)],
+        water=sw.Water(rho=1000.0),
+        lines=lines,
+        ptos=[sw.LinearPto("pto", joint="rail", damping=4e4)],
+    )
+    moored = sw.compile(system, heaving_float(), radiation="none")
+    low, high = (
+        sw.steady_state(moored, sw.RegularWave(amplitude=a, omega=1.1), 3)
+        .position_harmonics.sel(body="float", dof="Heave")
+        .values
+        for a in (1e-4, 2.0)
+    )
+    linear = (
+        sw.rao(moored, omega=[1.1], wave_direction=[0.0])["rao"].sel(dof="Heave").values.ravel()
+    )
+    assert low[1] / 1e-4 == pytest.approx(linear[0], rel=1e-6)
+    assert abs(high[2]) > 1e-3 * abs(high[1])

@@ -10,7 +10,6 @@ import swelltree as sw
 
 CHAIN = sw.LineType("chain", 0.15, 150.0, EA=1e9, BA=1e7)
 THREAD = sw.LineType("thread", 0.01, 1e-3, EA=1e7)  # next to no mass
-VACUUM = sw.Water(rho=1e-9, g=0.0)
 
 
 def ball(mass=500.0, position=(0.0, 0.0, 0.0), **more):
@@ -28,51 +27,6 @@ def on_a_line(body, line, water=None, **more):
             **more,
         )
     )
-
-
-def half_energy(run, mass, h, g=9.81):
-    """Energy of a point mass between samples one step apart."""
-    p = run.position.values[:, 0, :3]
-    v = np.diff(p, axis=0) / h
-    return 0.5 * mass * (v**2).sum(1) + mass * g * 0.5 * (p[1:, 2] + p[:-1, 2])
-
-
-@cache
-def pendulum(duration=60.0):
-    angle = np.radians(60.0)
-    body = ball(position=(10.0 * np.sin(angle), 0.0, -10.0 * np.cos(angle)))
-    line = sw.Line("rod", (0, 0, 0), body, 10.0, THREAD, segments=1, axial="inextensible")
-    return sw.simulate(
-        on_a_line(body, line), duration=duration, output_step=0.05, step=0.05, start="described"
-    )
-
-
-def test_pendulum_on_an_inextensible_line_has_no_trend_of_energy():
-    run = pendulum()
-    E = half_energy(run, 500.0, 0.05)
-    swing = 500.0 * 9.81 * 5.0
-    slope = np.polyfit(np.arange(len(E)), E, 1)[0] * len(E)
-    assert abs(slope) < 1e-6 * swing
-    assert np.ptp(E) < 1e-6 * swing
-    assert run.length_violation.max() < 1e-8
-    # the tension at the lowest point is that of the swing: m g (3 - 2 cos 60)
-    assert run.fairlead_tension.max() == pytest.approx(500.0 * 9.81 * 2.0, rel=5e-3)
-
-
-def test_snap_takes_the_energy_of_a_plastic_impact_and_does_not_rebound():
-    # falls 1 m until the line, 20 m long, comes taut; all motion was along the line
-    body = ball(2000.0, (0.0, 0.0, -19.0))
-    line = sw.Line("rope", (0, 0, 0), body, 20.0, THREAD, segments=1, axial="inextensible")
-    h = 0.02
-    run = sw.simulate(on_a_line(body, line), duration=1.5, output_step=h, step=h, start="described")
-    speed = np.sqrt(2.0 * 9.81)
-    E = half_energy(run, 2000.0, h) + 2000.0 * 9.81 * 20.0
-    lost = 0.5 * 2000.0 * speed**2
-    assert abs(E[-1]) < 1e-3 * lost
-    assert (run.position.values[60:, 0, 2] < -20.0 + 1e-6).all()
-    # all the momentum of the fall, and the weight afterwards, up to the last sample
-    impulse = (run.fairlead_tension.values[:, 0] * h).sum()
-    assert impulse == pytest.approx(2000.0 * 9.81 * (run.time.values[-1] + 0.5 * h), rel=1e-2)
 
 
 @pytest.mark.slow
@@ -105,46 +59,6 @@ def test_elastic_line_without_mass_is_a_spring():
     assert errors[1] < errors[0]
 
 
-@pytest.mark.parametrize("axial", ["elastic", "inextensible"])
-def test_lines_never_create_energy_in_a_shock(axial):
-    """Two hinged bodies kicked against lines at rest, in vacuum."""
-    a = sw.Body("a", mass=1e5, inertia=(1e6, 2e6, 2e6))
-    b = sw.Body("b", mass=1e5, inertia=(1e6, 2e6, 2e6), position=(10, 0, 0))
-    rope = sw.LineType("rope", 0.1, 50.0, EA=1e8)
-    ends = [(-60.0, 0, -5.0), (5.0, 58.0, 0.0), (70.0, -5.0, 3.0)]
-    on = [a.at(-5, 0, 0), a.at(5, 2, 1), b.at(5, 0, 0)]
-    lines = [
-        sw.Line(f"l{k}", end, point, 57.0, rope, segments=6, axial=axial)
-        for k, (end, point) in enumerate(zip(ends, on, strict=True))
-    ]
-    system = sw.System(
-        "shock",
-        bodies=[a, b],
-        joints=[sw.Free("free", sw.WORLD, a), sw.Hinge("h", a.at(5, 0, 0), b.at(-5, 0, 0))],
-        water=VACUUM,
-        lines=lines,
-    )
-    model = sw.compile(system)
-    s = np.zeros(7)
-    s[[0, 1, 2, 5, 6]] = [0.6, 0.2, 0.3, 0.05, 0.1]
-    model = model.replace(start=dataclasses.replace(model.start, s=s))
-    h = 0.05
-    run = sw.simulate(model, duration=20.0, output_step=h, step=h, start="cold")
-    p, R = run.position.values[..., :3], run.rotation.values
-    linear = np.diff(p, axis=0) / h
-    half = (run.velocity.values + 0.5 * h * run.acceleration.values)[:-1, :, 3:]
-    W = np.einsum("tnji,tnj->tni", R[:-1], half)
-    inertia = np.asarray(model.bodies.inertia)
-    E = 0.5 * 1e5 * (linear**2).sum((1, 2)) + 0.5 * np.einsum("tni,nij,tnj->t", W, inertia, W)
-    E = E + (run.line_kinetic_energy + run.line_stored_energy).sum("line").values[:-1]
-    # the first two samples hold the start
-    assert np.diff(E[2:]).max() < 1e-11 * E[2]
-    assert run.line_slack.values.any()
-    assert run.attrs["steps_rescued"] == 0
-    if axial == "elastic":
-        assert E[-1] == pytest.approx(E[2], rel=1e-9)
-
-
 @cache
 def moored_float(axial="elastic", segments=10):
     body = sw.Body(
@@ -174,22 +88,6 @@ def moored_float(axial="elastic", segments=10):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("axial", ["elastic", "inextensible"])
-def test_float_from_a_cold_start_converges_at_second_order(axial):
-    model = sw.compile(moored_float(axial, 20))
-    wave = sw.RegularWave(amplitude=1.5, period=10.0, ramp=20.0)
-    runs = {
-        h: sw.simulate(model, wave, duration=60.0, output_step=0.5, step=h, start="cold")
-        for h in (0.1, 0.05, 0.025)
-    }
-    heave = {h: run.position.sel(dof="Heave").values for h, run in runs.items()}
-    assert all(run.attrs["steps_rescued"] == 0 for run in runs.values())
-    first, second = (abs(heave[a] - heave[b]).max() for a, b in ((0.1, 0.05), (0.05, 0.025)))
-    assert first < 0.02
-    assert 2.5 < first / second < 6.0
-
-
 def test_equilibrium_of_dynamic_lines_is_that_of_catenaries():
     system = moored_float()
     rest = sw.equilibrium(sw.compile(system))
@@ -204,7 +102,8 @@ def test_equilibrium_of_dynamic_lines_is_that_of_catenaries():
     )
     assert abs(still.position - catenary.position).max() < 0.05
     # the current carries the float along
-    assert float(rest.position.sel(dof="Surge")) > float(still.position.sel(dof="Surge")) + 0.05
+    surge = [float(x.position.sel(dof="Surge").isel(body=0)) for x in (rest, still)]
+    assert surge[0] > surge[1] + 0.05
 
 
 @pytest.mark.slow
@@ -298,10 +197,11 @@ def test_line_breaks_at_its_tension():
     model = sw.compile(system.replace(lines=weak))
     model = model.replace(start=dataclasses.replace(model.start, s=np.array([-3.0, 0, 0, 0, 0, 0])))
     run = sw.simulate(model, duration=20.0, output_step=0.25, step=0.05, start="described")
-    # it moves away from the anchor of the first line, which alone comes taut
-    broken = (run.fairlead_tension.values[-1] == 0.0).nonzero()[0]
-    assert broken.tolist() == [0]
-    assert run.fairlead_tension.values[:, 0].max() < 1.25 * rest
+    # it moves away from the anchor of the first line, which comes taut and breaks first
+    broken = run.fairlead_tension.values == 0.0
+    first = broken.any(axis=1).argmax()
+    assert broken[first].tolist() == [True, False, False]
+    assert run.fairlead_tension.values[:first, 0].max() < 1.25 * rest
     assert float(run.position.sel(dof="Surge").isel(body=0, time=-1)) < -5.0
 
 
@@ -381,35 +281,6 @@ def test_run_stopped_between_chunks_goes_on_as_if_never_stopped(tmp_path):
     for run in (first, again):
         assert (run.position.values == whole.position.values).all()
         assert (run.line_tension.values == whole.line_tension.values).all()
-
-
-@pytest.mark.slow
-def test_both_forms_give_the_same_moored_motion():
-    a = sw.Body("a", mass=2e5, inertia=(2e6, 2e6, 2e6), displaced_volume=200.0)
-    b = sw.Body("b", mass=2e5, inertia=(2e6, 2e6, 2e6), position=(12, 0, 0), displaced_volume=200.0)
-    lines = [
-        sw.Line("l", (-150, 10, -50), a.at(-5, 0, 0), 165.0, CHAIN, segments=6),
-        sw.Line("r", (170, -5, -50), b.at(5, 0, 0), 170.0, CHAIN, segments=6),
-    ]
-    system = sw.System(
-        "two",
-        bodies=[a, b],
-        joints=[sw.Free("free", sw.WORLD, a), sw.Hinge("h", a.at(6, 0, 0), b.at(-6, 0, 0))],
-        water=sw.Water(depth=50.0),
-        lines=lines,
-        moorings=[
-            sw.LinearMooring(f"p{x.name}", x, {"Heave": 1e6, "Roll": 1e7, "Pitch": 1e7})
-            for x in (a, b)
-        ],
-        ptos=[sw.LinearPto("pto", joint="h", damping=1e6)],
-    )
-    model = sw.compile(system)
-    wave = sw.RegularWave(amplitude=1.0, period=8.0, beta=0.3, ramp=4.0)
-    runs = [
-        sw.simulate(model, wave, duration=10.0, output_step=0.5, step=0.05, formulation=name)
-        for name in ("lagrange", "path_matrix")
-    ]
-    assert abs(runs[0].position - runs[1].position).max() < 1e-8
 
 
 def test_mooring_is_refused_where_forces_switch():

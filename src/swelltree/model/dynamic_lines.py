@@ -64,6 +64,7 @@ class LineSystem:
     tie_junction: tuple[int, ...] = ()
     tie_line: tuple[int, ...] = ()
     shape: Any = None  # (line, node, 3) at rest between the described ends, m
+    tension: Any = None  # (line, segment) at rest, N
     static: Any = None  # the same lines as quasi_static_lines.QuasiStaticLines, for linear studies
 
     @property
@@ -127,6 +128,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         tie_junction=tuple(junction for _, junction, _ in ties),
         tie_line=tuple(k for k, _, _ in ties),
         shape=None if rest is None else rest[0],
+        tension=None if rest is None else rest[2],
         static=build_lines(system, layout, "dynamic"),
     )
 
@@ -155,8 +157,8 @@ def _check_models(system: System) -> None:
         raise b.fail(f"its model is 'quasi_static', that of '{a.name}' 'dynamic'. Use one of them.")
 
 
-def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes of all pieces (line, node, 3) and junctions at rest; idle nodes are at A."""
+def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of all pieces (line, node, 3), junctions and tensions at rest; idle nodes are at A."""
 
     def place(end: Any, value: Any) -> np.ndarray:
         return np.asarray(end.point) if end.kind == "junction" else system.end_point(value)
@@ -165,14 +167,16 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
     b = np.array([place(p.B, p.line.B) for p in network.pieces])
     found = static_network(system, network, a, b)
     y = np.asarray(found.junctions, float).reshape(-1, 3)
-    shapes = []
+    shapes, tensions = [], []
     for k, shape in enumerate(found.shapes):
         nodes = np.asarray(shape.position, float)
         if not np.isfinite(nodes).all():
             nodes = np.linspace(a[k], b[k], len(nodes))
+        pull = np.nan_to_num(np.asarray(shape.tension, float))
+        tensions.append(np.concatenate([np.zeros(n - len(pull)), pull]))
         shapes.append(np.concatenate([np.repeat(nodes[:1], n + 1 - len(nodes), axis=0), nodes]))
     described = np.array([knot.position for knot in network.junctions], float).reshape(-1, 3)
-    return np.array(shapes), y if np.isfinite(y).all() else described
+    return np.array(shapes), y if np.isfinite(y).all() else described, np.array(tensions)
 
 
 def _line(piece: Piece) -> dict[str, Any]:

@@ -5,8 +5,10 @@
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
     PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
+    lines         <line>.length, .weight, .compliance of its sections, .point_A, .point_B
 
-Points are measured from the body's reference point.
+Lines are quasi-static ones on which no other line ends; A is their lower end. Points are
+measured from the body's reference point.
 """
 
 from __future__ import annotations
@@ -63,9 +65,14 @@ def _machines(model: Model) -> dict[str, list[tuple[Path, int]]]:
     """Where the numbers of each PTO live: in the group, its stops, and its law."""
     out: dict[str, list[tuple[Path, int]]] = {}
     for g, group in enumerate(model.forces.groups):
+        at: Path = ("forces", "groups", g)
+        if group.kind == "lines":
+            whole = [k for k in group.line if group.line.count(k) == 1]
+            for k in whole:
+                row = group.line.index(k)
+                out[group.lines[k]] = [((*at, "pieces", "sections"), row), (at, row)]
         if group.kind != "pto":
             continue
-        at: Path = ("forces", "groups", g)
         for number, own in enumerate(group.slices()):
             for row, name in enumerate(group.names[own]):
                 everywhere = own.start + row

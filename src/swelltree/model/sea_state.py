@@ -107,7 +107,8 @@ def wave_loads(
     else:
         F = excitation_at(table, omega, np.asarray(waves.beta)[inside]) * amplitude[:, None]
         t = step * np.arange(count)
-        force, rate = synthesised(t, omega, F), synthesised(t, omega, -1j * omega[:, None] * F)
+        both = synthesised(t, omega, np.concatenate([F, -1j * omega[:, None] * F], axis=1))
+        force, rate = both[:, : F.shape[1]], both[:, F.shape[1] :]
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
         t = step * np.arange(count)
@@ -123,9 +124,12 @@ def synthesised(t: np.ndarray, omega: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Real part of sum F exp(-i omega t) at many times, in blocks of bounded memory."""
     out = np.empty((len(t), F.shape[1]))
     block = max(1, 4_000_000 // len(omega))
+    parts = np.concatenate([np.real(F), np.imag(F)])
     for first in range(0, len(t), block):
-        part = t[first : first + block]
-        out[first : first + len(part)] = np.real(np.exp(-1j * np.outer(part, omega)) @ F)
+        angle = np.outer(t[first : first + block], omega)
+        # Re[F exp(-i angle)] in real numbers
+        turned = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+        out[first : first + len(angle)] = turned @ parts
     return out
 
 

@@ -104,6 +104,7 @@ def run_chunks(
     key: str = "",
     keep: bool = True,
     title: str = "simulate",
+    like: Any = None,
 ) -> ChunkedRun:
     """Step through all output times chunk by chunk.
 
@@ -123,6 +124,7 @@ def run_chunks(
         key: fingerprint of the run, see `run_key`; files of another key are refused.
         keep: hold the outputs in memory; False leaves them in the checkpoint files.
         title: name shown by the progress bar.
+        like: outputs of a chunk by shape, where `advance` cannot be traced.
     """
     times = np.asarray(times, float)
     chunk = max(1, min(chunk, len(times)))
@@ -136,7 +138,7 @@ def run_chunks(
     carry = jax.tree.map(np.asarray, carry)
     outputs_like = None
     if folder is not None and resume and files.path(folder, 0).exists():
-        outputs_like = jax.eval_shape(advance, carry, pieces[0])[1]
+        outputs_like = jax.eval_shape(advance, carry, pieces[0])[1] if like is None else like
     n_before = int(carry.n_outputs)  # the carry may come from an earlier run
     parts: list[Any] = []
     stopped = False

@@ -8,6 +8,7 @@ more of them than coefficients, so that products of series are projected back wi
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,36 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 BY_MATRIX = 24  # harmonics up to which products with matrices beat the Fourier transform
 
 
-@pytree()
+@pytree("harmonics")
 class Basis:
     """A period, its nodes, and the matrices between coefficients and values."""
 
     omega: Array  # rad/s, fundamental frequency
     time: Array  # (nodes,) s
-    value: Array  # (nodes, 2N + 1)
-    rate: Array  # (nodes, 2N + 1)
-    second: Array  # (nodes, 2N + 1)
-    project: Array  # (2N + 1, nodes) coefficients of values
+    harmonics: int  # N
+
+    def _matrices(self) -> tuple[np.ndarray, ...]:
+        return _matrices(float(self.omega), self.harmonics, self.time.shape[0])
 
     @property
-    def harmonics(self) -> int:
-        """N."""
-        return (self.value.shape[1] - 1) // 2
+    def value(self) -> np.ndarray:
+        """(nodes, 2N + 1)."""
+        return self._matrices()[0]
+
+    @property
+    def rate(self) -> np.ndarray:
+        """(nodes, 2N + 1)."""
+        return self._matrices()[1]
+
+    @property
+    def second(self) -> np.ndarray:
+        """(nodes, 2N + 1)."""
+        return self._matrices()[2]
+
+    @property
+    def project(self) -> np.ndarray:
+        """(2N + 1, nodes) coefficients of values."""
+        return self._matrices()[3]
 
 
 def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
@@ -43,10 +59,13 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
         nodes: number of equidistant nodes, at least 2N + 1; twice as many as coefficients, or a
             few more for the Fourier transform, if not given.
     """
-    size = 2 * harmonics + 1
-    count = good_size(2 * size) if nodes is None else nodes
-    omega = 2.0 * np.pi / period
-    t = period * np.arange(count) / count
+    count = good_size(2 * (2 * harmonics + 1)) if nodes is None else nodes
+    return Basis(np.array(2.0 * np.pi / period), period * np.arange(count) / count, harmonics)
+
+
+@functools.lru_cache(maxsize=8)
+def _matrices(omega: float, harmonics: int, count: int) -> tuple[np.ndarray, ...]:
+    """Values, rates, second rates and projection; made when first asked for."""
     k = np.arange(1, harmonics + 1) * omega
     # all angles are multiples of one
     angle = np.outer(np.arange(count), np.arange(1, harmonics + 1)) % count
@@ -56,8 +75,8 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
     value = np.concatenate([one, cos, sin], axis=1)
     rate = np.concatenate([0.0 * one, -k * sin, k * cos], axis=1)
     second = np.concatenate([0.0 * one, -(k**2) * cos, -(k**2) * sin], axis=1)
-    project = value.T * np.where(np.arange(size) == 0, 1.0, 2.0)[:, None] / count
-    return Basis(np.array(omega), t, value, rate, second, project)
+    project = value.T * np.where(np.arange(2 * harmonics + 1) == 0, 1.0, 2.0)[:, None] / count
+    return value, rate, second, project
 
 
 def at_nodes(basis: Basis, coefficients: Array) -> tuple[Array, Array, Array]:

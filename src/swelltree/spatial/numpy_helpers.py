@@ -114,10 +114,19 @@ def triangular(a: np.ndarray, b: np.ndarray, lower: bool, turned: bool, unit: bo
 
 
 def looped(condition: Any, body: Any, first: Any, second: Any, state: Any) -> Any:
-    """`while_loop`."""
-    while condition(*first, *state)[0]:
-        state = body(*second, *state)
-    return state
+    """`while_loop`; of a batch, members whose condition has failed stay as they are."""
+    while True:
+        going = np.asarray(condition(*first, *state)[0])
+        if not going.any():
+            return state
+        new = body(*second, *state)
+        if going.all():
+            state = new
+            continue
+        state = tuple(
+            np.where(going.reshape(going.shape + (1,) * (a.ndim - going.ndim)), a, b)
+            for a, b in zip(map(np.asarray, new), state, strict=True)
+        )
 
 
 def scanned(body: Any, length: int, backwards: bool, fixed: Any, carry: Any, xs: Any) -> Any:

@@ -141,7 +141,7 @@ class DrivenNodes(Nodes):
         rho = self.node_slopes(found.slopes, found.memory_force)
         u, c, p = self.u, self.c, self.p
         at = rho[:, :, None, 3 * u :] * self.B[0][:, None, :, None]  # (nodes, u, c, p)
-        Jz = np.tensordot(self.project, at, 1)
+        Jz = np.tensordot(self.basis.project, at, 1)
         for e in self.period.unbalanced:
             e = np.asarray(e)
             Jz[0] -= np.einsum("a,bcp,b->acp", e, Jz[0], e)
@@ -168,7 +168,7 @@ class DrivenNodes(Nodes):
         for e in self.period.unbalanced:
             e = np.asarray(e)
             lam[0] -= (e @ lam[0]) * e
-        at = self.project.T @ lam  # (nodes, u)
+        at = self.basis.project.T @ lam  # (nodes, u)
         across = np.einsum("jbn,jn->jb", values[2], at[:, : self.n])
         nu = self.convolved(across, adjoint=True)
         of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]

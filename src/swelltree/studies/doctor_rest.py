@@ -29,10 +29,10 @@ def weight_and_buoyancy(model: Model) -> Iterator[Finding]:
     if model.hydro is not None:
         lift += float(np.sum(np.asarray(model.hydro.buoyancy)[:, 2]))
     held = bool(model.forces.springs.body_a or model.forces.moorings.body)
-    held = held or any(group.kind == "hull" for group in model.forces.groups)
+    held = held or any(group.kind in ("hull", "lines") for group in model.forces.groups)
     held = held or any(np.any(getattr(g, "volume", 0.0)) for g in model.forces.groups)
-    # what stands on the world, hangs on springs, floats by members or by a nonlinear hull is
-    # judged at rest
+    # what stands on the world, hangs on springs or lines, floats by members or by a nonlinear
+    # hull is judged at rest
     floating = any(base < 0 or base >= model.layout.n_bodies for base in model.layout.base)
     carried = any("Heave" not in dofs for dofs in _root_dofs(model))
     if lift <= 0.0 or held or carried or not floating:

@@ -94,7 +94,8 @@ def plan(
         raise SwelltreeError(
             f"output_step {output:g} s is not a multiple of step {step:g} s. Change one of them."
         )
-    return Plan(form_of(model, formulation), output / every, every, solver, chunk)
+    form = replace(form_of(model, formulation), interior_point=solver == "interior_point")
+    return Plan(form, output / every, every, solver, chunk)
 
 
 def default_step(model: Model, waves: Any) -> float:
@@ -165,10 +166,17 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     step = single_step(form, width)
     still = without_waves(model)
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
-    if not rest.moved < 1e-4:
+    if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
             f"equilibrium: bodies and lines did not come to rest; {why(still, rest.walk)} "
             "Check weights, buoyancy and the lengths of lines."
+        )
+    if not rest.moved < 1e-4:
+        warnings.warn(
+            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
+            "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
+            SwelltreeWarning,
+            stacklevel=4,
         )
     return rest
 
@@ -208,7 +216,7 @@ def straight_lines(model: Model, walk: Walk) -> Any:
     part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
     part = (part / part[:, -1:])[:, :, None]
     q = (1.0 - part) * lines.q[:, :1] + part * lines.q[:, -1:]
-    return replace(lines, q=q, q_last=q)
+    return replace(lines, q=q, q_last=q, mu=0.0 * lines.mu)
 
 
 def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
@@ -251,7 +259,7 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             now, samples = run(model, setup, now, samples, *limits)
             if bool(now.ok):
                 break
-            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.solver)
+            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.width)
             if saved is None:
                 code, t_fail = Code.NO_PROGRESS, float(now.walk.t)
                 break
@@ -326,6 +334,7 @@ def simulate_moored(
         checkpoint=checkpoint,
         resume=resume,
         key=key,
+        like=empty_samples(model, how.form, walk, chunk),
     )
     watch.join()
     message = run.message

@@ -7,13 +7,11 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
-import functools
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -22,6 +20,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.solvers.fourier import from_complex, to_complex
 from swelltree.solvers.sequential import Optimum, minimise
+from swelltree.solvers.threads import one_thread
 from swelltree.studies.control_goal import ControlProgram, Goal
 from swelltree.studies.control_limits import read_limits, why_not, with_own
 from swelltree.studies.control_linear import (
@@ -178,8 +177,7 @@ def optimal_control(
         method = "linear" if is_linear(_still(free), how, linear["state"]) else "nonlinear"
     port: Port | None = None
     results = []
-    # matrices of some hundred rows: threads of the linear algebra would only wait
-    with _threads().limit(limits=1):
+    with one_thread():
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
@@ -200,12 +198,6 @@ def optimal_control(
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)
-
-
-@functools.lru_cache(maxsize=1)
-def _threads() -> ThreadpoolController:
-    """The libraries with threads; looking for them takes milliseconds."""
-    return ThreadpoolController()
 
 
 def _still(model: Model) -> Model:

@@ -93,17 +93,20 @@ class Nodes:
         b = period.basis
         self.basis = b
         self.omega = float(b.omega)
-        self.B = tuple(np.asarray(x) for x in (b.value, b.rate, b.second))
-        self.project = np.asarray(b.project)
         self.memory = np.asarray(period.memory)
         self.remembers = bool(np.any(self.memory))
         self.time = np.asarray(b.time)
-        self.count, self.c = self.B[0].shape
+        self.count, self.c = len(self.time), 2 * b.harmonics + 1
         self.u = sum(sizes(how, period))
         self.n = period.rest.s.shape[0]
         self.pinned = np.asarray(period.pinned)
         self.unbalanced = np.asarray(period.unbalanced)
         self.evaluations = 0
+
+    @property
+    def B(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Matrices from coefficients to values, rates and second rates at the nodes."""
+        return self.basis.value, self.basis.rate, self.basis.second
 
     # --- programs, which further inputs extend ---------------------------------------------
     def values_program(self) -> Any:
@@ -172,19 +175,19 @@ class Nodes:
     def jacobian(self, values: Values, slopes: Values, mu: np.ndarray) -> np.ndarray:
         """Of the residual coefficients in Y, (c u, c u)."""
         u, c = self.u, self.c
-        rho, V, P = self.node_slopes(slopes, mu), slopes[1], values[2]
+        rho, V, P, B = self.node_slopes(slopes, mu), slopes[1], values[2], self.B
         # node residual per coefficient: (nodes, u, c, u)
         at: Any = sum(
-            rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
+            rho[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(3)
         )
         if self.remembers:
             moved: Any = sum(
-                V[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(2)
+                V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
             )
             # by matrix products over bodies, then over nodes
             back = self.convolved(moved.reshape(*moved.shape[:2], c * u))
             at[:, : self.n] += (np.swapaxes(P, 1, 2) @ back).reshape(self.count, self.n, c, u)
-        J = np.tensordot(self.project, at, 1)  # (c, u, c, u)
+        J = np.tensordot(self.basis.project, at, 1)  # (c, u, c, u)
         for d, e in zip(self.pinned, self.unbalanced, strict=True):
             J[0] -= np.einsum("a,bcd,b->acd", e, J[0], e)
             J[0, :, 0, :] += np.outer(e, d)

@@ -23,6 +23,7 @@ from swelltree.model.model import Model
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
 from swelltree.solvers.fourier import to_coefficients, to_complex
 from swelltree.solvers.solution import Code
+from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
@@ -91,7 +92,8 @@ def steady_state(
             f"steady_state: start has shape {Y.shape}. Give the coefficients {shape} of an earlier "
             "result with as many harmonics."
         )
-    found = newton(how, own, Y, tol, max_iterations)
+    with one_thread():
+        found = newton(how, own, Y, tol, max_iterations)
     own = found.period
     if found.code is not Code.SUCCESS:
         raise SwelltreeError(_failure(found))

@@ -24,8 +24,11 @@ from swelltree.two_step.line_points import (
     solve_points,
 )
 from swelltree.two_step.line_rows import LineRows, assemble
+from swelltree.two_step.mehrotra import Pairs
+from swelltree.two_step.mehrotra import interior_point as mehrotra
 
-FULL = 15  # evaluations with whole steps: the residual may rise while segments change sides
+MEMORY = 6  # the residual may rise while segments change sides, but not above the last few
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 
 
@@ -105,7 +108,7 @@ def before(step: Step, u: Iterate) -> tuple[Array, Array]:
 
 
 def rows_at(
-    step: Step, u: Iterate, slack: Slacks | None = None
+    step: Step, u: Iterate, slack: Slacks | None = None, secant: Any = 0.0
 ) -> tuple[LineRows, PointRows, Array, Array]:
     """Rows of lines and points, the largest scaled residual and the merit of each line."""
     q_minus, x_minus = before(step, u)
@@ -123,6 +126,7 @@ def rows_at(
         step.start,
         step.beyond,
         None if slack is None else slack.lines,
+        secant,
     )
     n = step.lines.n
     at_A = (jnp.arange(n + 1) <= step.lines.first[:, None]).astype(float)
@@ -141,6 +145,7 @@ def rows_at(
         step.theta,
         step.start,
         None if slack is None else (slack.points, slack.points_target),
+        secant,
     )
     error, merit = rows.error, rows.merit
     if step.points.any_free:  # everything hangs together
@@ -191,7 +196,8 @@ def newton(
 ) -> tuple[Iterate, Array, Array]:
     """Solve a step from a guess; the iterate, its error per line [m] and the iterations used.
 
-    Later steps that do not lower the residual are halved; tracing sees rows and sweep once.
+    A step is halved until the residual is below the largest of the last few (Grippo et al. 1986);
+    tracing sees rows and sweep once.
 
     Args:
         step: what is given.
@@ -208,23 +214,27 @@ def newton(
         return jnp.any(~(error <= tolerance)) & (k < max_iterations)
 
     def iterate(state):
-        base, du, t, merit_before, error_before, k = state
+        base, du, t, recent, error_before, k = state
         trial = _moved(base, du, t)
-        rows, at, error, merit = rows_at(step, trial)
-        good = (merit <= merit_before * (1.0 - 1e-3 * t)) | (error <= tolerance)
-        good = good | (((t < SHORTEST) | (k < FULL)) & jnp.isfinite(merit))
+        # friction that keeps changing its side: take its secant for a while
+        secant = jnp.where(k % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+        rows, at, error, merit = rows_at(step, trial, None, secant)
+        good = (merit <= jnp.max(recent, 0) * (1.0 - 1e-3 * t)) | (error <= tolerance)
+        good = good | ((t < SHORTEST) & jnp.isfinite(merit))
+        later = jnp.concatenate([recent[1:], merit[None]])
+        later = jnp.where(k == 0, merit[None], later)
         wanted = jnp.any(good & ~(error <= tolerance))
         new = jax.lax.cond(wanted, lambda: direction(step, rows, at), lambda: du)
         return (
             _chosen(good, trial, base),
             _chosen(good, new, du),
             jnp.where(good, 1.0, 0.5 * t),
-            jnp.where(good, merit, merit_before),
+            jnp.where(good, later, recent),
             jnp.where(good, error, error_before),
             k + 1,
         )
 
-    first = (u, none, jnp.ones(lines), big, big, jnp.asarray(0))
+    first = (u, none, jnp.ones(lines), jnp.full((MEMORY, lines), jnp.inf), big, jnp.asarray(0))
     u, _, _, _, error, k = jax.lax.while_loop(unfinished, iterate, first)
     return u, error, k
 
@@ -244,11 +254,7 @@ def gaps(step: Step, u: Iterate) -> tuple[Array, Array, Array]:
 def interior_point(
     step: Step, u: Iterate, tolerance: Any = 1e-9, max_iterations: int = 60
 ) -> tuple[Iterate, Array, Array]:
-    r"""The same by Mehrotra's predictor and corrector, from a cold start of the multipliers.
-
-    The affine direction aims at zero products; its success sets the centring
-    :math:`\sigma = (\bar\tau_{aff}/\bar\tau)^3`; the corrector adds its second-order term, with the
-    same matrix. Products end at tau, where Fischer and Burmeister's rows end.
+    """The same by the interior point, from a cold start of the multipliers.
 
     Args:
         step: what is given.
@@ -257,108 +263,39 @@ def interior_point(
         max_iterations: at most.
     """
     scale = step.frozen.scale
-    rs = step.h**2 / scale
     n = step.lines.n
     at_A = (jnp.arange(n + 1) <= step.lines.first[:, None]).astype(float)
     mass = jnp.stack([jnp.sum(at_A * scale, 1), scale[:, -1]], 1)
     carried = jnp.sum(step.points.ends * mass[..., None], (0, 1))
     point_rs = step.h**2 / jnp.maximum(step.points.mass + carried, 1e-12)
-    scales = 2.0 * step.h**2 / (scale[:, 1:] + scale[:, :-1]), rs, point_rs
-    stiff = ~jnp.isfinite(step.lines.EA) & (step.frozen.active > 0.0)
     rigid = step.frozen.contact.kind == "rigid"
-    masks = (
-        stiff,
-        (step.frozen.contact.touch > 0.0) & rigid,
-        (step.contact.touch * step.points.free > 0.0) & rigid,
+    pairs = Pairs(
+        masks=(
+            ~jnp.isfinite(step.lines.EA) & (step.frozen.active > 0.0),
+            (step.frozen.contact.touch > 0.0) & rigid,
+            (step.contact.touch * step.points.free > 0.0) & rigid,
+        ),
+        scales=(2.0 * step.h**2 / (scale[:, 1:] + scale[:, :-1]), step.h**2 / scale, point_rs),
+        gaps=lambda v: gaps(step, v),
+        multipliers=lambda v: (v.mu, v.nu, v.point_nu),
+        with_multipliers=lambda v, new: replace(v, mu=new[0], nu=new[1], point_nu=new[2]),
     )
-    count = jnp.maximum(sum(jnp.sum(m) for m in masks), 1)
-    multipliers = lambda v: (v.mu, v.nu, v.point_nu)  # noqa: E731
-    tau = step.tau
 
-    def lifted(v, floor):
-        """Multipliers and slacks of complementary rows at least at the floor."""
-        a = [jnp.maximum(s * m, floor) for s, m in zip(scales, multipliers(v), strict=True)]
-        return a, [jnp.maximum(g, floor) for g in gaps(step, v)]
-
-    # start: well inside, as far as constraints are broken now
-    broken = [jnp.max(jnp.where(m, -g, 0.0)) for m, g in zip(masks, gaps(step, u), strict=True)]
-    floor = jnp.maximum(jnp.maximum(jnp.maximum(broken[0], broken[1]), broken[2]), 1e-2)
-    a, s = lifted(u, floor)
-
-    def with_multipliers(v, a):
-        new = [
-            jnp.where(m, x / r, y)
-            for m, x, r, y in zip(masks, a, scales, multipliers(v), strict=True)
-        ]
-        return replace(v, mu=new[0], nu=new[1], point_nu=new[2])
-
-    def product(a, s):
-        return sum(jnp.sum(jnp.where(m, x * y, 0.0)) for m, x, y in zip(masks, a, s, strict=True))
-
-    def furthest(values, steps):
-        """Largest share of a step that keeps all values positive."""
-        share = jnp.asarray(1.0)
-        for m, v, d in zip(masks * 2, values, steps, strict=True):
-            share = jnp.minimum(share, jnp.min(jnp.where(m & (d < 0.0), -0.995 * v / d, 1.0)))
-        return share
-
-    def unfinished(state):
-        _, _, _, error, k = state
-        return jnp.any(~(error <= tolerance)) & (k < max_iterations)
-
-    def iterate(state):
-        v, a, s, _, k = state
-        to_tau = [jnp.full_like(x, tau) for x in a]
+    def at(v: Iterate, s: list[Array], wanted: list[Array]) -> tuple[Any, Array]:
         slack = Slacks(
-            lines=Slack(tension=s[0], bed=s[1], tension_target=to_tau[0], bed_target=to_tau[1]),
+            lines=Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1]),
             points=s[2],
-            points_target=to_tau[2],
+            points_target=wanted[2],
         )
-        rows, at, error, _ = rows_at(step, v, slack)
+        rows, points, error, _ = rows_at(step, v, slack)
+        return (rows, points), error
 
-        def aimed(targets):
-            """Direction with other products than tau."""
-            add = [(tau - t) / (x + y) for t, x, y in zip(targets, a, s, strict=True)]
-            add = [jnp.where(m, x, 0.0) for m, x in zip(masks, add, strict=True)]
-            du = direction(
-                step,
-                replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1]),
-                replace(at, F=at.F + add[2]),
-            )
-            da = [r * m for r, m in zip(scales, multipliers(du), strict=True)]
-            ds = [(t - x * y - y * d) / x for t, x, y, d in zip(targets, a, s, da, strict=True)]
-            return du, da, ds
+    def aimed(found: Any, add: list[Array]) -> Iterate:
+        rows, points = found
+        rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
+        return direction(step, rows, replace(points, F=points.F + add[2]))
 
-        def both_directions(_):
-            _, da, ds = aimed([0.0 * t for t in to_tau])
-            share = furthest([*a, *s], [*da, *ds])
-            mean = product(a, s) / count
-            ahead = product(
-                [x + share * d for x, d in zip(a, da, strict=True)],
-                [x + share * d for x, d in zip(s, ds, strict=True)],
-            )
-            sigma = jnp.clip(ahead / count / jnp.maximum(mean, tau), 0.0, 1.0) ** 3
-            centre = jnp.maximum(sigma * mean, tau)
-            # second-order term, kept within reason far from the path
-            second = [jnp.clip(x * y, -mean, mean) for x, y in zip(da, ds, strict=True)]
-            aim = [jnp.where(m, centre - x, tau) for m, x in zip(masks, second, strict=True)]
-            near = mean <= 2.0 * tau
-            aim = [jnp.where(near, tau, x) for x in aim]
-            return aimed(aim)
+    def moved(v: Iterate, du: Iterate, share: Array) -> Iterate:
+        return _moved(v, du, share * jnp.ones(v.q.shape[0]))
 
-        du, da, ds = jax.lax.cond(
-            jnp.any(~(error <= tolerance)),
-            both_directions,
-            lambda _: (jax.tree.map(jnp.zeros_like, v), [0.0 * x for x in a], [0.0 * x for x in s]),
-            None,
-        )
-        share = furthest([*a, *s], [*da, *ds])
-        v = _moved(v, du, share * jnp.ones(v.q.shape[0]))
-        a = [x + share * d for x, d in zip(a, da, strict=True)]
-        s = [x + share * d for x, d in zip(s, ds, strict=True)]
-        return with_multipliers(v, a), a, s, error, k + 1
-
-    big = jnp.full(u.q.shape[0], jnp.inf)
-    first = (with_multipliers(u, a), a, s, big, jnp.asarray(0))
-    u, _, _, error, k = jax.lax.while_loop(unfinished, iterate, first)
-    return u, error, k
+    return mehrotra(pairs, at, aimed, moved, u, step.tau, tolerance, max_iterations)

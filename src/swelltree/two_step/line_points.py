@@ -99,6 +99,7 @@ def point_rows(
     theta: Any,
     start: Any,
     slack: tuple[Array, Array] | None = None,
+    secant: Any = 0.0,
 ) -> PointRows:
     """Rows of the points, without the lines on them.
 
@@ -113,6 +114,7 @@ def point_rows(
         theta: weight of t_{n+1}.
         start: 1 where t_{n-1} follows t_{n+1}.
         slack: slack and target of the interior point.
+        secant: share of the secant in the derivative of friction.
     """
     x_minus, x_n, x_plus = x
     R = points.mass[:, None] * (x_plus - 2.0 * x_n + x_minus) / h**2 - points.force
@@ -123,7 +125,7 @@ def point_rows(
         return PointRows(R=R, K=K, row=0.0 * R, column=0.0 * R, c=zero + 1.0, F=zero, scale=scale)
     vbar = (x_plus - x_minus) / (2.0 * h)
     row, column, c, F, rub = bed_rows(
-        contact, x_minus, x_plus, vbar, nu, scale, h, tau, theta, start, slack
+        contact, x_minus, x_plus, vbar, nu, scale, h, tau, theta, start, slack, secant
     )
     R = R - nu[:, None] * column
     K = K + rub * ((1.0 - start) / (2.0 * h))

@@ -24,6 +24,7 @@ from swelltree.two_step.line_forces import Frozen, to_nodes
 from swelltree.two_step.stretch import one_sided, stretch_law
 
 TINY = 1e-20
+ROUNDING = 2e-15  # of a tension, in the balance of its nodes
 
 
 @pytree("bed")
@@ -81,6 +82,7 @@ def assemble(
     start: Array | float = 0.0,
     beyond: tuple[Array, Array] | None = None,
     slack: Slack | None = None,
+    secant: Array | float = 0.0,
 ) -> LineRows:
     """Rows of all lines at the iterate (q_plus, mu, nu).
 
@@ -100,12 +102,13 @@ def assemble(
         beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
             t_{n+1}, each (line, 2, 3).
         slack: variables of the interior point, instead of Fischer and Burmeister's function.
+        secant: share of the secant in the derivative of friction, see `bed_rows`.
     """
     if lines.bending and beyond is None:
         beyond = straight_on(q_minus), straight_on(q_plus)
 
     def one(*args: Any) -> LineRows:
-        return _assemble_one(h, tau, theta, start, *args)
+        return _assemble_one(h, tau, theta, start, secant, *args)
 
     return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond, slack)
 
@@ -120,6 +123,7 @@ def _assemble_one(
     tau: Array | float,
     theta: Array | float,
     start: Array | float,
+    secant: Array | float,
     line: LineArrays,
     frozen: Frozen,
     qm: Array,
@@ -180,6 +184,7 @@ def _assemble_one(
             theta,
             start,
             None if slack is None else (slack.bed, slack.bed_target),
+            secant,
         )
         R = R - nu[:, None] * column
         if frozen.contact.rough:
@@ -195,7 +200,10 @@ def _assemble_one(
     node = jnp.arange(qp.shape[0])
     inner = (node > line.first) & (node < qp.shape[0] - 1)
     scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
-    largest = jnp.maximum(jnp.max(jnp.abs(scaled)), jnp.max(jnp.abs(F)))
+    # what rounding leaves of large tensions is no error
+    rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
+    beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
+    largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
     merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2)
     return LineRows(
         R=R,
@@ -310,6 +318,7 @@ def bed_rows(
     theta: Array | float,
     start: Array | float,
     slack: tuple[Array, Array] | None = None,
+    secant: Array | float = 0.0,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Contact of nodes with the bed: row, column, derivative by nu, value, friction's resistance.
 
@@ -329,6 +338,7 @@ def bed_rows(
         theta: weight of t_{n+1}.
         start: 1 where qm follows qp.
         slack: slack and target of the interior point (node,) each.
+        secant: share of the secant in friction's resistance: 0 is Newton's, 1 never overshoots.
     """
     n, touch = contact.normal, contact.touch
     gap = jnp.sum(n * qp, -1) - contact.offset
@@ -353,6 +363,6 @@ def bed_rows(
         column = column - contact.friction[0] * t * touch[:, None]
         pressed = contact.friction[0] * jnp.maximum(nu, 0.0) * touch / speed
         flat = jnp.eye(3) - n[:, :, None] * n[:, None, :]
-        rub = pressed[:, None, None] * (flat - t[:, :, None] * t[:, None, :])
+        rub = pressed[:, None, None] * (flat - (1.0 - secant) * t[:, :, None] * t[:, None, :])
     row = (b * touch)[:, None] * n
     return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, 0.0), rub

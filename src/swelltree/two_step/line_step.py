@@ -20,6 +20,7 @@ from swelltree.two_step.line_forces import NodeWater, freeze, still_water
 from swelltree.two_step.line_newton import Iterate, Step, before
 from swelltree.two_step.line_points import Points, held_ends
 from swelltree.two_step.line_report import LineReport, report
+from swelltree.two_step.stretch import static_multipliers
 
 
 @pytree()
@@ -228,5 +229,6 @@ def prepare(
     ahead = q + jnp.where(state.start > 0.0, h * state.velocity, q - state.q[0])
     target = x + jnp.where(state.start > 0.0, h * state.point_velocity, x - x_minus)
     target = jnp.where(free, target, given)
-    guess = Iterate(q=ahead, mu=state.mu, nu=state.nu, x=target, point_nu=state.point_nu)
+    mu = jnp.where(state.start > 0.0, jnp.maximum(state.mu, static_multipliers(lines, q)), state.mu)
+    guess = Iterate(q=ahead, mu=mu, nu=state.nu, x=target, point_nu=state.point_nu)
     return lines, step, with_ends(step, guess, target)

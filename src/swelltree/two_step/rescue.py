@@ -1,4 +1,4 @@
-"""Steps that Newton's method could not solve: theta = 1, then halves, then a sentence."""
+"""Steps that Newton's method could not solve: interior point, theta = 1, halves, a sentence."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
+NEARLY = 0.02  # of its length: a line that fails this near to its end is too short
+
 
 def rescued(
-    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, solver: str
+    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, width: int
 ) -> tuple[Walk, Any] | None:
     """The step after a failure, or None.
 
@@ -25,11 +28,17 @@ def rescued(
         h: step [s].
         walk: before the step that failed.
         derivatives: stiffness and damping of the model's forces.
-        solver: name of the solver of the run.
+        width: samples that a compiled program has room for.
     """
+    inside = single_step(replace(form, interior_point=True), width)
+    usual = set_up(model, form, h, derivatives)
+    convex = set_up(model, form, h, derivatives, theta=1.0)
     cold = replace(walk, lam=0.0 * walk.lam, contact=0.0 * walk.contact)
-    for tried in (walk, cold):
-        after, sample = step(model, set_up(model, form, h, derivatives, theta=1.0), tried)
+    tries = [(step, convex, walk), (step, convex, cold)]
+    if model.lines is not None and model.lines.arrays is not None:
+        tries = [(inside, usual, walk), (inside, convex, walk), *tries]
+    for solve, setup, tried in tries:
+        after, sample = solve(model, setup, tried)
         if bool(sample.solved):
             return after, sample
     # two half steps, begun anew from the velocity of the last half step
@@ -66,7 +75,7 @@ def why(model: Model, walk: Walk) -> str:
         stiff = ~np.isfinite(np.asarray(arrays.EA)).any(axis=1)
         over = np.where(stiff, gap - length, -np.inf)
         k = int(over.argmax())
-        if over[k] > -1e-3 * length[k]:
+        if over[k] > -NEARLY * length[k]:
             return (
                 f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
                 "give EA or lengthen it."

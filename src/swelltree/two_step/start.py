@@ -29,6 +29,7 @@ from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 TAU = 1e-16  # m^2, product on the central path of complementarity
+LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
 HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
@@ -122,6 +123,12 @@ def set_up(
         X = xp.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
+    if beta == 1.0:
+        # on the way to rest inertia only slows: most of it is taken off
+        dry = model.replace(added_mass=None)
+        pose = forward(model, model.start.q)
+        coupled = beta * h**2 * restoring(stiffness)
+        coupled = coupled - LIGHT * dense_inertia(dry, world_inertia(dry, pose))
     if hold:
         coupled = coupled + HELD * np.eye(len(coupled))
     size = Sizes.of(model, form)
@@ -234,7 +241,7 @@ def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    return LineWalk(q, q, np.zeros((len(q), q.shape[1] - 1)), np.zeros(q.shape[:2]), y, y)
+    return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y)
 
 
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:

@@ -21,6 +21,7 @@ from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
+from swelltree.two_step.complementarity import Slack
 from swelltree.two_step.equations import (
     Trial,
     contact_forces,
@@ -30,12 +31,17 @@ from swelltree.two_step.equations import (
 )
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
 from swelltree.two_step.line_report import LineReport, report
-from swelltree.two_step.line_rows import assemble
+from swelltree.two_step.line_rows import LineRows, assemble
+from swelltree.two_step.mehrotra import Pairs, interior_point
 from swelltree.two_step.poses import before, half_velocity, three_poses
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
+INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 STALLED = 1e-8  # m: a residual below this that falls no more is rounding
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
+MEMORY = 6  # residuals that count for the next step's leave
+SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -87,7 +93,9 @@ class Iterate:
     """Where Newton's method is."""
 
     at: Unknowns
-    change: Unknowns  # the last one
+    change: Unknowns  # the next one
+    share: Array  # of it that is tried
+    recent: Array  # (MEMORY,) sums of squares of the last residuals
     error: Array
     count: Array
     done: Array
@@ -95,19 +103,32 @@ class Iterate:
     end_force: Any  # (line, point, 3) predicted after the change
 
 
+@pytree()
+class Direction:
+    """One evaluation of Newton's method."""
+
+    change: Unknowns
+    error: Array  # largest residual before it [m, rad]
+    merit: Array  # sum of squares
+    power: Array
+    end_force: Any  # (line, point, 3) after it, or None
+
+
 def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
     """One step."""
     now = instant(model, setup, walk)
     if not form.differentiable:
-        return _finished(model, form, setup, walk, now, search(model, form, setup, walk, now))
+        way = search_inside if form.interior_point and now.frozen is not None else search
+        return _finished(model, form, setup, walk, now, way(model, form, setup, walk, now))
     # the solution is found without derivatives; more Newton steps with the Jacobian held fixed
     # leave its value and give it the derivatives of the implicit function
     still = jax.lax.stop_gradient((model, setup, walk, now))
     found = jax.lax.stop_gradient(search(still[0], form, *still[1:]))
     at, power, end_force = found.at, found.power, found.end_force
     for _ in range(POLISHING):
-        change, _, power, end_force = newton(model, form, setup, walk, now, at, held=True)
-        at = changed(model, form, setup, walk, at, change)
+        last = newton(model, form, setup, walk, now, at, held=True)
+        at = changed(model, form, setup, walk, at, last.change)
+        power, end_force = last.power, last.end_force
     it = replace(found, at=at, power=power, end_force=end_force)
     return _finished(model, form, setup, walk, now, it)
 
@@ -120,11 +141,13 @@ def evaluate(
     now: Instant,
     at: Unknowns,
     held: bool = False,
+    rows: LineRows | None = None,
 ) -> tuple[Array, Array, Array, Condensed | None]:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
     Args:
         held: leave the Jacobian out of derivatives.
+        rows: of the lines, where they are known.
     """
     size, N = Sizes.of(model, form), walk.v_minus.shape[0]
     p, g, _ = moved(model, form, walk, at.x[: size.bodies])
@@ -132,7 +155,11 @@ def evaluate(
     loads = forces_at(model, setup, walk, now, v)
     cond = None
     if now.frozen is not None:
-        cond = reduced(model, form, setup, walk, now, at, held)
+        if rows is None:
+            rows = line_rows(model, form, setup, walk, now, at)
+        if held:
+            rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
+        cond = eliminate(rows)
     rigid = stays_open(model)
     force = None
     if cond is not None:
@@ -167,6 +194,7 @@ def evaluate(
         pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
         pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
         law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
+        assert now.frozen is not None
         unit = now.frozen.scale[:, -1] / setup.h**2
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
         value = jnp.concatenate([value, -cond.last])
@@ -190,15 +218,16 @@ def newton(
     now: Instant,
     at: Unknowns,
     held: bool = False,
-) -> tuple[Unknowns, Array, Array, Any]:
+    rows: LineRows | None = None,
+) -> Direction:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
-    value, J, power, cond = evaluate(model, form, setup, walk, now, at, held)
+    value, J, power, cond = evaluate(model, form, setup, walk, now, at, held, rows)
     found = -jnp.linalg.solve(J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
-    error = jnp.abs(value).max()
+    error, merit = jnp.abs(value).max(), (value * value).sum()
     if cond is None:
-        return Unknowns(dx, None, None, None), error, power, None
+        return Direction(Unknowns(dx, None, None, None), error, merit, power, None)
     old = ends_after(model, form, setup, walk, at.x)
     d_ends = ends_after(model, form, setup, walk, at.x + dx) - old
     flat = d_ends.reshape(d_ends.shape[0], -1)
@@ -211,7 +240,8 @@ def newton(
         dq, dmu, dnu = back_substitute(cond, d_ends)
         pull = jnp.einsum("lij,lj->li", cond.S, flat)
         end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
-    return Unknowns(dx, dq, dmu, dnu), jnp.maximum(error, cond.error.max()), power, end_force
+    error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
+    return Direction(Unknowns(dx, dq, dmu, dnu), error, merit, power, end_force)
 
 
 def changed(
@@ -229,27 +259,100 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
     """Newton's method from where the last step points."""
 
     def body(it: Iterate) -> Iterate:
-        change, error, power, end_force = newton(model, form, setup, walk, now, it.at)
+        part = jax.tree.map(lambda x: it.share * x, it.change)
+        trial = changed(model, form, setup, walk, it.at, part)
+        rows = None
+        if now.frozen is not None:
+            # friction that keeps changing its side: take its secant for a while
+            secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+            rows = line_rows(model, form, setup, walk, now, trial, secant=secant)
+        found = newton(model, form, setup, walk, now, trial, rows=rows)
+        error, merit = found.error, found.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
-        # a step that made things much worse is taken back by half
-        worse = (error > 4.0 * it.error) & (it.count > 0)
-        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(worse, x, y), a, b)  # noqa: E731
-        half = jax.tree.map(lambda x: 0.5 * x, it.change)
-        back = jax.tree.map(jnp.negative, half)
-        after = changed(model, form, setup, walk, it.at, pick(back, change))
-        error = jnp.where(worse, it.error, error)
-        count = it.count + 1
-        return Iterate(after, pick(half, change), error, count, done & ~worse, power, end_force)
+        # the residual may rise while lines change sides, but not above the last few
+        good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
+        good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
+        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
+        later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        return Iterate(
+            at=pick(trial, it.at),
+            change=pick(found.change, it.change),
+            share=jnp.where(good, 1.0, 0.5 * it.share),
+            recent=jnp.where(good, later, it.recent),
+            error=jnp.where(good, error, it.error),
+            count=it.count + 1,
+            done=done,
+            power=found.power,
+            end_force=found.end_force,
+        )
 
     def unfinished(it: Iterate) -> Array:
-        return ~it.done & (it.count < form.max_iterations) & ~jnp.isnan(it.error)
+        return ~it.done & (it.count < form.max_iterations)
 
-    return jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+    it = jax.lax.while_loop(unfinished, body, _first_iterate(model, form, setup, walk, now))
+    # the last correction costs nothing more
+    return replace(it, at=changed(model, form, setup, walk, it.at, it.change))
+
+
+def search_inside(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
+    """The same by the interior point; contacts of bodies keep their smooth rows."""
+    first = _first_iterate(model, form, setup, walk, now)
+    frozen, arrays = now.frozen, model.lines.arrays
+    rest, contact = frozen.rest[:, 1], frozen.contact
+
+    def gaps(u: Unknowns) -> tuple[Array, Array]:
+        d = u.q[:, 1:] - u.q[:, :-1]
+        clearance = (contact.normal * u.q).sum(-1) - contact.offset
+        return (rest**2 - (d * d).sum(-1)) / (2.0 * rest), clearance
+
+    pairs = Pairs(
+        masks=(
+            ~jnp.isfinite(arrays.EA) & (frozen.active > 0.0),
+            (contact.touch > 0.0) & (contact.kind == "rigid"),
+        ),
+        scales=(
+            2.0 * setup.h**2 / (frozen.scale[:, 1:] + frozen.scale[:, :-1]),
+            setup.h**2 / frozen.scale,
+        ),
+        gaps=gaps,
+        multipliers=lambda u: (u.mu, u.nu),
+        with_multipliers=lambda u, new: replace(u, mu=new[0], nu=new[1]),
+    )
+
+    def rows_at(u: Unknowns, s: list[Array], wanted: list[Array]) -> tuple[Any, Array]:
+        slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
+        rows = line_rows(model, form, setup, walk, now, u, slack)
+        value, _, _, _ = evaluate(model, form, setup, walk, now, u, rows=rows)
+        return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
+
+    def direction(found: Any, add: list[Array]) -> Unknowns:
+        u, rows = found
+        rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
+        return newton(model, form, setup, walk, now, u, rows=rows).change
+
+    def further(u: Unknowns, du: Unknowns, share: Array) -> Unknowns:
+        part = jax.tree.map(lambda x: share * x, du)
+        return changed(model, form, setup, walk, u, part)
+
+    u, error, count = interior_point(
+        pairs, rows_at, direction, further, first.at, setup.tau, INSIDE, 2 * form.max_iterations
+    )
+    # the last correction, powers and end forces as the other solver has them
+    last = newton(model, form, setup, walk, now, u)
+    return replace(
+        first,
+        at=changed(model, form, setup, walk, u, last.change),
+        error=error,
+        count=count,
+        done=error <= INSIDE,
+        power=last.power,
+        end_force=last.end_force,
+    )
 
 
 def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> Iterate:
@@ -263,8 +366,17 @@ def _first_iterate(model: Model, form: Form, setup: Setup, walk: Walk, now: Inst
         end_force = jnp.zeros_like(ends)
     others = line_terms(model) + len(model.layout.drives)
     terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - others])
-    zero = jax.tree.map(jnp.zeros_like, at)
-    return Iterate(at, zero, jnp.array(jnp.inf), jnp.array(0), jnp.array(False), terms, end_force)
+    return Iterate(
+        at=at,
+        change=jax.tree.map(jnp.zeros_like, at),
+        share=jnp.array(1.0),
+        recent=jnp.full(MEMORY, jnp.inf),
+        error=jnp.array(jnp.inf),
+        count=jnp.array(0),
+        done=jnp.array(False),
+        power=terms,
+        end_force=end_force,
+    )
 
 
 def line_terms(model: Model) -> int:
@@ -292,22 +404,23 @@ def released(model: Model, setup: Setup, walk: Walk, tie: Array) -> Array:
     return jnp.where(late | torn, 1.0, walk.let_go)
 
 
-def reduced(
+def line_rows(
     model: Model,
     form: Form,
     setup: Setup,
     walk: Walk,
     now: Instant,
     at: Unknowns,
-    held: bool = False,
-) -> Condensed:
-    """Lines at an iterate, reduced to their ends; with their matrices out of derivatives."""
+    slack: Slack | None = None,
+    secant: Array | float = 0.0,
+) -> LineRows:
+    """Rows of the lines at an iterate; with slacks those of the interior point."""
     lines = walk.lines
     beyond = None
     if model.lines.arrays.bending:
         last = end_positions(model.lines, before(walk.pose, walk.v_minus, setup.h), lines.y_last)
         beyond = last[:, 2:], ends_after(model, form, setup, walk, at.x)[:, 2:]
-    rows = assemble(
+    return assemble(
         model.lines.arrays,
         now.frozen,
         setup.h,
@@ -319,10 +432,9 @@ def reduced(
         setup.tau,
         setup.theta,
         beyond=beyond,
+        slack=slack,
+        secant=secant,
     )
-    if held:
-        rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
-    return eliminate(rows)
 
 
 def ends_after(model: Model, form: Form, setup: Setup, walk: Walk, x: Array) -> Array:

@@ -74,7 +74,8 @@ def stretch_law(
         theta: 1/2 to 1.
 
     Returns:
-        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that length, so that
+        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that
+        length, so that
         they multiply d_- and d_+.
     """
     (l_minus, l_plus), (L_minus, L_plus) = lengths, rest
@@ -163,3 +164,15 @@ def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
     slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
     part = jnp.clip((p / rest)[:, None], low, high) - low
     return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
+
+
+def static_multipliers(lines: LineArrays, q: Array) -> Array:
+    """Multipliers of elastic segments as they lie (line, segment) [N]: a first guess at a start.
+
+    Args:
+        lines: all lines.
+        q: positions of their nodes (line, node, 3) [m].
+    """
+    length = jnp.sqrt(jnp.sum((q[:, 1:] - q[:, :-1]) ** 2, -1) + 1e-20)
+    p = jnp.maximum(length - lines.rest_length, 0.0)
+    return jnp.where(jnp.isfinite(lines.EA), lines.EA, 0.0) * p / length

@@ -70,6 +70,7 @@ class Form:
         rows: the joint equations kept as rows.
         max_iterations: of Newton's method in one step.
         tolerance: largest residual [m, rad].
+        interior_point: solve steps of lines by the interior point.
         differentiable: derivatives go through the steps, at two more iterations each.
     """
 
@@ -78,6 +79,7 @@ class Form:
     max_iterations: int = 40
     tolerance: float = 1e-10
     differentiable: bool = False
+    interior_point: bool = False
 
 
 def form_of(model: Model, formulation: str) -> Form:

@@ -30,6 +30,7 @@ _MODULES = (
     "control_models",
     "hinge_barge",
     "lines",
+    "moored",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

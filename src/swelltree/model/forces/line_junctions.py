@@ -7,6 +7,7 @@ lines. A junction does not sink into the bed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.loops import held, repeat_while, settled
 
-MOST = 100  # iterations
+MOST = 300  # iterations
+PATIENCE = 40  # iterations after which lines are softened
+SOFT = (0.1, 2e-4)  # first and last strain under their weight that softened lines have more
+ROUGHLY = 1e-4  # of the forces: imbalance at which they are hardened again
 CLOSE = 1e-13  # of the forces: imbalance at which iteration ends
 STILL = 1e-14  # of the longest step: step at which it ends
 TOUCHING = 1e-9  # of the longest piece: height at which a junction lies on the bed
@@ -145,11 +149,14 @@ def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) 
 
 def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
     xp = namespace(a, b, junctions.position)
-    args, bed = (junctions, pieces, a, b), pieces.bed
-    reach = FAR * pieces.sections.total_length.min()
-    scale = pieces.sections.size.sum() + xp.abs(junctions.weight).sum()
+    bed, sections = pieces.bed, pieces.sections
+    reach = FAR * sections.total_length.min()
+    scale = sections.size.sum() + xp.abs(junctions.weight).sum()
 
-    def values(y: Array) -> tuple[Array, Array]:
+    def values(y: Array, soft: Array) -> tuple[Array, Array]:
+        give = sections.compliance + (soft / sections.size)[:, None]
+        softer = replace(pieces, sections=replace(sections, compliance=give))
+        args = (junctions, softer, a, b)
         r, found = _gradient(y, args)
         height = y[:, 2] - bed_height(bed, y)
         d = _step(args, y, found, _presses(pieces, r, height), r, height)
@@ -165,16 +172,13 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         z = xp.maximum(y[:, 2], bed_height(bed, y))
         return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
 
-    def finished(y: Array, r: Array, d: Array) -> Array:
-        return (imbalance(y, r) <= CLOSE * scale) | (xp.abs(d).max() <= STILL * reach)
-
     def go_on(state: tuple[Any, ...]) -> Any:
         return (state[0] < MOST) & ~state[1]
 
     def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, _, t, low, high, y, r, d = state
+        count, _, t, low, high, soft, y, r, d = state
         new = above(y + t * d)
-        r_new, d_new = values(new)
+        r_new, d_new = values(new, soft)
         before, after = (r * (new - y)).sum(), (r_new * (new - y)).sum()
         good = (after <= 0.5 * xp.abs(before)) | (t < 1e-9)
         low, high = xp.where(good, t, low), xp.where(good, high, t)
@@ -183,11 +187,21 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         y, r, d = (xp.where(good, u, v) for u, v in ((new, y), (r_new, r), (d_new, d)))
         t = xp.where(good, 1.0, xp.where(low > 0.0, xp.sqrt(low * high), 0.3 * t))
         low, high = xp.where(good, 0.0, low), xp.where(good, 2.0, high)
-        return count + 1, finished(y, r, d), t, low, high, y, r, d
+        off, still = imbalance(y, r), xp.abs(d).max() <= STILL * reach
+        done = (soft == 0.0) & ((off <= CLOSE * scale) | still)
+        # a junction that swings about a stiff line is slow: soften lines, then harden them again
+        tired = (count + 1 == PATIENCE) & ~done
+        harden = (soft > 0.0) & ((off <= ROUGHLY * scale) | still)
+        less = xp.where(soft > SOFT[1], 0.1 * soft, 0.0)
+        soft = xp.where(tired, SOFT[0], xp.where(harden, less, soft))
+        anew = tired | harden
+        r, d = xp.where(anew, 1e200, r), xp.where(anew, 0.0, d)
+        t, low, high = xp.where(anew, 1.0, t), xp.where(anew, 0.0, low), xp.where(anew, 2.0, high)
+        return count + 1, done, t, low, high, soft, y, r, d
 
     y = above(xp.asarray(junctions.position) + 0.0 * a[:1, :1])
     # the first pass evaluates the start: a step of nothing from a huge imbalance
     one = xp.ones(())
-    r, d = 1e200 + 0.0 * y, 0.0 * y
-    state = (xp.zeros((), int), one < 0.0, one, 0.0 * one, 2.0 * one, y, r, d)
-    return repeat_while(go_on, advance, state)[5]
+    none, huge = 0.0 * one, 1e200 + 0.0 * y
+    state = (xp.zeros((), int), one < 0.0, one, none, 2.0 * one, none, y, huge, 0.0 * y)
+    return repeat_while(go_on, advance, state)[6]
