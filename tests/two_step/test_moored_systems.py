@@ -1,6 +1,5 @@
 """Bodies on dynamic lines: energy, impacts, contact, networks, release, failure."""
 
-import dataclasses
 from functools import cache
 
 import numpy as np

@@ -38,7 +38,7 @@ from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
 INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
-STALLED = 1e-8  # m: a residual below this that falls no more is rounding
+ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
 PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
@@ -272,7 +272,8 @@ def search(model: Model, form: Form, setup: Setup, walk: Walk, now: Instant) -> 
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
-        stalled = (error < STALLED) & (error > 0.3 * it.error) & (it.count > 1)
+        rounding = ROUNDING * (1.0 + setup.h**2)
+        stalled = (error < rounding) & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
         # the residual may rise while lines change sides, but not above the last few
         good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
