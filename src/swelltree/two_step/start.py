@@ -28,7 +28,6 @@ from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-TAU = 1e-16  # m^2, product on the central path of complementarity
 LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
 HELD = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
@@ -150,7 +149,8 @@ def set_up(
         h=np.array(h),
         ahead=np.array(0.0 if beta == 1.0 else h),
         theta=np.array(theta),
-        tau=np.array(TAU),
+        # complementarity is smoothed over a hundred times what a step leaves unsolved
+        tau=np.array((100.0 * form.tolerance) ** 2),
         coupled=coupled,
         damping=damping,
         memory=memory,
