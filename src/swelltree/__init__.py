@@ -48,6 +48,7 @@ _NAMES = {
     "swelltree.model.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.studies.simulate": "simulate",
+    "swelltree.studies.moored_traced": "moored_start",
     "swelltree.studies.equilibrium": "equilibrium",
     "swelltree.studies.modes": "modes",
     "swelltree.studies.rao": "rao response",
