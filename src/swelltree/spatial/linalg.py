@@ -15,6 +15,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code
+DOMINANT = 9  # the same of a matrix that is not symmetric
 
 
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -43,6 +44,22 @@ def _solve_unrolled(A: Array, b: Array) -> Array:
     x: list[Any] = [None] * n
     for i in reversed(range(n)):
         x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))
+    return jnp.stack(x)
+
+
+def solve_dominant(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Solve A x = b for a matrix near a symmetric positive definite one: no pivots are sought."""
+    n = A.shape[0]
+    if n > DOMINANT:
+        return jnp.linalg.solve(A, b)
+    rows: list[list[Any]] = [[A[i, j] for j in range(n)] + [b[i]] for i in range(n)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [None if j <= k else rows[i][j] - factor * rows[k][j] for j in range(n + 1)]
+    x: list[Any] = [None] * n
+    for i in reversed(range(n)):
+        x[i] = (rows[i][n] - sum(rows[i][j] * x[j] for j in range(i + 1, n))) / rows[i][i]
     return jnp.stack(x)
 
 

@@ -55,6 +55,13 @@ def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
     return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
 
 
+def product(A: Float[Array, "m k"], B: Float[Array, "k n"]) -> Float[Array, "m n"]:
+    """A B."""
+    if A.shape[0] * A.shape[1] * B.shape[1] <= SMALL_PRODUCT:
+        return (A[:, :, None] * B[None, :, :]).sum(1)
+    return A @ B
+
+
 def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
     """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
     if mask.shape[1] <= WRITTEN_OUT and not _compact.get():

@@ -168,6 +168,7 @@ def _flat(loads: Any) -> Any:
 
 def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
     """Bodies, lines and junctions at rest in still water with its current and wind."""
+    form = replace(form, interior_point=False)
     step = single_step(form, width)
     still = without_waves(model)
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)

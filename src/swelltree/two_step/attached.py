@@ -17,7 +17,8 @@ from swelltree.model.dynamic_lines import LineSystem
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jnp
-from swelltree.spatial.vectors import cross, dot, matvec, skew, transpose
+from swelltree.spatial.products import product
+from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 from swelltree.two_step.poses import Three
 
 
@@ -60,8 +61,7 @@ def booked(
     T = with_world(three.T, np.eye(3))
     moment = matvec(transpose(T[body]), cross(matvec(R[body], point), force))
     wrench = jnp.concatenate([force, moment], -1)
-    on_bodies = jnp.einsum("kn,ki->ni", _hits(bodies, N), wrench)
-    return on_bodies, jnp.einsum("kj,ki->ji", _hits(junctions, J), force)
+    return product(_hits(bodies, N).T, wrench), product(_hits(junctions, J).T, force)
 
 
 def directions(
@@ -77,7 +77,7 @@ def directions(
     T = with_world(three.T, np.eye(3))
     lever = matvec(R[body], lines.end_point)
     # moment = T^T (lever x f): its transpose maps to the force
-    turn = transpose(jnp.einsum("kji,kjl->kil", T[body], skew(lever)))
+    turn = transpose(matmul(transpose(T[body]), skew(lever)))
     w = matvec(with_world(now.R, np.eye(3))[body], lines.end_point)
     moved = _turned(with_world(g, np.zeros(3))[body], w)
     eye = jnp.broadcast_to(jnp.eye(3), moved.shape)

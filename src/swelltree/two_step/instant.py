@@ -15,6 +15,7 @@ from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
+from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Setup, Walk
@@ -89,7 +90,7 @@ def mean_memory(setup: Setup, walk: Walk, v: Array) -> Any:
     if setup.memory is None:
         return walk.chi
     X, XB = setup.memory
-    return X @ walk.chi + XB @ v.reshape(-1)
+    return apply(X, walk.chi) + apply(XB, v.reshape(-1))
 
 
 def now_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Now:

@@ -19,6 +19,9 @@ from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.linalg import solve_dominant
+from swelltree.spatial.products import SMALL_PRODUCT, product
+from swelltree.spatial.vectors import matmul, matvec
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
 from swelltree.two_step.complementarity import Slack
@@ -172,14 +175,14 @@ def evaluate(
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
     into = along = jnp.zeros((0, 0, 0))
-    K = jnp.zeros((moves.shape[0], moves.shape[0]))
-    K = K.at[: 6 * N, : 6 * N].set(setup.damping * per_step)
+    K = setup.damping * per_step
+    K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
         into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
         k = 3 * model.lines.n_points
         into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
-        K = K + jnp.einsum("lip,lij,ljq->pq", into, cond.matrix if rigid else cond.S, along)
+        K = K + triple(into, cond.matrix if rigid else cond.S, along)
 
     def projected(x: Array) -> Array:
         """Rows of bodies in the directions that are free."""
@@ -187,7 +190,9 @@ def evaluate(
             return x
         return jnp.concatenate([trial.P.T @ x[: 6 * N], x[6 * N :]])
 
-    J = J.at[: size.balances].add(projected(K @ moves)) * setup.scale[:, None] * setup.columns
+    rest = J.shape[0] - size.balances
+    J = J + jnp.pad(projected(product(K, moves)), ((0, rest), (0, 0)))
+    J = J * setup.scale[:, None] * setup.columns
     value = trial.value * setup.scale
     if rigid and cond is not None:
         # the last multiplier of each line stays among the unknowns
@@ -199,6 +204,15 @@ def evaluate(
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
         value = jnp.concatenate([value, -cond.last])
     return value, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+
+
+def triple(into: Array, S: Array, along: Array) -> Array:
+    """Sum over the lines of into^T S along, (p, q)."""
+    lines, _, p = into.shape
+    if lines * 6 * p * p > SMALL_PRODUCT:
+        return jnp.einsum("lip,lij,ljq->pq", into, S, along)
+    moved_forces = matmul(S, along)
+    return (into[:, :, :, None] * moved_forces[:, :, None, :]).sum((0, 1))
 
 
 def stays_open(model: Model) -> bool:
@@ -222,7 +236,9 @@ def newton(
 ) -> Direction:
     """Change of all unknowns, residual before it, powers, and end forces after it."""
     value, J, power, cond = evaluate(model, form, setup, walk, now, at, held, rows)
-    found = -jnp.linalg.solve(J, value)
+    size = Sizes.of(model, form)
+    plain = size.rows + size.contacts + size.ties == 0 and not stays_open(model)
+    found = -(solve_dominant if plain else jnp.linalg.solve)(J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
     error, merit = jnp.abs(value).max(), (value * value).sum()
@@ -234,11 +250,11 @@ def newton(
     if stays_open(model):
         d_last = found[count:] * now.frozen.scale[:, -1] / setup.h**2
         dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
-        pull = jnp.einsum("lij,lj->li", cond.matrix, flat) + cond.column * d_last[:, None]
+        pull = matvec(cond.matrix, flat) + cond.column * d_last[:, None]
         end_force = -(cond.balance + pull.reshape(d_ends.shape))
     else:
         dq, dmu, dnu = back_substitute(cond, d_ends)
-        pull = jnp.einsum("lij,lj->li", cond.S, flat)
+        pull = matvec(cond.S, flat)
         end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
     error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
     return Direction(Unknowns(dx, dq, dmu, dnu), error, merit, power, end_force)
