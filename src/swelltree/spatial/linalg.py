@@ -50,7 +50,7 @@ def _solve_unrolled(A: Array, b: Array) -> Array:
 def solve_dominant(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
     """Solve A x = b for a matrix near a symmetric positive definite one: no pivots are sought."""
     n = A.shape[0]
-    if n > DOMINANT:
+    if n > DOMINANT or is_compact():
         return jnp.linalg.solve(A, b)
     rows: list[list[Any]] = [[A[i, j] for j in range(n)] + [b[i]] for i in range(n)]
     for k in range(n):

@@ -57,9 +57,9 @@ def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
 
 def product(A: Float[Array, "m k"], B: Float[Array, "k n"]) -> Float[Array, "m n"]:
     """A B."""
-    if A.shape[0] * A.shape[1] * B.shape[1] <= SMALL_PRODUCT:
-        return (A[:, :, None] * B[None, :, :]).sum(1)
-    return A @ B
+    if A.shape[0] * A.shape[1] * B.shape[1] > SMALL_PRODUCT or _compact.get():
+        return A @ B
+    return (A[:, :, None] * B[None, :, :]).sum(1)
 
 
 def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:

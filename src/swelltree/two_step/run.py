@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.products import compact
 from swelltree.two_step.line_report import LineReport
 from swelltree.two_step.step import LineSample, Sample, advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
@@ -36,8 +38,13 @@ class Going(NamedTuple):
 
 
 @functools.lru_cache(maxsize=32)
-def compiled_run(form: Form) -> Any:
-    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every)."""
+def compiled_run(form: Form, long: bool = False) -> Any:
+    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every).
+
+    Args:
+        form: coordinates.
+        long: for runs of many steps: twice as quick to run, twice as long to compile.
+    """
 
     def run(
         model: Model,
@@ -53,7 +60,8 @@ def compiled_run(form: Form) -> Any:
 
         def body(state: tuple[Going, Sample]) -> tuple[Going, Sample]:
             now, kept = state
-            after, sample = advance(model, form, setup, now.walk)
+            with contextlib.nullcontext() if long else compact():
+                after, sample = advance(model, form, setup, now.walk)
             ok = sample.solved
             after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
             slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
@@ -122,14 +130,15 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
     )
 
 
-def single_step(form: Form, count: int) -> Any:
+def single_step(form: Form, count: int, long: bool = False) -> Any:
     """One step, (model, setup, walk) -> (walk, sample), by the program of whole runs.
 
     Args:
         form: coordinates.
         count: samples that program has room for.
+        long: which program.
     """
-    run = compiled_run(form)
+    run = compiled_run(form, long)
     room: list[Sample] = []
 
     def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:

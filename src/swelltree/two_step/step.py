@@ -20,7 +20,7 @@ from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import solve_dominant
-from swelltree.spatial.products import SMALL_PRODUCT, product
+from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
 from swelltree.spatial.vectors import matmul, matvec
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
@@ -209,7 +209,7 @@ def evaluate(
 def triple(into: Array, S: Array, along: Array) -> Array:
     """Sum over the lines of into^T S along, (p, q)."""
     lines, _, p = into.shape
-    if lines * 6 * p * p > SMALL_PRODUCT:
+    if lines * 6 * p * p > SMALL_PRODUCT or is_compact():
         return jnp.einsum("lip,lij,ljq->pq", into, S, along)
     moved_forces = matmul(S, along)
     return (into[:, :, :, None] * moved_forces[:, :, None, :]).sum((0, 1))
