@@ -1,4 +1,4 @@
-"""Forced fairleads against other codes: tensions of MoorDyn and of Lowe and Langley (2006)."""
+"""Forced fairleads against another code: tensions of MoorDyn."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from made_lines import straight
-from support import refdata
 from swelltree.model.bed import make_bed
 from swelltree.model.line_arrays import stack_lines
 from swelltree.two_step.line_points import held_ends
@@ -59,35 +58,3 @@ def test_moved_fairleads_pull_as_in_moordyn():
         np.testing.assert_allclose(
             np.interp(TIMES, t, smooth), MOORDYN[k], rtol=0, atol=0.02 * AMPLITUDE[k]
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [1, 2, 3])
-def test_jumper_of_lowe_and_langley(case):
-    """Top tension within 1 kN of the digitised curves; bending stiffness included."""
-    reference = np.loadtxt(refdata("moor_lowe_langley", f"case{case}.csv"), delimiter=",")
-    n = 68
-    length = 170.0 / n
-    line = {"segments": n, "rest_length": length, "mass_per_length": 165.0, "diameter": 0.396}
-    line |= {"EA": 500e6, "EI": 120.8e3, "kappa": 0.5 * length * np.sqrt(165 / 500e6)}
-    lines = stack_lines([line | {"Cdn": 1.0, "Can": 1.0}])
-    ends = np.array([[-100.0, 0, -55], [0, 0, -5]])
-    q = straight(*ends, n)
-    q[:, 2] -= 20 * np.sin(np.pi * np.linspace(0, 1, n + 1))
-    setting = LineSetting(held_ends(1), gravity=9.807, rho=1000.0)
-
-    def positions(t):
-        tau = jnp.clip(t / 27.0, 0.0, 1.0)
-        move = 10.0 * jnp.sin(2 * jnp.pi * t / 27.0) * tau**3 * (6 * tau**2 - 15 * tau + 10)
-        return jnp.asarray(ends).at[1, case - 1].add(move)
-
-    state, _, _ = jax.jit(lambda s: settle(lines, s, setting, h=2.0, steps=150))(
-        start_lines(q[None])
-    )
-    run = jax.jit(lambda s: run_lines(lines, positions, 0.1, 1070, s, setting))(state)
-    assert np.max(run.error) < 1e-9
-    top = np.linalg.norm(np.asarray(run.report.end_force)[:, 0, 1], axis=-1) / 1e3
-    t = np.asarray(run.time) - 27.0
-    during = (reference[:, 0] > 0.0) & (reference[:, 0] < t[-1])
-    ours = np.interp(reference[during, 0], t, top)
-    assert np.max(np.abs(ours - reference[during, 1])) < 1.0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from swelltree.validation import moored
+from support import refdata
+from swelltree.validation import jumper, moored
 
 slow = pytest.mark.slow
 
@@ -21,3 +22,9 @@ slow = pytest.mark.slow
 )
 def test_case_passes(run):
     assert [check for check in run() if not check.ok] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [jumper.surge, jumper.sway, jumper.heave])
+def test_jumper_of_lowe_and_langley(run):
+    assert [check for check in run(refdata("moor_lowe_langley")) if not check.ok] == []

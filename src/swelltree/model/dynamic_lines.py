@@ -165,7 +165,9 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 
     a = np.array([place(p.A, p.line.A) for p in network.pieces])
     b = np.array([place(p.B, p.line.B) for p in network.pieces])
-    found = static_network(system, network, a, b)
+    # lines without weight have no catenary: what is not finite is drawn straight
+    with np.errstate(all="ignore"):
+        found = static_network(system, network, a, b)
     y = np.asarray(found.junctions, float).reshape(-1, 3)
     shapes, tensions = [], []
     for k, shape in enumerate(found.shapes):

@@ -31,6 +31,7 @@ _MODULES = (
     "hinge_barge",
     "lines",
     "moored",
+    "jumper",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
