@@ -11,7 +11,6 @@ from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
 from swelltree.two_step.step import Sample
 
-
 ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 
 
