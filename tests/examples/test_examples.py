@@ -31,6 +31,7 @@ def example(name: str):
         pytest.param("sphere_decay", marks=[needs_bem, slow]),
         pytest.param("power_take_offs", marks=slow),
         pytest.param("moored_float", marks=[needs_bem, slow]),
+        pytest.param("mooring_network", marks=slow),
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
         pytest.param("optimal_control", marks=slow),

@@ -317,6 +317,18 @@ LABELS: dict[str, Label] = {
     "line_tension": Label(
         "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
     ),
+    "line_impulse": Label(
+        "line_impulse",
+        ("line", "line_segment"),
+        "N s",
+        "impulse of the tension over the steps since the last sample",
+    ),
+    "line_mean_tension": Label(
+        "line_mean_tension",
+        ("line", "line_segment"),
+        "N",
+        "mean tension over the steps since the last sample",
+    ),
     "line_slack": Label(
         "line_slack", ("line", "line_segment"), "1", "one where a segment carries no tension"
     ),

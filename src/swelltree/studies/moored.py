@@ -22,6 +22,8 @@ from swelltree.two_step.rescue import rescued, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
 from swelltree.two_step.start import at_rest, begun, force_derivatives, motion_at, set_up
 from swelltree.two_step.walk import Form, Walk, form_of
+from swelltree.waves.airy import Components
+from swelltree.waves.stream_function import StreamWave
 
 STARTS = ("equilibrium", "described", "cold")
 PER_PERIOD = 150  # steps in the peak period of a sea
@@ -108,8 +110,10 @@ def plan(
 def default_step(model: Model, waves: Any) -> float:
     """A step that follows the waves and the motion of the bodies in them [s]."""
     step = LONGEST
-    omega = np.asarray(getattr(waves, "omega", np.zeros(0)), float).reshape(-1)
-    if omega.size:
+    if isinstance(waves, StreamWave):
+        step = min(step, 2.0 * np.pi / float(waves.omega) / PER_PERIOD)
+    if isinstance(waves, Components) and len(waves.omega):
+        omega = np.asarray(waves.omega, float)
         energy = np.asarray(waves.amplitude, float).reshape(-1) ** 2
         mean = float((omega * energy).sum() / max(energy.sum(), 1e-300))
         step = min(step, 2.0 * np.pi / max(mean, 1e-9) / PER_PERIOD)
@@ -153,8 +157,9 @@ def without_waves(model: Model) -> Model:
     if hydro is not None:
         hydro = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
     waves = model.sea.waves
-    if waves is not None:
-        waves = replace(waves, amplitude=0.0 * np.asarray(waves.amplitude))
+    # steep waves and fields on a grid cannot be made flat: they are left out
+    linear = isinstance(waves, Components)
+    waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
     lines = model.lines
     if lines is not None:
         held = np.full(lines.release_time.shape, np.inf)

@@ -37,6 +37,8 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     out = {
         "line_position": now.q,
         "line_tension": seen.tension,
+        "line_impulse": now.impulse,
+        "line_mean_tension": now.impulse / now.span,
         "line_slack": seen.slack,
         "line_grounded": seen.grounded,
         "fairlead_tension": at_B,

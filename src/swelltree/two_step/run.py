@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,8 @@ class Going(NamedTuple):
     iterations: Array  # of all steps
     most: Array  # iterations of the hardest step since the last sample
     error: Array  # largest residual since the last sample
+    impulse: Any  # (line, segment) of the tension since the last sample, or None
+    span: Array  # s, since the last sample
 
 
 @functools.lru_cache(maxsize=32)
@@ -65,13 +67,19 @@ def compiled_run(form: Form, long: bool = False) -> Any:
             ok = sample.solved
             after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
             slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
-            fresh = wanted & (now.index > first)
-            most = jnp.maximum(jnp.where(fresh, 0, now.most), sample.iterations)
-            error = jnp.maximum(jnp.where(fresh, 0.0, now.error), sample.error)
-            seen = sample.__class__(**{**sample.__dict__, "iterations": most, "error": error})
+            # what is gathered since the last sample goes with the next
+            most = jnp.maximum(now.most, sample.iterations)
+            error = jnp.maximum(now.error, sample.error)
+            lines, impulse, span = sample.lines, now.impulse, now.span
+            if lines is not None:
+                impulse, span = impulse + lines.impulse, span + lines.span
+                lines = replace(lines, impulse=impulse, span=span)
+            seen = replace(sample, iterations=most, error=error, lines=lines)
             kept = jax.tree.map(lambda rows, x: _put(rows, x, slot, wanted), kept, seen)
+            gathered = most, error, impulse, span
+            reset = jax.tree.map(lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered)
             count = now.iterations + sample.iterations
-            return Going(after, now.index + ok, ok, count, most, error), kept
+            return Going(after, now.index + ok, ok, count, *reset), kept
 
         return jax.lax.while_loop(more, body, (going, samples))
 
@@ -107,6 +115,8 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             ),
             end_force=room(n_lines, model.lines.n_points, 3),
             y=room(size.junctions // 3, 3),
+            impulse=room(n_lines, n),
+            span=room(),
         )
     return Sample(
         t=room(),
@@ -156,4 +166,7 @@ def single_step(form: Form, count: int, long: bool = False) -> Any:
 def going(walk: Walk) -> Going:
     """A run that has not begun."""
     zero = np.zeros((), np.int64)
-    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()))
+    impulse = None
+    if walk.lines is not None and walk.lines.mu.size:
+        impulse = np.zeros(walk.lines.mu.shape)
+    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()), impulse, np.zeros(()))

@@ -79,6 +79,8 @@ class LineSample:
     report: LineReport  # tensions and flags now, energies half a step later
     end_force: Array  # (line, point, 3) N, of the line on what it hangs on
     y: Array  # (junction, 3)
+    impulse: Array  # (line, segment) N s, of the tension over `span`
+    span: Array  # s, this step and those since the last sample
 
 
 @pytree()
@@ -571,4 +573,8 @@ def _finished_lines(
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
-    return moved_on, LineSample(lines.q, v, nu, found, it.end_force, lines.y), pulled
+    return (
+        moved_on,
+        LineSample(lines.q, v, nu, found, it.end_force, lines.y, setup.h * found.tension, setup.h),
+        pulled,
+    )
