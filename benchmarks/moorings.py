@@ -1,6 +1,7 @@
 """Mooring lines with moved fairleads, side by side with MoorDyn.
 
     python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
+                                  [--cases led coupled]
 
 Three chains of 430 m in 100 m of water hang on a body that surges 3 m and heaves 1.5 m with a
 period of 10 s, after a ramp of 20 s. Both codes have the same number of segments; what is compared
@@ -11,6 +12,13 @@ halves these. "Own error" is against our own run with a fine step: the two codes
 directions at nodes differently and do not meet at a finite number of segments. CPU seconds per
 simulated second, one thread, without what comes before the steps. Without MoorDyn only our side
 runs, against its own fine step.
+
+"Coupled" has the same chains on a float that is free in surge and heave, with a spring in heave,
+linear damping and forces of the same period. It starts where it is described, with the lines at
+rest. On MoorDyn's side the float is stepped by leapfrog with the coupling step, which is not
+counted. Ours is `simulate`, all of whose steps and results are. `MANY_STEPS` is set to 0 for it, so
+that runs of any length take the compiled program that is meant for long ones; compilation is not
+counted.
 """
 
 from __future__ import annotations
@@ -27,6 +35,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
+import swelltree.studies.moored as stepping
 from swelltree.spatial.arrays import namespace
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.line_points import held_ends
@@ -41,6 +50,9 @@ COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
 FINE, WHOLE = 0.005, 0.05  # s: of our own reference, and of a run by `simulate`
 MORE = 300.0  # s that the run for timing is longer
+G = 9.81
+# the coupled float: N/m in heave, N s/m in surge and heave, and the forces on it in N
+STIFFNESS, DAMPING, PUSH, LIFT = 8e5, 2e5, 3e5, 1.2e6
 
 
 def moored(segments: int, EA: float) -> sw.System:
@@ -60,7 +72,7 @@ def moored(segments: int, EA: float) -> sw.System:
         [FLOAT],
         [sw.Free("free", sw.WORLD, FLOAT)],
         lines=lines,
-        water=sw.Water(1025.0, 9.81, DEPTH),
+        water=sw.Water(1025.0, G, DEPTH),
         seabed=sw.Seabed(stiffness=3.0e6, damping=3.0e5),
     )
 
@@ -89,6 +101,21 @@ def driven(segments: int, EA: float) -> sw.System:
     return moored(segments, EA).replace(joints=[rail])
 
 
+def coupled(segments: int, EA: float) -> sw.System:
+    """The same, with the float free in surge and heave; its weight is carried."""
+    rail = sw.SubsetJoint("rail", sw.WORLD, FLOAT, dofs=("Surge", "Heave"))
+    spring = sw.LinearMooring(
+        "spring",
+        FLOAT,
+        stiffness={"Heave": STIFFNESS},
+        damping={"Surge": DAMPING, "Heave": DAMPING},
+        pretension={"Heave": FLOAT.mass * G},
+    )
+    force = (moved(PUSH, True), 0.0, moved(LIFT, True))
+    push = sw.AppliedForce("push", FLOAT, force=force)
+    return moored(segments, EA).replace(joints=[rail], moorings=[spring], forces=[push])
+
+
 def at_rest(segments: int, EA: float) -> np.ndarray:
     """Positions of the nodes with the float at its place (line, node, 3) [m]."""
     model = sw.compile(driven(segments, EA))
@@ -107,7 +134,7 @@ def ours(segments: int, EA: float, step: float, rest: np.ndarray) -> tuple[np.nd
     """Tensions in the last segments by the lines alone, and CPU seconds of the steps."""
     model = sw.compile(moored(segments, EA))
     lines = model.lines.arrays
-    setting = LineSetting(held_ends(3), model.lines.bed, 9.81, 1025.0)
+    setting = LineSetting(held_ends(3), model.lines.bed, G, 1025.0)
     ends = rest[:, [0, -1]]
     surge, heave = moved(SURGE, False), moved(HEAVE, True)
     on_float = np.tile([[0.0], [1.0]], (3, 1))
@@ -135,7 +162,23 @@ def whole(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
 
     Only the stepping and its results are counted: what a longer run takes more.
     """
-    model = sw.compile(driven(segments, EA))
+    result, cpu = timed(sw.compile(driven(segments, EA)), step)
+    return result.line_tension.values[:, :, -1], cpu
+
+
+def floating(segments: int, EA: float, step: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Tensions, heave and CPU seconds of the coupled float by `simulate`."""
+    usual, stepping.MANY_STEPS = stepping.MANY_STEPS, 0
+    try:
+        result, cpu = timed(sw.compile(coupled(segments, EA)), step)
+    finally:
+        stepping.MANY_STEPS = usual
+    heave = result.position.values[:, 0, 2]
+    return result.line_tension.values[:, :, -1], heave, cpu
+
+
+def timed(model: Any, step: float) -> tuple[Any, float]:
+    """A result of `simulate`, and what its steps cost by the difference to a longer run."""
 
     def run(duration: float) -> tuple[Any, float]:
         start = time.process_time()
@@ -152,7 +195,7 @@ def whole(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
     result, _ = run(DURATION - EVERY)
     short = min(run(DURATION - EVERY)[1] for _ in range(2))
     long = min(run(MORE + DURATION - EVERY)[1] for _ in range(2))
-    return result.line_tension.values[:, :, -1], (long - short) / MORE * DURATION
+    return result, (long - short) / MORE * DURATION
 
 
 def stable_step(segments: int, EA: float) -> float:
@@ -172,7 +215,9 @@ def file_for(folder: Path, segments: int, EA: float, dt: float, scheme: str = "R
     return path
 
 
-def peer_runs(folder: Path, cases: list[tuple[int, float]]) -> list[dict[str, Any]]:
+def peer_runs(
+    folder: Path, cases: list[tuple[int, float]], free: bool = False
+) -> list[dict[str, Any]]:
     """A reference, its check with half the steps, and the rows of every case."""
     common = {
         "duration": DURATION,
@@ -183,6 +228,13 @@ def peer_runs(folder: Path, cases: list[tuple[int, float]]) -> list[dict[str, An
         "heave": HEAVE,
         "base": [0.0, 0.0, 0.0],
     }
+    if free:
+        common["float"] = {
+            "mass": FLOAT.mass,
+            "stiffness": [0.0, STIFFNESS],
+            "damping": [DAMPING, DAMPING],
+            "force": [PUSH, LIFT],
+        }
     runs = []
     for segments, EA in cases:
         dt = stable_step(segments, EA)
@@ -224,6 +276,17 @@ def row(case: str, run: str, cpu: float, tension: np.ndarray, reference: np.ndar
     )
 
 
+def heave_row(
+    case: str, run: str, cpu: float, found: tuple[np.ndarray, ...], reference: tuple[Any, ...]
+) -> str:
+    """A row of the coupled float: that of the tensions, with heave before the cost."""
+    first = round(WINDOW / EVERY)
+    a, b = found[1][first:], reference[1][first:]
+    heave = np.sqrt(((a - b) ** 2).mean()) / (0.5 * np.ptp(b))
+    before, cost = row(case, run, cpu, found[0], reference[0]).removesuffix(" |").rsplit(" | ", 1)
+    return f"{before} | {100 * heave:.2f} | {cost} |"
+
+
 def run_peer(python: str, runs: list[dict[str, Any]], folder: Path) -> dict[str, np.ndarray]:
     (folder / "runs.json").write_text(json.dumps(runs))
     script = Path(__file__).with_name("moorings_peer.py")
@@ -238,36 +301,76 @@ def run_peer(python: str, runs: list[dict[str, Any]], folder: Path) -> dict[str,
     return dict(np.load(folder / "out.npz"))
 
 
+def print_led(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> None:
+    """The table of the led fairleads."""
+    print("| case | run | mean kN | RMS % | RMS of 0.5 s means % | CPU s per s |")
+    print("|---|---|---|---|---|---|")
+    for segments, EA in cases:
+        key = f"{segments}/{EA:g}"
+        reference = seen.get(f"{key}/reference", np.zeros(0))
+        for run in runs_of(seen, key):
+            word = "MoorDyn " + run.removeprefix(f"{key}/")
+            print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
+        rest = at_rest(segments, EA)
+        fine, cpu = ours(segments, EA, FINE, rest)
+        reference = reference if reference.size else fine
+        print(row(key, f"swelltree step {FINE:g}", cpu, fine, reference), flush=True)
+        for step in STEPS:
+            tension, cpu = ours(segments, EA, step, rest)
+            print(row(key, f"swelltree step {step:g}", cpu, tension, reference), flush=True)
+            print(row(key, f"swelltree step {step:g}, own error", cpu, tension, fine))
+        tension, cpu = whole(segments, EA, WHOLE)
+        print(row(key, f"simulate, step {WHOLE:g}", cpu, tension, reference), flush=True)
+
+
+def print_coupled(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> None:
+    """The table of the coupled float."""
+    print("| coupled | run | mean kN | RMS % | RMS of 0.5 s means % | heave RMS % | CPU s per s |")
+    print("|---|---|---|---|---|---|---|")
+    for segments, EA in cases:
+        key = f"{segments}/{EA:g}"
+        found = {run: (seen[run], seen[run + "/heave"]) for run in runs_of(seen, key)}
+        reference = found.get(f"{key}/reference")
+        for run, pair in found.items():
+            word = "MoorDyn " + run.removeprefix(f"{key}/")
+            print(heave_row(key, word, float(seen[run + "/cpu"]), pair, reference), flush=True)
+        for step in STEPS if reference else (FINE, *STEPS):
+            *pair, cpu = floating(segments, EA, step)
+            reference = reference or tuple(pair)
+            word = f"simulate, step {step:g}"
+            print(heave_row(key, word, cpu, tuple(pair), reference), flush=True)
+
+
+def runs_of(seen: dict[str, np.ndarray], key: str) -> list[str]:
+    """Names of MoorDyn's runs of a case."""
+    return [k for k in seen if k.startswith(f"{key}/") and k.count("/") == 2]
+
+
+def keep_to_one_core() -> None:
+    """One core for both sides: waiting threads of a pool would count as CPU seconds."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", default=None, help="python that has moordyn")
     parser.add_argument("--segments", type=int, nargs="+", default=[20, 50])
     parser.add_argument("--EA", type=float, nargs="+", default=[1e9, 1e10])
+    parser.add_argument("--cases", nargs="+", default=["led", "coupled"])
     chosen = parser.parse_args()
+    keep_to_one_core()
     cases = [(n, EA) for n in chosen.segments for EA in chosen.EA]
-    print("| case | run | mean kN | RMS % | RMS of 0.5 s means % | CPU s per s |")
-    print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        seen = {}
-        if chosen.peer is not None and Path(chosen.peer).exists():
-            seen = run_peer(chosen.peer, peer_runs(folder, cases), folder)
-        for segments, EA in cases:
-            key = f"{segments}/{EA:g}"
-            reference = seen.get(f"{key}/reference", np.zeros(0))
-            for run in [k for k in seen if k.startswith(f"{key}/") and not k.endswith("/cpu")]:
-                word = "MoorDyn " + run.removeprefix(f"{key}/")
-                print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
-            rest = at_rest(segments, EA)
-            fine, cpu = ours(segments, EA, FINE, rest)
-            reference = reference if reference.size else fine
-            print(row(key, f"swelltree step {FINE:g}", cpu, fine, reference), flush=True)
-            for step in STEPS:
-                tension, cpu = ours(segments, EA, step, rest)
-                print(row(key, f"swelltree step {step:g}", cpu, tension, reference), flush=True)
-                print(row(key, f"swelltree step {step:g}, own error", cpu, tension, fine))
-            tension, cpu = whole(segments, EA, WHOLE)
-            print(row(key, f"simulate, step {WHOLE:g}", cpu, tension, reference), flush=True)
+        for case, show in (("led", print_led), ("coupled", print_coupled)):
+            if case not in chosen.cases:
+                continue
+            seen = {}
+            if chosen.peer is not None and Path(chosen.peer).exists():
+                runs = peer_runs(folder, cases, free=case == "coupled")
+                seen = run_peer(chosen.peer, runs, folder)
+            show(seen, cases)
 
 
 if __name__ == "__main__":

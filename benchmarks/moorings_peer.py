@@ -6,6 +6,10 @@ Every run of the JSON list names a file, a coupling step, a duration, a period, 
 times at which tensions are kept. MoorDyn is told the position at the beginning of each coupling
 step and a velocity that it holds: that at the beginning, or the one that leads to the next. CPU
 seconds of the stepping alone, the search for the first rest not counted.
+
+A run with a "float" does not lead the body but steps it in surge and heave by leapfrog, with the
+force of the lines that MoorDyn returns.
+Damping is centred.
 """
 
 import json
@@ -62,12 +66,64 @@ def step_through(run):
     return np.array(kept), used
 
 
+class Float:
+    """A body that moves in surge and heave from rest at its place."""
+
+    def __init__(self, run):
+        own = run["float"]
+        self.run, self.mass = run, own["mass"]
+        self.stiffness, self.damping = np.array(own["stiffness"]), np.array(own["damping"])
+        self.force = np.array(own["force"])
+        self.x, self.v = np.zeros(2), np.zeros(2)
+
+    def kick(self, t, h, line_force):
+        """Velocity that leads to the next place, from the forces at t."""
+        wave = ramp(t, self.run["ramp"])[0] * np.cos(2 * np.pi / self.run["period"] * t)
+        force = self.force * wave - self.stiffness * self.x + line_force
+        half = 0.5 * h * self.damping / self.mass
+        if t == 0.0:  # v is that at rest, not half a step before
+            self.v = 0.5 * h * force / self.mass
+        else:
+            self.v = ((1 - half) * self.v + h * force / self.mass) / (1 + half)
+        return six(self.v)
+
+
+def six(surge_heave):
+    return [surge_heave[0], 0.0, surge_heave[1], 0.0, 0.0, 0.0]
+
+
+def couple(run):
+    """Tensions, CPU seconds and heave with a float that the lines act on."""
+    system = moordyn.Create(run["file"])
+    moordyn.Init(system, [0.0] * 6, [0.0] * 6)
+    lines = [moordyn.GetLine(system, k + 1) for k in range(moordyn.GetNumberLines(system))]
+    body, h = Float(run), run["coupling"]
+    force = moordyn.GetBodyForce(moordyn.GetBody(system, 1))
+    steps, stride = round(run["duration"] / h), round(run["every"] / h)
+    kept, heave, used = [], [], 0.0
+    for k in range(steps):
+        if k % stride == 0:
+            kept.append([moordyn.GetLineFairTen(line) for line in lines])
+            heave.append(body.x[1])
+        v = body.kick(k * h, h, np.array([force[0], force[2]]))
+        place = six(body.x)
+        start = time.process_time()
+        force = moordyn.Step(system, place, v, k * h, h)
+        used += time.process_time() - start
+        body.x = body.x + h * body.v
+    moordyn.Close(system)
+    return np.array(kept), used, np.array(heave)
+
+
 def main():
     with open(sys.argv[1]) as file:
         runs = json.load(file)
     out = {}
     for run in runs:
-        tension, used = step_through(run)
+        if "float" in run:
+            tension, used, out[run["name"] + "/heave"] = couple(run)
+        else:
+            tension, used = step_through(run)
         out[run["name"]] = tension
         out[run["name"] + "/cpu"] = used
     np.savez(sys.argv[2], **out)
