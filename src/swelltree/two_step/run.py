@@ -45,7 +45,8 @@ def compiled_run(form: Form, long: bool = False) -> Any:
 
     Args:
         form: coordinates.
-        long: for runs of many steps: twice as quick to run, twice as long to compile.
+        long: for runs of many steps: up to twice as quick, without library calls that wait for
+            threads, and twice as long to compile.
     """
 
     def run(
