@@ -11,6 +11,7 @@ import numpy as np
 
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.hydrodynamics import Convolution, WaveLoads
+from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.solvers.chunks import run_chunks, run_key
@@ -20,7 +21,14 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.two_step.relax import Rest, relaxed
 from swelltree.two_step.rescue import rescued, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
-from swelltree.two_step.start import at_rest, begun, force_derivatives, motion_at, set_up
+from swelltree.two_step.start import (
+    at_rest,
+    begun,
+    force_derivatives,
+    motion_at,
+    set_up,
+    start_motion,
+)
 from swelltree.two_step.walk import Form, Walk, form_of
 from swelltree.waves.airy import Components
 from swelltree.waves.stream_function import StreamWave
@@ -117,22 +125,14 @@ def default_step(model: Model, waves: Any) -> float:
         energy = np.asarray(waves.amplitude, float).reshape(-1) ** 2
         mean = float((omega * energy).sum() / max(energy.sum(), 1e-300))
         step = min(step, 2.0 * np.pi / max(mean, 1e-9) / PER_PERIOD)
-    motion, inner = _start_motion(model), inner_at_rest(model)
+    motion, inner = start_motion(model), inner_at_rest(model)
     stiffness, _ = force_derivatives(model, motion, inner)
-    from swelltree.model.inertia import dense_inertia, world_inertia
-
     M = np.asarray(dense_inertia(model, world_inertia(model, motion.pose)))
     size = np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=1.0))
     fastest = np.sqrt(np.maximum(np.diag(stiffness) / size, 0.0)).max(initial=0.0)
     if fastest > 0:
         step = min(step, 2.0 * np.pi / fastest / PER_OWN_PERIOD)
     return max(step, SHORTEST)
-
-
-def _start_motion(model: Model) -> Any:
-    from swelltree.two_step.start import start_motion
-
-    return start_motion(model)
 
 
 def derivatives_at(model: Model) -> Any:

@@ -141,43 +141,32 @@ def chain(diameter: float, studlink: bool = False, name: str | None = None) -> L
     )
 
 
-def wire_rope(diameter: float, name: str | None = None) -> LineType:
-    """Six-strand wire rope with wire core of a nominal diameter [m]."""
+def _rope(
+    word: str, diameter: float, name: str | None, volume: float, mass: float, EA: float, load: float
+) -> LineType:
+    """A rope whose numbers follow from its nominal diameter, all but the first by its square."""
     return LineType(
-        name or f"wire_rope_{1e3 * diameter:.0f}mm",
-        diameter=0.80 * diameter,
-        mass_per_length=3989.7 * diameter**2,
-        EA=4.04e10 * diameter**2,
+        name or f"{word}_{1e3 * diameter:.0f}mm",
+        diameter=volume * diameter,
+        mass_per_length=mass * diameter**2,
+        EA=EA * diameter**2,
         damping_ratio=DAMPING,
         Cdn=1.2,
         Cdt=0.008,
-        breaking_load=633.358e6 * diameter**2,
+        breaking_load=load * diameter**2,
     )
+
+
+def wire_rope(diameter: float, name: str | None = None) -> LineType:
+    """Six-strand wire rope with wire core of a nominal diameter [m]."""
+    return _rope("wire_rope", diameter, name, 0.80, 3989.7, 4.04e10, 633.358e6)
 
 
 def polyester(diameter: float, name: str | None = None) -> LineType:
     """Eight-strand polyester rope of a nominal diameter [m]."""
-    return LineType(
-        name or f"polyester_{1e3 * diameter:.0f}mm",
-        diameter=0.86 * diameter,
-        mass_per_length=797.8 * diameter**2,
-        EA=1.09e9 * diameter**2,
-        damping_ratio=DAMPING,
-        Cdn=1.2,
-        Cdt=0.008,
-        breaking_load=170.466e6 * diameter**2,
-    )
+    return _rope("polyester", diameter, name, 0.86, 797.8, 1.09e9, 170.466e6)
 
 
 def nylon(diameter: float, name: str | None = None) -> LineType:
     """Eight-strand nylon rope of a nominal diameter [m]."""
-    return LineType(
-        name or f"nylon_{1e3 * diameter:.0f}mm",
-        diameter=0.85 * diameter,
-        mass_per_length=647.6 * diameter**2,
-        EA=1.18e8 * diameter**2,
-        damping_ratio=DAMPING,
-        Cdn=1.2,
-        Cdt=0.008,
-        breaking_load=139.357e6 * diameter**2,
-    )
+    return _rope("nylon", diameter, name, 0.85, 647.6, 1.18e8, 139.357e6)

@@ -181,13 +181,3 @@ def tie_rows(
     there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
     return jnp.where(walk.let_go[:, None] > 0.0, tie / setup.tie_scale, gap).reshape(-1)
-
-
-def contact_clearance(lines: LineSystem, pose: Pose, y: Array) -> Array:
-    """Clearance of contact points over the seabed [m], (k,)."""
-    from swelltree.model.bed import bed_plane
-
-    r = held_points(lines.contact_body, lines.contact_junction, lines.contact_point, pose, y)
-    assert lines.bed is not None
-    normal, offset = bed_plane(lines.bed, np.asarray(r) if isinstance(r, np.ndarray) else r)
-    return dot(normal, r) - offset

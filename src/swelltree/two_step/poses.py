@@ -7,7 +7,7 @@ from jaxtyping import Float
 from swelltree.model.kinematics import Frames, Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.spatial.vectors import matmul, matvec, transpose
+from swelltree.spatial.vectors import matmul, transpose
 from swelltree.two_step.cayley import cayley, turning
 
 
@@ -67,8 +67,3 @@ def three_poses(
         joint_frames(model, last),
         joint_frames(model, after),
     )
-
-
-def mean_lever(three: Three, body: Array, point: Float[Array, "k 3"]) -> Float[Array, "k 3"]:
-    """Lever of a body point averaged over the last and the next pose."""
-    return matvec(0.5 * (three.last.R + three.next.R)[body], point)
