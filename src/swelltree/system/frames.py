@@ -71,7 +71,9 @@ def turned_onto(direction: tuple[float, ...], axis: int | None = None) -> Matrix
     half = goal + start
     if goal[k] < 0:
         half[k] = np.sum(np.delete(goal, k) ** 2) / (1 - goal[k])
-    length = np.linalg.norm(half)
-    half = half / length if length > 0 else np.eye(3)[(k + 2) % 3]
+    # scaled first: squares of parts below 1e-154 would not be numbers any more
+    size = np.abs(half).max()
+    half = half / size if size > 0 else np.eye(3)[(k + 2) % 3]
+    half = half / np.linalg.norm(half)
     # a half turn about the axis, then one about the direction half way
     return (2 * np.outer(half, half) - np.eye(3)) @ (2 * np.outer(start, start) - np.eye(3))
