@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import swelltree as sw
 from support import ROOT
 from swelltree.system import loads
 from swelltree.validation.table import NO_DATA, reference_folder
@@ -74,6 +75,13 @@ def test_every_page_is_in_a_table_of_contents():
     for page in TEXTS:
         if page.startswith("docs/") and "/tables/" not in page and page != "docs/index.md":
             assert page.removeprefix("docs/").removesuffix(".md") in listed, page
+
+
+def test_reference_has_the_module_of_every_public_name():
+    text = (ROOT / "docs" / "api.md").read_text()
+    for name in sw.__all__:
+        module = getattr(getattr(sw, name), "__module__", None)  # numbers and points have none
+        assert module is None or f"automodule:: {module}\n" in text, name
 
 
 def test_page_of_seas_describes_its_waves():
