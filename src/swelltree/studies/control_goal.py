@@ -92,10 +92,24 @@ class ControlProgram(Program):
         self.rounded = ROUNDED
         self.give = GIVE
         self.fixed = points is not None
+        self.products: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.asked = goal.limits  # each once, however many rows it has by now
         count = max(COARSE * harmonics, 24) if points is None else points
         grid = self.period * np.arange(count) / count
         self.times = [grid for _ in goal.limits]
+        self._ends()
+
+    def product(self, number: int, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """rows @ x for one limit, remembered where both are the same objects again."""
+        last = self.products.get(number)
+        if last is None or last[0] is not rows or last[1] is not x:
+            last = self.products[number] = (rows, x, rows @ x[:, self.goal.limits[number].port])
+        return last[2]
+
+    def adopt(self, other: ControlProgram) -> None:
+        """Hold the same limits as another program at the same times."""
+        self.goal = replace(self.goal, limits=other.goal.limits)
+        self.times = list(other.times)
         self._ends()
 
     def loosen(self, rounded: float, give: float) -> None:
@@ -258,10 +272,10 @@ class ControlPoint(Point):
         """Of the rows."""
         r, omega = self.response, self.program.omega
         out = [np.zeros((0, r.d_force.shape[2]))]
-        for limit, A in self._row_parts():
+        for k, (limit, A) in enumerate(self._row_parts()):
             i = limit.port
             if limit.kind == "force":
-                value = A @ r.d_force[:, i]
+                value = self.program.product(k, A, r.d_force)
             elif limit.kind == "stroke":
                 value = A @ r.d_stroke[:, i]
             elif limit.kind == "force_rate":

@@ -1,0 +1,107 @@
+r"""Quadratic programs whose active rows are nearly known, as from the step before.
+
+Rows A at their sides b are held, the others left alone:
+
+.. math:: H x + A^\top \mu = -g, \qquad A x = b
+
+Rows that pull the wrong way are let go and rows that are broken are taken in, until nothing
+changes; then all conditions of the optimum hold. Where that does not come soon, the caller has
+an interior-point method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EXACT = 1e-11  # largest violation of a row, rows of about unit size
+TRIES = 8
+FLAT = 1e-10  # of the largest curvature
+REFINED = 2
+HELD = 1e-9  # multiplier of a row that is held to begin with
+
+
+def factored(H: np.ndarray) -> np.ndarray | None:
+    """Cholesky factor (lower), None where H is not positive."""
+    from scipy.linalg.lapack import dpotrf
+
+    L, info = dpotrf(H, lower=1)
+    return L if info == 0 else None
+
+
+def is_positive(H: np.ndarray, least: float) -> bool:
+    """Are all eigenvalues above so much of the largest? No where that is not sure."""
+    size = float(np.abs(H).sum(axis=1).max(initial=0.0))
+    return factored(H - 1.01 * least * size * np.eye(len(H))) is not None
+
+
+def with_active_rows(
+    H: np.ndarray,
+    g: np.ndarray,
+    G: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    guess: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """x, multipliers and number of tries, or None.
+
+    Args:
+        H: (n, n), symmetric and positive.
+        g: (n,).
+        G: (rows, n).
+        low: (rows,).
+        high: (rows,).
+        guess: (rows,) multipliers whose signs tell the sides at first.
+    """
+    from scipy.linalg.lapack import dpotrs, dtrtrs
+
+    size = float(np.abs(H).max(initial=0.0))
+    # directions without curvature, which rows hold, are put right by refinement
+    L = factored(H + FLAT * size * np.eye(len(H)))
+    if L is None:
+        return None
+    free = -dpotrs(L, g, lower=1)[0]
+    values = G @ free
+    side = np.where(np.abs(guess) > HELD, np.sign(guess), 0.0)
+    known = np.zeros(len(G), bool)
+    solved = np.zeros((len(G), len(g)))  # rows of G L^-T, as they are needed
+    for k in range(TRIES):
+        at = np.flatnonzero(side)
+        if len(at) > len(g):
+            return None
+        new = at[~known[at]]
+        if len(new):
+            solved[new] = dtrtrs(L, G[new].T, lower=1)[0].T
+            known[new] = True
+        A, rows = solved[at], G[at]
+        own = np.where(side[at] > 0, high[at], low[at])
+        S = factored(A @ A.T)
+        if S is None or np.diag(S).min(initial=1.0) < 1e-7 * np.diag(S).max(initial=1.0):
+            return None
+
+        def held(
+            off: np.ndarray, beyond: np.ndarray, A: np.ndarray = A, S: np.ndarray = S
+        ) -> tuple[np.ndarray, np.ndarray]:
+            """x and multipliers with x = off but for the rows, which take away `beyond`."""
+            mu = dpotrs(S, beyond, lower=1)[0] if len(beyond) else beyond
+            return off - dtrtrs(L, A.T @ mu, lower=1, trans=1)[0], mu
+
+        x, mu = held(free, values[at] - own)
+        for _ in range(REFINED):
+            off = -dpotrs(L, H @ x + g + rows.T @ mu, lower=1)[0]
+            dx, dmu = held(off, rows @ (x + off) - own)
+            x, mu = x + dx, mu + dmu
+        Gx = G @ x
+        wrong = side[at] * mu < 0.0
+        above, below = Gx - high > EXACT, low - Gx > EXACT
+        above[at] = below[at] = False
+        if not (wrong.any() or above.any() or below.any()):
+            multiplier = np.zeros(len(G))
+            multiplier[at] = mu
+            off = np.abs(H @ x + g + rows.T @ mu).max()
+            close = off < EXACT * max(1.0, float(np.abs(g).max()))
+            if not (close and np.abs(Gx[at] - own).max(initial=0.0) < EXACT):
+                return None
+            return x, multiplier, k + 1
+        side[at[wrong]] = 0.0
+        side[above], side[below] = 1.0, -1.0
+    return None
