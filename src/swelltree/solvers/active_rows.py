@@ -4,9 +4,9 @@ Rows A at their sides b are held, the others left alone:
 
 .. math:: H x + A^\top \mu = -g, \qquad A x = b
 
-Rows that pull the wrong way are let go and rows that are broken are taken in, until nothing
-changes; then all conditions of the optimum hold. Where that does not come soon, the caller has
-an interior-point method.
+Rows that pull the wrong way are let go and rows that are broken are taken in, of neighbours the
+worst, until nothing changes; then all conditions of the optimum hold. Where that does not come
+soon, the caller has an interior-point method.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 EXACT = 1e-11  # largest violation of a row, rows of about unit size
-TRIES = 8
+TRIES = 12
 FLAT = 1e-10  # of the largest curvature
 REFINED = 2
 HELD = 1e-9  # multiplier of a row that is held to begin with
@@ -31,7 +31,7 @@ def factored(H: np.ndarray) -> np.ndarray | None:
 def is_positive(H: np.ndarray, least: float) -> bool:
     """Are all eigenvalues above so much of the largest? No where that is not sure."""
     size = float(np.abs(H).sum(axis=1).max(initial=0.0))
-    return factored(H - 1.01 * least * size * np.eye(len(H))) is not None
+    return factored(H - least * size * np.eye(len(H))) is not None
 
 
 def with_active_rows(
@@ -86,22 +86,30 @@ def with_active_rows(
             return off - dtrtrs(L, A.T @ mu, lower=1, trans=1)[0], mu
 
         x, mu = held(free, values[at] - own)
-        for _ in range(REFINED):
-            off = -dpotrs(L, H @ x + g + rows.T @ mu, lower=1)[0]
-            dx, dmu = held(off, rows @ (x + off) - own)
-            x, mu = x + dx, mu + dmu
         Gx = G @ x
-        wrong = side[at] * mu < 0.0
-        above, below = Gx - high > EXACT, low - Gx > EXACT
-        above[at] = below[at] = False
-        if not (wrong.any() or above.any() or below.any()):
-            multiplier = np.zeros(len(G))
-            multiplier[at] = mu
+        pull = np.ones(len(G))
+        pull[at] = side[at] * mu
+        broken = np.maximum(Gx - high, low - Gx)
+        broken[at] = 0.0
+        let_go, taken = _lowest(pull, 0.0), _lowest(-broken, -EXACT)
+        if not (let_go.any() or taken.any()):
+            for _ in range(REFINED):
+                off = -dpotrs(L, H @ x + g + rows.T @ mu, lower=1)[0]
+                dx, dmu = held(off, rows @ (x + off) - own)
+                x, mu = x + dx, mu + dmu
             off = np.abs(H @ x + g + rows.T @ mu).max()
             close = off < EXACT * max(1.0, float(np.abs(g).max()))
-            if not (close and np.abs(Gx[at] - own).max(initial=0.0) < EXACT):
+            broken = np.maximum(G @ x - high, low - G @ x).max() > 2.0 * EXACT
+            if not close or broken or (side[at] * mu < -EXACT).any():
                 return None
+            multiplier = np.zeros(len(G))
+            multiplier[at] = mu
             return x, multiplier, k + 1
-        side[at[wrong]] = 0.0
-        side[above], side[below] = 1.0, -1.0
+        side[taken] = np.where(Gx > high, 1.0, -1.0)[taken]
+        side[let_go] = 0.0
     return None
+
+
+def _lowest(x: np.ndarray, below: float) -> np.ndarray:
+    """Where x is below a number and not above its neighbours; rows in turn are times in turn."""
+    return (x < below) & (x <= np.roll(x, 1)) & (x <= np.roll(x, -1))

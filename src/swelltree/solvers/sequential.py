@@ -18,6 +18,7 @@ from swelltree.solvers.active_rows import is_positive
 from swelltree.solvers.quadratic import solve_quadratic
 
 SHORTEST = 2.0**-12  # least part of a step
+NOTHING = 1e-10  # of the largest curvature: directions without any, left to the rows
 LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
 STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
 HELD = 1e-7  # multiplier of a row that is held
@@ -105,7 +106,7 @@ def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
     it leaves Newton's step along them as it is. What is still negative is cut off.
     """
     H = 0.5 * (H + H.T)
-    if is_positive(H, LEAST):
+    if is_positive(H, -NOTHING):
         return H
     if len(J):
         across = J.T @ J

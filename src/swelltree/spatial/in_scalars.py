@@ -30,6 +30,7 @@ class Output:
     shape: tuple[int, ...]
     places: np.ndarray  # flat
     moving: np.ndarray  # numbers of rows
+    axes: tuple[int, ...]  # the batch first
 
 
 class Lines:
@@ -40,7 +41,8 @@ class Lines:
         level = np.array(graph.level)
         for x in arrays:
             flat = np.asarray(x, dtype=int).reshape(-1)
-            self.outputs.append(Output(x.shape, flat, np.flatnonzero(level[flat] == MOVING)))
+            moving = np.flatnonzero(level[flat] == MOVING)
+            self.outputs.append(Output(x.shape, flat, moving, (x.ndim, *range(x.ndim))))
         wanted = [int(a) for out in self.outputs for a in out.places]
         order = graph.alive(wanted)
         later = [a for a in order if graph.level[a] == MOVING]
@@ -102,7 +104,7 @@ class Bound:
         self.still = [self._shown(out, b) for out, b in zip(lines.outputs, self.base, strict=True)]
 
     def _shown(self, out: Output, rows: np.ndarray) -> np.ndarray:
-        return np.moveaxis(rows.reshape(*out.shape, self.count), -1, 0)
+        return rows.reshape(*out.shape, self.count).transpose(out.axes)
 
     def __call__(self, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
         """Results, the batch first; those that never change are the same objects every time."""

@@ -121,15 +121,17 @@ class Split:
 
     def pattern(self, given: list[np.ndarray]) -> tuple[bytes, ...]:
         """What the expressions depend on: zeros, ones, and places."""
-        out = []
+        out, plain = [], [np.zeros(0)]
         for k, x in zip(self.kept, given, strict=True):
-            if x.dtype.kind != "f":
-                out.append(x.tobytes() if self.level[k] == FIXED else b"along")
-            elif self.level[k] == FIXED:
-                out.append((2 * (x == 0.0) + 3 * (np.abs(x) == 1.0) * np.sign(x)).astype("i1").tobytes())
+            if self.level[k] == ALONG:
+                out.append((x != 0).any(axis=-1).tobytes())
+            elif x.dtype.kind == "f":
+                plain.append(x.reshape(-1))
             else:
-                out.append((x != 0.0).any(axis=-1).tobytes())
-        return tuple(out)
+                out.append(x.tobytes())
+        flat = np.concatenate(plain)
+        special = np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, 2.0)
+        return (*out, special.astype("i1").tobytes())
 
     def expressions(self, graph: Graph, given: list[np.ndarray]) -> tuple[list[int], list[Any]]:
         """Unknowns and results as places in a graph; inputs are named by value and place."""

@@ -40,7 +40,7 @@ from swelltree.studies.periodic_series import (
 
 Place = tuple[tuple[str, int], ...]
 FEW = 3  # unknowns of a node up to which it pays to work with series
-SLOW = 0.2  # of the step before: steps that shrink less need a new Jacobian
+SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
 
 
 def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) -> tuple[Any, ...]:
