@@ -35,7 +35,7 @@ def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
         part = ((at - x[i]) / (x[i + 1] - x[i])).reshape(-1, *(1,) * (y.ndim - 1))
         return (1 - part) * y[i] + part * y[i + 1]
     splines = _splines(x, y)
-    return splines[0](at) + 1j * splines[1](at) if len(splines) > 1 else splines[0](at)
+    return splines[0](at) + 1j * splines[-1](at) if np.iscomplexobj(y) else splines[0](at)
 
 
 def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:

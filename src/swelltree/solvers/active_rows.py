@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.solvers.lapack import lapack
+
 EXACT = 1e-11  # largest violation of a row, rows of about unit size
 TRIES = 12
 FLAT = 1e-10  # of the largest curvature
@@ -22,16 +24,22 @@ HELD = 1e-9  # multiplier of a row that is held to begin with
 
 def factored(H: np.ndarray) -> np.ndarray | None:
     """Cholesky factor (lower), None where H is not positive."""
-    from scipy.linalg.lapack import dpotrf
-
-    L, info = dpotrf(H, lower=1)
+    L, info = lapack().dpotrf(H, lower=1)
     return L if info == 0 else None
 
 
 def is_positive(H: np.ndarray, least: float) -> bool:
-    """Are all eigenvalues above so much of the largest? No where that is not sure."""
-    size = float(np.abs(H).sum(axis=1).max(initial=0.0))
-    return factored(H - least * size * np.eye(len(H))) is not None
+    """Are all eigenvalues above so much?"""
+    return factored(H - least * np.eye(len(H))) is not None
+
+
+def largest(H: np.ndarray) -> float:
+    """About the largest eigenvalue, by size, of a symmetric matrix; never more than it is."""
+    x, size = np.ones(len(H)) + 0.1 * np.cos(np.arange(len(H))), 0.0
+    for _ in range(8):
+        x = H @ (x / max(float(np.linalg.norm(x)), 1e-300))
+        size = float(np.linalg.norm(x))
+    return max(size, float(np.abs(np.diag(H)).max(initial=0.0)), 1e-300)
 
 
 def with_active_rows(
@@ -52,8 +60,7 @@ def with_active_rows(
         high: (rows,).
         guess: (rows,) multipliers whose signs tell the sides at first.
     """
-    from scipy.linalg.lapack import dpotrs, dtrtrs
-
+    dpotrs, dtrtrs = lapack().dpotrs, lapack().dtrtrs
     size = float(np.abs(H).max(initial=0.0))
     # directions without curvature, which rows hold, are put right by refinement
     L = factored(H + FLAT * size * np.eye(len(H)))
@@ -62,17 +69,18 @@ def with_active_rows(
     free = -dpotrs(L, g, lower=1)[0]
     values = G @ free
     side = np.where(np.abs(guess) > HELD, np.sign(guess), 0.0)
-    known = np.zeros(len(G), bool)
-    solved = np.zeros((len(G), len(g)))  # rows of G L^-T, as they are needed
+    place = np.full(len(G), -1)  # in the rows of G L^-T, which are made as they are needed
+    solved = np.zeros((0, len(g)))
     for k in range(TRIES):
         at = np.flatnonzero(side)
         if len(at) > len(g):
             return None
-        new = at[~known[at]]
+        new = at[place[at] < 0]
         if len(new):
-            solved[new] = dtrtrs(L, G[new].T, lower=1)[0].T
-            known[new] = True
-        A, rows = solved[at], G[at]
+            place[new] = len(solved) + np.arange(len(new))
+            more = dtrtrs(L, G[new].T, lower=1)[0].T
+            solved = np.concatenate([solved, more]) if len(solved) else more
+        A, rows = solved[place[at]], G[at]
         own = np.where(side[at] > 0, high[at], low[at])
         S = factored(A @ A.T)
         if S is None or np.diag(S).min(initial=1.0) < 1e-7 * np.diag(S).max(initial=1.0):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.solvers.lapack import lapack
+
 
 class Factor:
     """LU of a matrix; a singular one gives numbers that are not finite."""
 
     def __init__(self, A: np.ndarray) -> None:
-        from scipy.linalg.lapack import dgetrf
-
-        self.lu, self.pivots, info = dgetrf(A)
+        self.lu, self.pivots, info = lapack().dgetrf(A)
         self.good = info == 0 and bool(np.isfinite(self.lu).all())
 
     def solve(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
         """x of A x = b, or of the transpose of A."""
-        from scipy.linalg.lapack import dgetrs
-
         if not self.good:
             return np.full(b.shape, np.nan)
-        return dgetrs(self.lu, self.pivots, b, trans=int(transposed))[0]
+        return lapack().dgetrs(self.lu, self.pivots, b, trans=int(transposed))[0]

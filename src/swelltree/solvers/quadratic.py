@@ -84,7 +84,9 @@ def _interior(
     status = solver.solve()
     result = solver.result
     # beyond the last digits PIQP may stop at its limit of iterations: its residuals decide
-    close = max(result.info.primal_res, result.info.dual_res, abs(result.info.duality_gap)) < max(1e-8, tolerance)
+    close = max(result.info.primal_res, result.info.dual_res, abs(result.info.duality_gap)) < max(
+        1e-8, tolerance
+    )
     solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and close)
     x, multiplier = np.array(result.x), np.array(result.z_u) - np.array(result.z_l)
     return Quadratic(x, multiplier, bool(solved and np.isfinite(x).all()), int(result.info.iter))

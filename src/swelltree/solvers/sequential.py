@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from swelltree.solvers.active_rows import is_positive
+from swelltree.solvers.active_rows import is_positive, largest
 from swelltree.solvers.quadratic import solve_quadratic
 
 SHORTEST = 2.0**-12  # least part of a step
@@ -106,13 +106,15 @@ def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
     it leaves Newton's step along them as it is. What is still negative is cut off.
     """
     H = 0.5 * (H + H.T)
-    if is_positive(H, -NOTHING):
-        return H
+    size = largest(H)
+    lifted = H + 10.0 * NOTHING * size * np.eye(len(H))
+    if is_positive(H, -NOTHING * size):
+        return lifted
     if len(J):
         across = J.T @ J
-        across *= np.abs(H).sum(axis=1).max() / max(float(np.abs(across).max()), 1e-300)
+        across *= size / max(float(np.abs(across).max()), 1e-300)
         for factor in STIFFER:
-            if is_positive(H + factor * across, LEAST):
+            if is_positive(H + factor * across, LEAST * size):
                 return H + factor * across
         H = H + STIFFER[-1] * across
     value, vector = np.linalg.eigh(H)

@@ -77,7 +77,8 @@ class Lines:
         text += [f" return ({''.join(p + ',' for p in parts)})"]
         moving = [n for n in self.names if n[0] != "g"]
         self.moving = moving
-        text += [f"def after(o,{''.join(name(a) + ',' for a in self.kept)}{''.join(n + ',' for n in moving)}):"]
+        taken = [*(name(a) for a in self.kept), *moving]
+        text += [f"def after(o,{''.join(n + ',' for n in taken)}):"]
         text += [line(a) for a in later if graph.ops[a][0] != "in"]
         for k, out in enumerate(self.outputs):
             text += [f" o[{k}][{i}]={name(int(out.places[i]))}" for i in out.moving.tolist()]
@@ -90,13 +91,17 @@ class Lines:
 class Bound:
     """Lines with all that is known beforehand."""
 
-    def __init__(self, lines: Lines, given: list[np.ndarray], along: list[bool], count: int) -> None:
+    def __init__(
+        self, lines: Lines, given: list[np.ndarray], along: list[bool], count: int
+    ) -> None:
         self.lines, self.count = lines, count
-        rows = [x.reshape(-1, count) if a else x.reshape(-1) for x, a in zip(given, along, strict=True)]
+        rows = [
+            x.reshape(-1, count) if a else x.reshape(-1) for x, a in zip(given, along, strict=True)
+        ]
         with np.errstate(all="ignore"):
             self.kept = lines.before(*(rows[i][j] for i, j in lines.given))
         self.base = []
-        for out, row in zip(lines.outputs, lines.base(*self.kept), strict=True):
+        for row in lines.base(*self.kept):
             base = np.empty((len(row), count))
             for i, value in enumerate(row):
                 base[i] = value
@@ -181,7 +186,9 @@ class Programs:
 class Prepared:
     """A function at given nodes: only the unknowns are missing."""
 
-    def __init__(self, programs: Programs, given: list[np.ndarray], along: list[bool], count: int) -> None:
+    def __init__(
+        self, programs: Programs, given: list[np.ndarray], along: list[bool], count: int
+    ) -> None:
         self.programs, self.given, self.along, self.count = programs, given, along, count
         self.bound: dict[str, Bound] = {}
 

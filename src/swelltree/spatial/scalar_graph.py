@@ -95,7 +95,7 @@ class Graph:
         if None not in values:
             with np.errstate(all="ignore"):
                 text = TEXT[name].format(*(f"x[{i}]" for i in range(len(args))))
-                exact = [np.float64(v) for v in values]  # type: ignore[arg-type]
+                exact = [np.float64(v) for v in values]
                 return self.constant(float(eval(text, {"np": np, "x": exact})))
         return self._put((name, *args), max(self.level[a] for a in args))
 
@@ -147,7 +147,11 @@ class Graph:
         if value == 1.0:
             return a
         if value:
-            return self.op("mul", a, self.constant(1.0 / value)) if math.frexp(value)[0] == 0.5 else None
+            return (
+                self.op("mul", a, self.constant(1.0 / value))
+                if math.frexp(value)[0] == 0.5
+                else None
+            )
         return None
 
     def _pow(self, a: int, b: int) -> int | None:
@@ -191,12 +195,19 @@ class Graph:
             slope = op("mul", x[1], op("pow", x[0], self.constant(p - 1.0)))
             return [(x[0], slope)]
         if name in ("max", "min"):
+            # where both are equal each has its half, as in JAX
             first = op("gt" if name == "max" else "lt", x[0], x[1])
-            return [(x[0], op("where", first, one, self.zero)),
-                    (x[1], op("where", first, self.zero, one))]
+            equal = op("eq", x[0], x[1])
+            half = self.constant(0.5)
+            return [
+                (x[0], op("where", equal, half, op("where", first, one, self.zero))),
+                (x[1], op("where", equal, half, op("where", first, self.zero, one))),
+            ]
         if name == "where":
-            return [(x[1], op("where", x[0], one, self.zero)),
-                    (x[2], op("where", x[0], self.zero, one))]
+            return [
+                (x[1], op("where", x[0], one, self.zero)),
+                (x[2], op("where", x[0], self.zero, one)),
+            ]
         if name == "atan2":
             size = op("add", op("mul", x[0], x[0]), op("mul", x[1], x[1]))
             return [(x[0], op("div", x[1], size)), (x[1], op("neg", op("div", x[0], size)))]

@@ -8,26 +8,9 @@ import numpy as np
 
 from swelltree.spatial.in_numpy import NotKnownError, Writer, _rules
 from swelltree.spatial.numpy_rules import out_of
-from swelltree.spatial.scalar_graph import Graph
+from swelltree.spatial.scalar_graph import TEXT, Graph
 
-EACH = {
-    "add": "add",
-    "add_any": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "div": "div",
-    "neg": "neg",
-    "max": "max",
-    "min": "min",
-    "pow": "pow",
-    "atan2": "atan2",
-    "eq_to": "eq",
-}
-for _name in (
-    "abs sign sqrt sin cos tan exp log tanh sinh cosh log1p expm1 floor ceil cbrt asin acos atan "
-    "lt le gt ge eq ne and or not"
-).split():
-    EACH[_name] = _name
+EACH = {name: name for name in TEXT if name != "where"} | {"add_any": "add"}
 MOVES = {
     "broadcast_in_dim",
     "reshape",
@@ -147,6 +130,9 @@ def applied(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         return list(arrays)
     if name == "select_n" and len(arrays) == 3 and eqn.invars[0].aval.dtype == bool:
         return [_each(graph, "where", arrays[0], arrays[2], arrays[1])]
+    if name == "clamp":
+        low, x, high = arrays
+        return [_each(graph, "min", _each(graph, "max", x, low), high)]
     if name == "integer_pow":
         return [_power(graph, arrays[0], int(eqn.params["y"]))]
     if name == "square":
@@ -158,7 +144,21 @@ def applied(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         return [_dot(graph, eqn, *arrays)]
     if name in ("reduce_sum", "reduce_max", "reduce_min"):
         return [_reduced(graph, name, eqn, arrays[0])]
+    if name == "argmax":
+        return [_first_largest(graph, eqn, arrays[0])]
     return _folded(graph, eqn, arrays)
+
+
+def _first_largest(graph: Graph, eqn: Any, x: np.ndarray) -> np.ndarray:
+    """Place of the largest along one axis, by comparing one after another."""
+    (axis,) = eqn.params["axes"]
+    rows = np.moveaxis(x, int(axis), 0)
+    best, at = rows[0], np.full(rows.shape[1:], graph.zero)
+    for k in range(1, len(rows)):
+        larger = _each(graph, "gt", rows[k], best)
+        best = _each(graph, "where", larger, rows[k], best)
+        at = _each(graph, "where", larger, np.full(at.shape, graph.constant(float(k))), at)
+    return at
 
 
 def _power(graph: Graph, x: np.ndarray, y: int) -> np.ndarray:

@@ -24,12 +24,14 @@ from swelltree.studies.control_series import (
     harmonics_of,
     rate_of,
     sampled,
+    times_series,
     values_at,
     weights,
 )
 
 LEAK = 2e-4  # of a limit: largest violation between the times at which it is held
 FINE = 128  # times per shortest period at which violations are looked for
+BESIDE = 4  # times on the fine grid from a violation to further rows
 COARSE = 5  # times per shortest period to begin with
 ROUNDED = 3e-3  # of the typical power: width of the change from generating to motoring
 GIVE = 5e-4  # of the typical power, below zero: where a machine that never motors is held
@@ -99,11 +101,13 @@ class ControlProgram(Program):
         self.times = [grid for _ in goal.limits]
         self._ends()
 
-    def product(self, number: int, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """rows @ x for one limit, remembered where both are the same objects again."""
+    def force_rows(self, number: int, rows: np.ndarray, d_force: np.ndarray) -> np.ndarray:
+        """Slopes of one limit of a force, scaled; the same object for the same d_force."""
         last = self.products.get(number)
-        if last is None or last[0] is not rows or last[1] is not x:
-            last = self.products[number] = (rows, x, rows @ x[:, self.goal.limits[number].port])
+        if last is None or last[0] is not rows or last[1] is not d_force:
+            limit = self.goal.limits[number]
+            found = times_series(rows, d_force[:, limit.port]) / limit.scale * self.force_scale
+            last = self.products[number] = (rows, d_force, found)
         return last[2]
 
     def adopt(self, other: ControlProgram) -> None:
@@ -142,6 +146,9 @@ class ControlProgram(Program):
             t = self.period * np.arange(len(value)) / len(value)
             over = np.maximum(value - limit.high / limit.scale, self.lowest(limit) - value)
             peak = (over >= np.roll(over, 1)) & (over > np.roll(over, -1)) & (over > LEAK)
+            if limit.kind == "power":
+                # the peak of a product will move: its neighbours are held as well
+                peak = peak | np.roll(peak, BESIDE) | np.roll(peak, -BESIDE)
             if peak.any():
                 # new rows go to the end of all, to keep the multipliers in place
                 self.goal = replace(self.goal, limits=(*self.goal.limits, limit))
@@ -270,21 +277,24 @@ class ControlPoint(Point):
     @cached_property
     def jacobian(self) -> np.ndarray:
         """Of the rows."""
-        r, omega = self.response, self.program.omega
-        out = [np.zeros((0, r.d_force.shape[2]))]
+        r, omega, scale = self.response, self.program.omega, self.program.force_scale
+        out = []
         for k, (limit, A) in enumerate(self._row_parts()):
             i = limit.port
             if limit.kind == "force":
-                value = self.program.product(k, A, r.d_force)
-            elif limit.kind == "stroke":
+                out.append(self.program.force_rows(k, A, r.d_force))
+                continue
+            if limit.kind == "stroke":
                 value = A @ r.d_stroke[:, i]
             elif limit.kind == "force_rate":
                 value = A @ rate_of(omega, r.d_force[:, i])
             else:
                 F, v = A @ r.force[:, i], A @ r.rate[:, i]
                 value = -F[:, None] * (A @ r.d_rate[:, i]) - v[:, None] * (A @ r.d_force[:, i])
-            out.append(value / limit.scale)
-        return np.concatenate(out) * self.program.force_scale
+            out.append(value / limit.scale * scale)
+        if len(out) == 1:
+            return out[0]
+        return np.concatenate([np.zeros((0, r.d_force.shape[2])), *out])
 
     def hessian(self, multiplier: np.ndarray) -> np.ndarray:
         """Of cost plus multipliers times rows."""
@@ -298,7 +308,7 @@ class ControlPoint(Point):
         def times(name: str) -> np.ndarray:
             return (weight[:, None] * phi[name]).reshape(-1, 1)
 
-        cross = dF.T @ (times("Fv") * dv)
+        cross = times_series((times("Fv") * dv).T, dF).T
         H += cross + cross.T
         if np.any(phi["FF"]):
             H += dF.T @ (times("FF") * dF)

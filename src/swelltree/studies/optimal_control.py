@@ -8,8 +8,8 @@ quadratic programming on the periodic equations of motion.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,9 @@ from swelltree.studies.control_linear import (
 )
 from swelltree.studies.control_machines import freed, own_limits
 from swelltree.studies.control_passive import best_damper
-from swelltree.studies.control_ports import find_ports, with_signals
+from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.control_series import Response
-from swelltree.studies.linear_or_not import is_linear
+from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear
 from swelltree.studies.periodic_set_up import period_of
 from swelltree.studies.rao import linear_system
 from swelltree.studies.simulate import realised
@@ -177,17 +177,21 @@ def optimal_control(
     cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
     known = KNOWN.about((free, None if free.hydro is None else free.hydro.table))
     linear = recalled(known, (how, "linear"), lambda: linear_system(free, how))
-    if method == "auto":
-        plain = recalled(
-            known, (how, "is linear"), lambda: is_linear(_still(free), how, linear["state"])
-        )
-        method = "linear" if plain else "nonlinear"
     results = []
     with one_thread():
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
             count = _harmonics(waves, length, harmonics)
+            if method == "auto":
+                plain = recalled(
+                    known,
+                    (how, "is linear"),
+                    lambda waves=waves, length=length, count=count: _looks_linear(
+                        free, how, ports, linear, (waves, length, count, nodes, radiation)
+                    ),
+                )
+                method = "linear" if plain else "nonlinear"
             port = recalled(
                 known,
                 (how, ports.names, length, count, radiation),
@@ -216,6 +220,26 @@ def recalled(known: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     if key not in known:
         known[key] = make()
     return known[key]
+
+
+def _looks_linear(
+    model: Model, how: Formulation, ports: Ports, linear: dict[str, Any], period: Any
+) -> bool:
+    """Is the model linear? Asked of the equations that the nonlinear search would need."""
+    if not may_be_linear(_still(model), how):
+        return False
+    if model.lines is None and period[2] >= 1:
+        from swelltree.studies.control_nodes import driven_node
+        from swelltree.studies.periodic_nodes import scalars_of
+        from swelltree.studies.periodic_set_up import set_up
+
+        own = set_up(model, how, *period)
+        size = 3 * linear["state"].s.shape[0] + len(ports)
+        some = np.asarray(own.basis.time)[:3]
+        scalars = scalars_of(driven_node, how, ports.place).at(own.bare(), some, size)
+        if scalars is not None:
+            return is_affine(scalars)
+    return is_linear(_still(model), how, linear["state"])
 
 
 def _still(model: Model) -> Model:
@@ -308,6 +332,7 @@ def best_of_starts(
         for width in SHARPER:
             program.loosen(max(width, rounded), max(width, give))
             z = minimise(program, z, tol=1e-4, max_iterations=20).z
+            multiplier = None
         program.loosen(rounded, give)
     found = minimise(
         program, z, tol=asked.tol, max_iterations=asked.max_iterations, multiplier=multiplier

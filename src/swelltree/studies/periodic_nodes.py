@@ -29,6 +29,7 @@ from swelltree.studies.periodic_problem import Period, node, sizes
 from swelltree.studies.periodic_series import Steady, series_slope
 
 TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
+FEW = 6  # unknowns of a node up to which they are taken one by one
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
@@ -198,9 +199,17 @@ class Nodes:
         """Of the residual coefficients in Y, (c u, c u)."""
         u, c = self.u, self.c
         rho, V, P = self.node_slopes(slopes, mu), slopes[1], values[2]
-        J = np.zeros((u, u, c, c))
-        for e, f in np.ndindex(u, u):
-            J[e, f] = series_slope(self.basis, rho[:, e, f : 3 * u : u])
+        if u <= FEW:
+            J = np.zeros((u, u, c, c))
+            for e, f in np.ndindex(u, u):
+                J[e, f] = series_slope(self.basis, rho[:, e, f : 3 * u : u])
+        else:
+            # node residual per coefficient: (nodes, u, c, u)
+            at: Any = sum(
+                rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None]
+                for k in range(3)
+            )
+            J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)
         if self.remembers:
             if self.steady.all(V) and self.steady.all(P):
                 J[: self.n] += self._memory_slope(P[0], V[0])
@@ -217,7 +226,7 @@ class Nodes:
         u, N = self.u, self.basis.harmonics
         k = np.arange(N + 1)
         rates = V[:, :u] + 1j * self.omega * k[:, None, None] * V[:, u : 2 * u]
-        Z = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
+        Z: Any = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
         out = np.zeros((*Z.shape[:2], self.c, self.c))
         cos, sin = k[1:], k[1:] + N
         out[..., k, k] = Z.real

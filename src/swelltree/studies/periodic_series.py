@@ -20,7 +20,7 @@ def derivative(basis: Basis, order: int) -> Any:
     if order == 1:
         return np.concatenate([k, k + N]), np.concatenate([k + N, k]), np.concatenate([w, -w])
     both = np.concatenate([k, k + N])
-    return both, both, -np.concatenate([w, w]) ** 2
+    return both, both, -(np.concatenate([w, w]) ** 2)
 
 
 @functools.lru_cache(maxsize=8)

@@ -53,39 +53,29 @@ def _linearised(formulation: Formulation) -> Any:
         zero = jnp.zeros_like(state.s)
         group = pto_group(model)
 
-        def force(step: Array, s: Array) -> Array:
+        def force(step: Array, s: Array) -> Any:
             moved = formulation.retract(model, state, step)
             here = State(moved.q, s, moved.chart)
             kin = formulation.kinematics(model, t, here)
             tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
             tau = tau - formulation.bias(model, kin)
+            aux = {
+                "mass": formulation.mass(model.replace(added_mass=None), kin),
+                "P": kin.P,
+                "pto_damping": pto_slopes(model, t, kin.motion),
+            }
             if kin.rows is not None and formulation.keeps_rows:
-                tau = tau + formulation.constraint(kin)[1].T @ lam
-            return tau
+                aux["rows"] = formulation.constraint(kin)[1]
+                tau = tau + aux["rows"].T @ lam
+            strokes = pto_strokes(model, kin.motion)[0] if group is not None else jnp.zeros(0)
+            watched = (kin.motion.coordinate, lengths(model.forces.springs, kin.motion)[0], strokes)
+            return (tau, *watched), aux
 
-        def watched(step: Array) -> tuple[Array, Array, Array]:
-            moved = formulation.retract(model, state, step)
-            motion = formulation.kinematics(model, t, moved).motion
-            strokes = pto_strokes(model, motion)[0] if group is not None else jnp.zeros(0)
-            return motion.coordinate, lengths(model.forces.springs, motion)[0], strokes
-
-        kin = formulation.kinematics(model, t, state)
-        K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
-        to_coordinate, to_length, to_stroke = jax.jacfwd(watched)(zero)
-        dry = model.replace(added_mass=None)
-        out = {
-            "stiffness": -K,
-            "damping": -C,
-            "mass": formulation.mass(dry, formulation.kinematics(dry, t, state)),
-            "P": kin.P,
-            "coordinate": to_coordinate,
-            "length": to_length,
-            "stroke": to_stroke,
-            "pto_damping": pto_slopes(model, t, kin.motion),
-        }
-        if kin.rows is not None and formulation.keeps_rows:
-            out["rows"] = formulation.constraint(kin)[1]
-        return out
+        slopes, aux = jax.jacfwd(force, argnums=(0, 1), has_aux=True)(zero, zero)
+        (K, C), *watched = slopes
+        names = ("coordinate", "length", "stroke")
+        seen = {name: x[0] for name, x in zip(names, watched, strict=True)}
+        return aux | seen | {"stiffness": -K, "damping": -C}
 
     return in_numpy(linear)
 
