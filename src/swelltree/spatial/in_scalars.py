@@ -19,6 +19,7 @@ from swelltree.spatial.in_numpy import KEPT, NotKnownError, Staged
 from swelltree.spatial.scalar_graph import GIVEN, MOVING, TEXT, Graph, TooLargeError
 from swelltree.spatial.scalar_split import Split
 
+UNKNOWNS = 40  # whose slopes are worth writing out
 LINES = 3000  # of one program; longer ones are left to whole arrays
 NOT_HERE = (NotKnownError, NotImplementedError, TooLargeError)
 
@@ -231,6 +232,8 @@ class InScalars:
 
     def at(self, tree: Any, t: np.ndarray, size: int) -> Prepared | None:
         """The function at nodes t with so many unknowns; None where it cannot be written so."""
+        if size > UNKNOWNS:
+            return None
         leaves, structure = jax.tree.flatten(tree)
         key = (structure, size, tuple((np.shape(x), np.asarray(x).dtype) for x in leaves))
         if self.last[0] == key and self.last[2] is t and all(map(_is, self.last[1], leaves)):
@@ -263,7 +266,7 @@ class InScalars:
                 for kind in ("values", "slopes"):
                     made.made(kind)
             except NOT_HERE:
-                made = None
+                made = self.splits[key] = None
             self.programs[pattern] = made
         programs = self.programs[pattern]
         if programs is None:

@@ -206,8 +206,7 @@ class Nodes:
         else:
             # node residual per coefficient: (nodes, u, c, u)
             at: Any = sum(
-                rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None]
-                for k in range(3)
+                rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
             )
             J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)
         if self.remembers:
