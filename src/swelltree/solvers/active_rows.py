@@ -120,4 +120,5 @@ def with_active_rows(
 
 def _lowest(x: np.ndarray, below: float) -> np.ndarray:
     """Where x is below a number and not above its neighbours; rows in turn are times in turn."""
-    return (x < below) & (x <= np.roll(x, 1)) & (x <= np.roll(x, -1))
+    ring = np.concatenate([x[-1:], x, x[:1]])
+    return (x < below) & (x <= ring[:-2]) & (x <= ring[2:])

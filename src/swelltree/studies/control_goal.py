@@ -94,6 +94,7 @@ class ControlProgram(Program):
         self.rounded = ROUNDED
         self.give = GIVE
         self.fixed = points is not None
+        self.last: ControlPoint | None = None
         self.products: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.asked = goal.limits  # each once, however many rows it has by now
         count = max(COARSE * harmonics, 24) if points is None else points
@@ -119,6 +120,7 @@ class ControlProgram(Program):
     def loosen(self, rounded: float, give: float) -> None:
         """Round machine losses and give way below zero power so much, in typical power."""
         self.rounded, self.give = rounded, give
+        self.last = None
         self._ends()
 
     def lowest(self, limit: Limit) -> float:
@@ -132,9 +134,14 @@ class ControlProgram(Program):
         self.high = np.concatenate([np.full(len(t), x.high / x.scale) for x, t in pairs] or [[]])
 
     def at(self, z: np.ndarray) -> Point | None:
-        """The program at scaled unknowns."""
-        response = self.respond(self.force_scale * z)
-        return None if response is None else ControlPoint(self, response)
+        """The program at scaled unknowns; the same point again where nothing has changed."""
+        last = self.last
+        same = last is not None and last.goal is self.goal and np.array_equal(last.z, z)
+        if not same:
+            response = self.respond(self.force_scale * z)
+            last = None if response is None else ControlPoint(self, response, z)
+            self.last = last
+        return last
 
     def refine(self, point: Any) -> int:
         """Add times at which a limit is broken."""
@@ -175,8 +182,9 @@ def fine_values(omega: float, response: Response, limit: Limit) -> np.ndarray:
 class ControlPoint(Point):
     """The program at one response."""
 
-    def __init__(self, program: ControlProgram, response: Response) -> None:
+    def __init__(self, program: ControlProgram, response: Response, z: np.ndarray) -> None:
         self.program = program
+        self.z = z
         self.response = response
         self.goal, self.times = program.goal, list(program.times)
 

@@ -136,7 +136,7 @@ class DrivenNodes(Nodes):
         a: np.ndarray,
         Y: np.ndarray,
         factor: Factor | None = None,
-        tol: float = 1e-12,
+        tol: float = 1e-11,
         max_iterations: int = 40,
     ) -> Solved | None:
         """Newton with a natural monotonicity test; None when it fails.

@@ -134,6 +134,7 @@ def nonlinear_control(
         convex=False,
         points=asked.points,
     )
+    reduced.nodes.prepare()
     begin = time.process_time()
     z, multiplier = _start(port, alone, goal, program, asked)
     if program.at(z) is None:

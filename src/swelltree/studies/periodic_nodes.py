@@ -124,6 +124,11 @@ class Nodes:
         """All three programs number by number, where the model is small enough."""
         return scalars_of(at_node, self.how).at(self.bare, self.time, 3 * self.u)
 
+    def prepare(self) -> None:
+        """Compute what does not depend on the motion."""
+        if self.scalars is not None:
+            self.scalars.values(np.zeros((self.count, len(self.scalars.programs.unknown))))
+
     def values_program(self) -> Any:
         """(period, t, w) -> values."""
         return values_of(at_node, self.how)
