@@ -153,10 +153,11 @@ def _first_largest(graph: Graph, eqn: Any, x: np.ndarray) -> np.ndarray:
     """Place of the largest along one axis, by comparing one after another."""
     (axis,) = eqn.params["axes"]
     rows = np.moveaxis(x, int(axis), 0)
-    best, at = rows[0], np.full(rows.shape[1:], graph.zero)
+    best, at = np.asarray(rows[0]), np.full(rows.shape[1:], graph.zero)
     for k in range(1, len(rows)):
-        larger = _each(graph, "gt", rows[k], best)
-        best = _each(graph, "where", larger, rows[k], best)
+        row = np.asarray(rows[k])
+        larger = _each(graph, "gt", row, best)
+        best = _each(graph, "where", larger, row, best)
         at = _each(graph, "where", larger, np.full(at.shape, graph.constant(float(k))), at)
     return at
 
