@@ -36,7 +36,9 @@ def test_a_direction_without_curvature_is_held_by_rows():
     H = np.pad(H, (1, 0))
     g, G = np.append(0.0, g), np.concatenate([np.ones((60, 1)), G], axis=1)
     exact = solve_quadratic(H, g, G, low, high)
-    x, mu, _ = with_active_rows(H, g, G, low, high, exact.multiplier)
+    found = with_active_rows(H, g, G, low, high, exact.multiplier)
+    assert found is not None
+    x, mu, _ = found
     assert np.abs(H @ x + g + G.T @ mu).max() < 1e-10
 
 

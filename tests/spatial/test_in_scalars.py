@@ -48,7 +48,9 @@ def test_values_slopes_and_second_derivatives_are_those_of_jax(nodes):
         return sum((a * b).sum() for a, b in zip(weight, bent(GIVEN, t, w), strict=True))
 
     H = jax.vmap(jax.hessian(total, 1))(t, w, weight)
-    np.testing.assert_allclose(found.second(w, weight), H, atol=1e-12)
+    second = found.second(w, weight)
+    assert second is not None
+    np.testing.assert_allclose(second, H, atol=1e-12)
 
 
 def test_other_numbers_of_the_same_pattern_need_no_new_program(nodes):
@@ -58,11 +60,13 @@ def test_other_numbers_of_the_same_pattern_need_no_new_program(nodes):
     other = {"A": 3.0 * GIVEN["A"] + (GIVEN["A"] == 1.0), "k": np.array(0.4)}
     other["A"][np.abs(GIVEN["A"]) == 1.0] = GIVEN["A"][np.abs(GIVEN["A"]) == 1.0]
     found = program.at(other, t, 3)
+    assert found is not None
     assert len(program.programs) == 1
     expected = jax.vmap(bent, (None, 0, 0))(other, t, w)
     np.testing.assert_allclose(found.values(w)[0], expected[0], atol=1e-13)
     # a one in place of another number: expressions of their own
     found = program.at({"A": np.eye(3), "k": np.array(1.0)}, t, 3)
+    assert found is not None
     assert len(program.programs) == 2
     expected = jax.vmap(bent, (None, 0, 0))({"A": np.eye(3), "k": 1.0}, t, w)
     np.testing.assert_allclose(found.values(w)[1], expected[1], atol=1e-13)
