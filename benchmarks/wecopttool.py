@@ -159,7 +159,7 @@ def ours(case: dict) -> dict[str, float]:
         "period": 1.0 / case["f1"],
     }
     cpu, search = [], []
-    for _ in range(4):
+    for _ in range(9):
         start = time.process_time()
         found = sw.optimal_control(model, sea, "pto", **same)
         cpu.append(time.process_time() - start)

@@ -3,7 +3,7 @@
     python wecopttool_peer.py CASES.npz OUT.json
 
 Every solve is timed as shipped; then its optimiser runs again on the same functions, which are
-compiled by then.
+compiled by then; the least of three runs counts.
 """
 
 import json
@@ -19,13 +19,16 @@ AGAIN = {}
 
 
 def timed_again(original):
-    """`minimize` that repeats itself: the second run pays no compilation."""
+    """`minimize` that repeats itself: later runs pay no compilation, and the least counts."""
 
     def minimize(**problem):
         first = original(**problem)
-        start = time.process_time()
-        original(**problem)
-        AGAIN["cpu"] = time.process_time() - start
+        cpu = []
+        for _ in range(3):
+            start = time.process_time()
+            original(**problem)
+            cpu.append(time.process_time() - start)
+        AGAIN["cpu"], AGAIN["all"] = min(cpu), sum(cpu)
         return first
 
     return minimize
@@ -78,7 +81,7 @@ def solve(case):
     found = wec.solve(
         wave, pto.mechanical_average_power, n_opt, optim_options={"maxiter": 400}, **scales
     )
-    cpu = time.process_time() - start - AGAIN["cpu"]
+    cpu = time.process_time() - start - AGAIN["all"]
     power = found[0].fun
     return {"power": -float(power), "cpu": cpu, "cpu_again": AGAIN["cpu"], "its": int(found[0].nit)}
 

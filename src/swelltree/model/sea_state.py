@@ -9,6 +9,7 @@ cubic Hermite polynomial between them is exact to about 2e-6.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,20 +24,31 @@ from swelltree.waves.gridded import GridWaves
 
 POINTS_PER_PERIOD = 40
 METHODS = ("components", "convolution", "moving")
+SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
 def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Values along the first axis by a cubic spline through the data (real or complex)."""
-    from scipy.interpolate import CubicSpline
-
     if len(x) < 4:
         i = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
         part = ((at - x[i]) / (x[i + 1] - x[i])).reshape(-1, *(1,) * (y.ndim - 1))
         return (1 - part) * y[i] + part * y[i + 1]
-    if np.iscomplexobj(y):
-        return CubicSpline(x, np.real(y))(at) + 1j * CubicSpline(x, np.imag(y))(at)
-    return CubicSpline(x, y)(at)
+    splines = _splines(x, y)
+    return splines[0](at) + 1j * splines[-1](at) if np.iscomplexobj(y) else splines[0](at)
+
+
+def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
+    """Splines of the real and imaginary parts; those of the last few arrays are kept."""
+    from scipy.interpolate import CubicSpline
+
+    for own_x, own_y, found in SPLINES:
+        if own_y is y and own_x is x:
+            return found
+    parts = (np.real(y), np.imag(y)) if np.iscomplexobj(y) else (y,)
+    found = tuple(CubicSpline(x, part) for part in parts)
+    SPLINES.append((x, y, found))
+    return found
 
 
 def travelled(

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.spatial.arrays import Array, namespace, pytree
 
-BY_MATRIX = 24  # harmonics up to which products with matrices beat the Fourier transform
+BY_MATRIX = 25  # harmonics up to which products with matrices beat the Fourier transform
 
 
 @pytree("harmonics")
@@ -82,7 +82,7 @@ def _matrices(omega: float, harmonics: int, count: int) -> tuple[np.ndarray, ...
 def at_nodes(basis: Basis, coefficients: Array) -> tuple[Array, Array, Array]:
     """Values, rates and second rates at the nodes (nodes, u) of a series (2N + 1, u)."""
     n, count = basis.harmonics, basis.time.shape[0]
-    if n <= BY_MATRIX:
+    if n <= BY_MATRIX * (2 if coefficients.shape[1] == 1 else 1):
         return tuple(m @ coefficients for m in (basis.value, basis.rate, basis.second))
     xp = namespace(coefficients)
     # a cos + b sin = Re[(a - i b) exp(+iwt)]

@@ -14,9 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from swelltree.solvers.active_rows import is_positive, largest
 from swelltree.solvers.quadratic import solve_quadratic
 
 SHORTEST = 2.0**-12  # least part of a step
+NOTHING = 1e-10  # of the largest curvature: directions without any, left to the rows
 LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
 STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
 HELD = 1e-7  # multiplier of a row that is held
@@ -104,36 +106,50 @@ def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
     it leaves Newton's step along them as it is. What is still negative is cut off.
     """
     H = 0.5 * (H + H.T)
-    value, vector = np.linalg.eigh(H)
-    size = max(float(np.abs(value).max(initial=0.0)), 1e-300)
-    least = LEAST * size
-    if value[0] >= least:
-        return H
+    size = largest(H)
+    lifted = H + 10.0 * NOTHING * size * np.eye(len(H))
+    if is_positive(H, -NOTHING * size):
+        return lifted
     if len(J):
         across = J.T @ J
         across *= size / max(float(np.abs(across).max()), 1e-300)
         for factor in STIFFER:
-            value, vector = np.linalg.eigh(H + factor * across)
-            if value[0] >= least:
+            if is_positive(H + factor * across, LEAST * size):
                 return H + factor * across
         H = H + STIFFER[-1] * across
+    value, vector = np.linalg.eigh(H)
+    least = LEAST * max(float(np.abs(value).max(initial=0.0)), 1e-300)
     return (vector * np.where(value > least, value, np.maximum(np.abs(value), least))) @ vector.T
 
 
 def minimise(
-    program: Program, z: np.ndarray, *, tol: float = 1e-9, max_iterations: int = 60
+    program: Program,
+    z: np.ndarray,
+    *,
+    tol: float = 1e-9,
+    max_iterations: int = 60,
+    multiplier: np.ndarray | None = None,
 ) -> Optimum:
-    """Search from z; the answer says whether it converged and whether its rows hold."""
+    """Search from z; the answer says whether it converged and whether its rows hold.
+
+    Args:
+        program: what is minimised.
+        z: where to begin.
+        tol: KKT residual at which the search ends.
+        max_iterations: most steps.
+        multiplier: of the rows at z, where something is known about them.
+    """
     point = program.at(z)
     assert point is not None, "the search must start where the program can be evaluated"
-    multiplier = np.zeros(len(point.rows))
+    if multiplier is None or len(multiplier) != len(point.rows):
+        multiplier = np.zeros(len(point.rows))
     best = Optimum(z, point, multiplier, np.inf, False, False)
     penalty = 1.0
     for _ in range(max_iterations):
         H = point.hessian(multiplier)
         if not program.convex:
             H = _convex(H, point.jacobian[np.abs(multiplier) > HELD])
-        step = _step(program, H, point.gradient, point.rows, point.jacobian, penalty)
+        step = _step(program, H, point.gradient, point.rows, point.jacobian, penalty, multiplier)
         best.quadratic_iterations += step.iterations
         if step.relaxed and program.convex:
             return best  # the limits contradict one another
@@ -187,9 +203,10 @@ def _step(
     c: np.ndarray,
     J: np.ndarray,
     penalty: float,
+    guess: np.ndarray,
 ) -> _Step:
     """Quadratic program of one step; where its rows contradict one another, relaxed alike."""
-    found = solve_quadratic(H, g, J, program.low - c, program.high - c)
+    found = solve_quadratic(H, g, J, program.low - c, program.high - c, guess)
     if found.solved:
         return _Step(found.x, found.multiplier, False, found.iterations)
     n, m = len(g), len(c)
@@ -234,7 +251,7 @@ def _search(
     if there is not None and np.isfinite(there.rows).all():
         # second-order correction: rows as they are at the end of the step
         bent = there.rows - point.jacobian @ step.d
-        again = _step(program, H, point.gradient, bent, point.jacobian, penalty)
+        again = _step(program, H, point.gradient, bent, point.jacobian, penalty, step.multiplier)
         corrected = program.at(z + again.d)
         if good(corrected, 1.0):
             assert corrected is not None

@@ -227,29 +227,39 @@ def needed(jaxpr: Any) -> list[Any]:
     return kept[::-1]
 
 
-def staged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, its Python run once for every shape of the arguments.
+class Staged:
+    """A function whose Python runs once for every shape of the arguments.
 
     Transformations of it then work on the traced program, which is quicker than running Python
     inside of each.
     """
-    known: dict[Any, Any] = {}
 
-    def run(*args: Any) -> Any:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.known: dict[Any, Any] = {}
+
+    def closed(self, *args: Any) -> tuple[Any, Any]:
+        """The traced program for arguments of these shapes, and the tree of its results."""
         leaves, tree = jax.tree.flatten(args)
         like = [jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x)) for x in leaves]
         key = (tree, tuple((x.shape, x.dtype) for x in like))
-        if key not in known:
-            while len(known) >= KEPT:
-                known.pop(next(iter(known)))
+        if key not in self.known:
+            while len(self.known) >= KEPT:
+                self.known.pop(next(iter(self.known)))
             closed, out = jax.make_jaxpr(
-                lambda *x: function(*jax.tree.unflatten(tree, x)), return_shape=True
+                lambda *x: self.function(*jax.tree.unflatten(tree, x)), return_shape=True
             )(*like)
-            known[key] = jaxpr_as_fun(closed), jax.tree.structure(out)
-        program, out = known[key]
-        return jax.tree.unflatten(out, program(*leaves))
+            self.known[key] = closed, jax.tree.structure(out)
+        return self.known[key]
 
-    return run
+    def __call__(self, *args: Any) -> Any:
+        closed, out = self.closed(*args)
+        return jax.tree.unflatten(out, jaxpr_as_fun(closed)(*jax.tree.leaves(args)))
+
+
+def staged(function: Callable[..., Any]) -> Staged:
+    """The same function, traced once for every shape of the arguments."""
+    return Staged(function)
 
 
 def run_of(closed: Any, fixed: int = 0) -> tuple[Callable[..., Any], Callable[..., Any]]:

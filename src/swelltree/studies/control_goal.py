@@ -24,12 +24,14 @@ from swelltree.studies.control_series import (
     harmonics_of,
     rate_of,
     sampled,
+    times_series,
     values_at,
     weights,
 )
 
 LEAK = 2e-4  # of a limit: largest violation between the times at which it is held
 FINE = 128  # times per shortest period at which violations are looked for
+BESIDE = 4  # times on the fine grid from a violation to further rows
 COARSE = 5  # times per shortest period to begin with
 ROUNDED = 3e-3  # of the typical power: width of the change from generating to motoring
 GIVE = 5e-4  # of the typical power, below zero: where a machine that never motors is held
@@ -92,15 +94,33 @@ class ControlProgram(Program):
         self.rounded = ROUNDED
         self.give = GIVE
         self.fixed = points is not None
+        self.last: ControlPoint | None = None
+        self.products: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.asked = goal.limits  # each once, however many rows it has by now
         count = max(COARSE * harmonics, 24) if points is None else points
         grid = self.period * np.arange(count) / count
         self.times = [grid for _ in goal.limits]
         self._ends()
 
+    def force_rows(self, number: int, rows: np.ndarray, d_force: np.ndarray) -> np.ndarray:
+        """Slopes of one limit of a force, scaled; the same object for the same d_force."""
+        last = self.products.get(number)
+        if last is None or last[0] is not rows or last[1] is not d_force:
+            limit = self.goal.limits[number]
+            found = times_series(rows, d_force[:, limit.port]) / limit.scale * self.force_scale
+            last = self.products[number] = (rows, d_force, found)
+        return last[2]
+
+    def adopt(self, other: ControlProgram) -> None:
+        """Hold the same limits as another program at the same times."""
+        self.goal = replace(self.goal, limits=other.goal.limits)
+        self.times = list(other.times)
+        self._ends()
+
     def loosen(self, rounded: float, give: float) -> None:
         """Round machine losses and give way below zero power so much, in typical power."""
         self.rounded, self.give = rounded, give
+        self.last = None
         self._ends()
 
     def lowest(self, limit: Limit) -> float:
@@ -114,9 +134,14 @@ class ControlProgram(Program):
         self.high = np.concatenate([np.full(len(t), x.high / x.scale) for x, t in pairs] or [[]])
 
     def at(self, z: np.ndarray) -> Point | None:
-        """The program at scaled unknowns."""
-        response = self.respond(self.force_scale * z)
-        return None if response is None else ControlPoint(self, response)
+        """The program at scaled unknowns; the same point again where nothing has changed."""
+        last = self.last
+        same = last is not None and last.goal is self.goal and np.array_equal(last.z, z)
+        if not same:
+            response = self.respond(self.force_scale * z)
+            last = None if response is None else ControlPoint(self, response, z)
+            self.last = last
+        return last
 
     def refine(self, point: Any) -> int:
         """Add times at which a limit is broken."""
@@ -128,6 +153,9 @@ class ControlProgram(Program):
             t = self.period * np.arange(len(value)) / len(value)
             over = np.maximum(value - limit.high / limit.scale, self.lowest(limit) - value)
             peak = (over >= np.roll(over, 1)) & (over > np.roll(over, -1)) & (over > LEAK)
+            if limit.kind == "power":
+                # the peak of a product will move: its neighbours are held as well
+                peak = peak | np.roll(peak, BESIDE) | np.roll(peak, -BESIDE)
             if peak.any():
                 # new rows go to the end of all, to keep the multipliers in place
                 self.goal = replace(self.goal, limits=(*self.goal.limits, limit))
@@ -154,8 +182,9 @@ def fine_values(omega: float, response: Response, limit: Limit) -> np.ndarray:
 class ControlPoint(Point):
     """The program at one response."""
 
-    def __init__(self, program: ControlProgram, response: Response) -> None:
+    def __init__(self, program: ControlProgram, response: Response, z: np.ndarray) -> None:
         self.program = program
+        self.z = z
         self.response = response
         self.goal, self.times = program.goal, list(program.times)
 
@@ -256,21 +285,24 @@ class ControlPoint(Point):
     @cached_property
     def jacobian(self) -> np.ndarray:
         """Of the rows."""
-        r, omega = self.response, self.program.omega
-        out = [np.zeros((0, r.d_force.shape[2]))]
-        for limit, A in self._row_parts():
+        r, omega, scale = self.response, self.program.omega, self.program.force_scale
+        out = []
+        for k, (limit, A) in enumerate(self._row_parts()):
             i = limit.port
             if limit.kind == "force":
-                value = A @ r.d_force[:, i]
-            elif limit.kind == "stroke":
+                out.append(self.program.force_rows(k, A, r.d_force))
+                continue
+            if limit.kind == "stroke":
                 value = A @ r.d_stroke[:, i]
             elif limit.kind == "force_rate":
                 value = A @ rate_of(omega, r.d_force[:, i])
             else:
                 F, v = A @ r.force[:, i], A @ r.rate[:, i]
                 value = -F[:, None] * (A @ r.d_rate[:, i]) - v[:, None] * (A @ r.d_force[:, i])
-            out.append(value / limit.scale)
-        return np.concatenate(out) * self.program.force_scale
+            out.append(value / limit.scale * scale)
+        if len(out) == 1:
+            return out[0]
+        return np.concatenate([np.zeros((0, r.d_force.shape[2])), *out])
 
     def hessian(self, multiplier: np.ndarray) -> np.ndarray:
         """Of cost plus multipliers times rows."""
@@ -284,7 +316,7 @@ class ControlPoint(Point):
         def times(name: str) -> np.ndarray:
             return (weight[:, None] * phi[name]).reshape(-1, 1)
 
-        cross = dF.T @ (times("Fv") * dv)
+        cross = times_series((times("Fv") * dv).T, dF).T
         H += cross + cross.T
         if np.any(phi["FF"]):
             H += dF.T @ (times("FF") * dF)

@@ -15,15 +15,32 @@ import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.model.signals import Constant
+from swelltree.solvers.factor import Factor
 from swelltree.solvers.fourier import basis
 from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.in_scalars import Prepared
 from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, with_signals
-from swelltree.studies.periodic_nodes import Nodes, in_chunks, slopes_of, traced, values_of
+from swelltree.studies.periodic_nodes import (
+    Nodes,
+    in_chunks,
+    scalars_of,
+    slopes_of,
+    traced,
+    values_of,
+)
 from swelltree.studies.periodic_problem import Period, node, sizes, state_at
+from swelltree.studies.periodic_series import (
+    derivative,
+    differentiated,
+    mean_products,
+    series_slope,
+)
 
 Place = tuple[tuple[str, int], ...]
+FEW = 3  # unknowns of a node up to which it pays to work with series
+SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
 
 
 def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) -> tuple[Any, ...]:
@@ -66,8 +83,7 @@ class Solved:
     values: tuple[np.ndarray, ...]
     slopes: tuple[np.ndarray, ...]
     memory_force: np.ndarray  # (nodes, 6N)
-    jacobian: np.ndarray  # (c u, c u)
-    iterations: int
+    factor: Factor  # of the Jacobian
 
 
 class DrivenNodes(Nodes):
@@ -80,9 +96,15 @@ class DrivenNodes(Nodes):
         self.keep = np.ones((self.p, self.c), bool)
         self.keep[:, 0] = held
         self.keep = self.keep.reshape(-1)
-        # strokes and rates are products of series: twice the harmonics
+        # strokes and rates may be products of series: twice the harmonics
         out = min(2 * period.basis.harmonics, (self.count - 1) // 2)
-        self.out = np.asarray(basis(2 * np.pi / self.omega, out, self.count).project)
+        self.wide = basis(2 * np.pi / self.omega, out, self.count)
+
+    @functools.cached_property
+    def scalars(self) -> Prepared | None:
+        """As for the problem without driven elements."""
+        one = scalars_of(driven_node, self.how, self.ports.place)
+        return one.at(self.bare, self.time, 3 * self.u + self.p)
 
     def values_program(self) -> Any:
         return values_of(driven_node, self.how, self.ports.place)
@@ -97,65 +119,137 @@ class DrivenNodes(Nodes):
         full[self.keep] = z
         return self.B[0] @ full.reshape(self.p, self.c).T
 
-    def evaluate(self, Y: np.ndarray, a: np.ndarray) -> tuple[Any, Any, np.ndarray, np.ndarray]:
-        """Values and slopes at the nodes, memory force, residual (c, u)."""
+    def off(self, Y: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Residual (c u,)."""
+        values, mu = self.at(np.concatenate([self.inputs(Y), a], axis=1))
+        return self.residual(Y, values, mu).reshape(-1)
+
+    def solved(self, Y: np.ndarray, a: np.ndarray) -> tuple[Solved, np.ndarray]:
+        """All about a motion, and its residual (c u,)."""
         values, slopes, mu = self.with_slopes(np.concatenate([self.inputs(Y), a], axis=1))
-        return values, slopes, mu, self.residual(Y, values, mu)
+        factor = Factor(self.jacobian(values, slopes, mu))
+        found = Solved(Y, a, values, slopes, mu, factor)
+        return found, self.residual(Y, values, mu).reshape(-1)
 
     def solve(
-        self, a: np.ndarray, Y: np.ndarray, tol: float = 1e-12, max_iterations: int = 25
+        self,
+        a: np.ndarray,
+        Y: np.ndarray,
+        factor: Factor | None = None,
+        tol: float = 1e-11,
+        max_iterations: int = 40,
     ) -> Solved | None:
-        """Newton with a natural monotonicity test; None when it fails."""
-        values, slopes, mu, R = self.evaluate(Y, a)
-        last = np.inf
-        for k in range(max_iterations):
-            J = self.jacobian(values, slopes, mu)
-            try:
-                inverse = np.linalg.inv(J)
-            except np.linalg.LinAlgError:
-                return None
-            step = -(inverse @ R.reshape(-1)).reshape(Y.shape)
+        """Newton with a natural monotonicity test; None when it fails.
+
+        Args:
+            a: actuators at the nodes.
+            Y: where to begin.
+            factor: Jacobian of a motion nearby; it serves as long as steps shrink quickly.
+            tol: length of the last step.
+            max_iterations: most steps.
+        """
+        R, last = None, np.inf
+        for _ in range(max_iterations):
+            fresh = factor is None
+            if factor is None:
+                there, R = self.solved(Y, a)
+                factor = there.factor
+            elif R is None:
+                R = self.off(Y, a)
+            step = -factor.solve(R).reshape(Y.shape)
             size = float(np.abs(step).max())
             if not np.isfinite(size):
-                return None
+                if fresh:
+                    return None
+                factor = R = None
+                continue
             scale = max(1.0, float(np.abs(Y).max()))
             if size <= tol * scale or (size <= 1e-9 * scale and size > 0.3 * last):
-                return Solved(Y, a, values, slopes, mu, J, k)
+                return self.solved(Y + step, a)[0]
             last = size
             part = 1.0
             while True:
                 tried = Y + part * step
-                values, slopes, mu, R = self.evaluate(tried, a)
-                ahead = float(np.abs(inverse @ R.reshape(-1)).max())
+                R = self.off(tried, a)
+                ahead = float(np.abs(factor.solve(R)).max())
                 if np.isfinite(ahead) and (ahead < (1 - 0.25 * part) * size or size < 1e-9 * scale):
+                    Y = tried
+                    if ahead > SLOW * size and ahead > 1e-9 * scale:
+                        factor = None
                     break
                 part *= 0.5
+                if not fresh:
+                    factor = None  # once more from here, with its own Jacobian
+                    break
                 if part < 1e-3:
                     return None
-            Y = tried
         return None
 
     # --- derivatives ---------------------------------------------------------------------
     def sensitivity(self, found: Solved) -> np.ndarray:
-        """Change of w at the nodes with the unknowns, (nodes, w, z)."""
+        """Change of Y with the unknowns, (c, u, z)."""
         rho = self.node_slopes(found.slopes, found.memory_force)
         u, c, p = self.u, self.c, self.p
-        at = rho[:, :, None, 3 * u :] * self.B[0][:, None, :, None]  # (nodes, u, c, p)
-        Jz = np.tensordot(self.basis.project, at, 1)
+        Jz = np.zeros((u, p, c, c))
+        for e, i in np.ndindex(u, p):
+            Jz[e, i] = series_slope(self.basis, rho[:, e, 3 * u + i : 3 * u + i + 1])
         for e in self.period.unbalanced:
             e = np.asarray(e)
-            Jz[0] -= np.einsum("a,bcp,b->acp", e, Jz[0], e)
+            Jz[:, :, 0] -= np.einsum("a,bpc,b->apc", e, Jz[:, :, 0], e)
         # unknowns run element by element
-        Jz = np.moveaxis(Jz, 3, 2).reshape(c * u, p * c)[:, self.keep]
-        S = -np.linalg.solve(found.jacobian, Jz).reshape(c, u, -1)
-        parts = [np.tensordot(B, S, 1) for B in self.B]
-        own = np.zeros((self.count, p, p * c))
-        for i in range(p):
-            own[:, i, i * c : (i + 1) * c] = self.B[0]
-        return np.concatenate([*parts, own[:, :, self.keep]], axis=1)
+        Jz = Jz.transpose(2, 0, 1, 3).reshape(c * u, p * c)[:, self.keep]
+        return -found.factor.solve(Jz).reshape(c, u, -1)
+
+    @functools.cached_property
+    def own_series(self) -> np.ndarray:
+        """Coefficients of u per unknown, (c, p, z)."""
+        own = np.zeros((self.c, self.p, self.p, self.c))
+        for i in range(self.p):
+            own[:, i, i] = np.eye(self.c)
+        return own.reshape(self.c, self.p, -1)[..., self.keep]
+
+    def inputs_change(self, S: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Change of some of w at the nodes with the unknowns, (nodes, used, z)."""
+        out = np.empty((self.count, len(used), S.shape[2]))
+        for m, j in enumerate(used):
+            if j < 3 * self.u:
+                k, f = divmod(int(j), self.u)
+                out[:, m] = self.B[k] @ S[:, f]
+            else:
+                out[:, m] = self.B[0] @ self.own_series[:, int(j) - 3 * self.u]
+        return out
+
+    def directions_stay(self, found: Solved) -> bool:
+        """Are body velocities the same sums of rates at all times?"""
+        stay = self.steady.all(found.values[2]) and self.steady.all(found.slopes[1])
+        return stay and not self.steady.any(found.slopes[2])
+
+    def straight(self, found: Solved) -> bool:
+        """Are strokes and rates sums of the unknowns?"""
+        return self.steady.all(found.slopes[3]) and self.steady.all(found.slopes[4])
+
+    def project(self, found: Solved) -> np.ndarray:
+        """From strokes and rates at the nodes to their series."""
+        return self.basis.project if self.straight(found) else self.wide.project
+
+    def series_change(self, found: Solved, S: np.ndarray, which: int) -> np.ndarray:
+        """Change of the series of strokes (3) or rates (4) with the unknowns."""
+        G, u = found.slopes[which], self.u
+        if not self.straight(found):
+            used = np.flatnonzero(G.any(axis=(0, 1)))
+            moved = G[:, :, used] @ self.inputs_change(S, used)
+            return np.tensordot(self.wide.project, moved, 1)
+        out = np.zeros((self.c, self.p, S.shape[2]))
+        for i, j in zip(*np.nonzero(G[0]), strict=True):
+            if j < 3 * u:
+                rows, columns, numbers = derivative(self.basis, int(j) // u)
+                out[rows, i] += (G[0, i, j] * numbers)[:, None] * S[columns, j % u]
+            else:
+                out[:, i] += G[0, i, j] * self.own_series[:, int(j) - 3 * u]
+        return out
 
     def curvature(
-        self, found: Solved, W: np.ndarray, of_x: np.ndarray, of_rate: np.ndarray
+        self, found: Solved, S: np.ndarray, of_x: np.ndarray, of_rate: np.ndarray
     ) -> np.ndarray:
         """Second derivatives in z of sums of strokes and rates at nodes, weighted (nodes, p)."""
         u = self.u
@@ -164,24 +258,61 @@ class DrivenNodes(Nodes):
             "jp,jpw->jw", of_rate, slopes[4]
         )
         in_Y = sum(self.B[k].T @ slope[:, k * u : (k + 1) * u] for k in range(3))
-        lam = -np.linalg.solve(found.jacobian.T, np.reshape(in_Y, -1)).reshape(self.c, u)
+        lam = -found.factor.solve(np.reshape(in_Y, -1), transposed=True).reshape(self.c, u)
         for e in self.period.unbalanced:
             e = np.asarray(e)
             lam[0] -= (e @ lam[0]) * e
         at = self.basis.project.T @ lam  # (nodes, u)
-        across = np.einsum("jbn,jn->jb", values[2], at[:, : self.n])
-        nu = self.convolved(across, adjoint=True)
-        of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]
+        nu, of_P = np.zeros_like(values[1]), np.zeros_like(values[2])
+        if self.remembers and not self.directions_stay(found):
+            across = np.einsum("jbn,jn->jb", values[2], at[:, : self.n])
+            nu = self.convolved(across, adjoint=True)
+            of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]
         w = np.concatenate([self.inputs(found.Y), found.a], axis=1)
         weight = (at, nu, of_P, of_x, of_rate)
-        program = _second(self.how, self.ports.place)
-        H = in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)
-        z = W.shape[2]
-        total = np.tensordot(W, H @ W, axes=([0, 1], [0, 1]))
-        if np.any(self.memory):
+        H = self.second(w, weight)
+        used = np.flatnonzero(H.any(axis=(0, 1)))
+        z = S.shape[2]
+        if not len(used):
+            return np.zeros((z, z))
+        if len(used) <= FEW:
+            total = self._few_bends(S, H, used)
+        else:
+            W = self.inputs_change(S, used)
+            HW = H[:, used[:, None], used] @ W
+            total = W.reshape(-1, z).T @ HW.reshape(-1, z)
+        if self.remembers and self.steady.any(slopes[2]):
             A = np.einsum("jbnw,jn->jbw", slopes[2], at[:, : self.n])
-            left = (A @ W).reshape(-1, z)
-            right = self.convolved(slopes[1] @ W).reshape(-1, z)
+            every = self.inputs_change(S, np.arange(w.shape[1]))
+            left = (A @ every).reshape(-1, z)
+            right = self.convolved(slopes[1] @ every).reshape(-1, z)
             cross = left.T @ right
             total = total + cross + cross.T
         return total
+
+    def _few_bends(self, S: np.ndarray, H: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Second derivatives in z from those in a few of w, series by series."""
+        change = []
+        for j in used:
+            k, f = divmod(int(j), self.u)
+            if j < 3 * self.u:
+                change.append(differentiated(self.basis, S[:, f], k))
+            else:
+                change.append(self.own_series[:, int(j) - 3 * self.u])
+        total = np.zeros((S.shape[2], S.shape[2]))
+        for m, i in enumerate(used):
+            for n, j in enumerate(used[: m + 1]):
+                if H[:, i, j].any():
+                    means = self.count * mean_products(self.basis, H[:, i, j])
+                    part = change[m].T @ (means @ change[n])
+                    total += part if m == n else part + part.T
+        return total
+
+    def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Second derivatives at the nodes of a weighted sum of everything, (nodes, w, w)."""
+        if self.scalars is not None:
+            found = self.scalars.second(w, weight)
+            if found is not None:
+                return found
+        program = _second(self.how, self.ports.place)
+        return in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)

@@ -42,7 +42,7 @@ class Reduced:
     def __init__(self, nodes: DrivenNodes) -> None:
         self.nodes = nodes
         self.last: np.ndarray = np.zeros((nodes.c, nodes.u))
-        self.found: Solved | None = None
+        self.near: tuple[np.ndarray, Solved, np.ndarray] | None = None  # z, motion, its change
 
     def motion(self, a: np.ndarray) -> Solved | None:
         """Periodic motion under u at the nodes."""
@@ -53,9 +53,22 @@ class Reduced:
             self.last = found.Y
         return found
 
+    def motion_of(self, z: np.ndarray) -> Solved | None:
+        """Periodic motion under unknowns, from the last one with its change."""
+        a = self.nodes.series(z)
+        if self.near is not None:
+            before, motion, S = self.near
+            if np.array_equal(before, z):
+                return motion
+            found = self.nodes.solve(a, motion.Y + S @ (z - before), motion.factor)
+            if found is not None:
+                self.last = found.Y
+                return found
+        return self.motion(a)
+
     def series(self, found: Solved) -> Response:
         """Series without derivatives."""
-        ports, out = self.nodes.ports, self.nodes.out
+        ports, out = self.nodes.ports, self.nodes.project(found)
         x, v = found.values[3] - ports.zero, found.values[4]
         F = found.a - ports.damping * v - ports.stiffness * x
         none = np.zeros((0, 0, 0))
@@ -63,22 +76,26 @@ class Reduced:
 
     def __call__(self, z: np.ndarray) -> Response | None:
         nodes, ports = self.nodes, self.nodes.ports
-        found = self.motion(nodes.series(z))
+        found = self.motion_of(z)
         if found is None:
             return None
-        W = nodes.sensitivity(found)
+        S = nodes.sensitivity(found)
+        self.near = (z, found, S)
         plain = self.series(found)
-        d_x = np.tensordot(nodes.out, found.slopes[3] @ W, 1)
-        d_v = np.tensordot(nodes.out, found.slopes[4] @ W, 1)
-        d_u = np.tensordot(nodes.out, W[:, 3 * nodes.u :], 1)
-        d_F = d_u - ports.damping[:, None] * d_v - ports.stiffness[:, None] * d_x
+        d_x = nodes.series_change(found, S, 3)
+        d_v = nodes.series_change(found, S, 4)
+        d_F = nodes.own_series
+        if len(d_F) != len(d_x):
+            d_F = np.tensordot(nodes.wide.project @ nodes.B[0], d_F, 1)
+        if ports.damping.any() or ports.stiffness.any():
+            d_F = d_F - ports.damping[:, None] * d_v - ports.stiffness[:, None] * d_x
 
         def curvature(w_x: np.ndarray, w_v: np.ndarray, w_F: np.ndarray) -> np.ndarray:
-            of_x = nodes.out.T @ (w_x - ports.stiffness * w_F)
-            of_v = nodes.out.T @ (w_v - ports.damping * w_F)
-            return nodes.curvature(found, W, of_x, of_v)
+            back = nodes.project(found).T
+            of_x = back @ (w_x - ports.stiffness * w_F)
+            of_v = back @ (w_v - ports.damping * w_F)
+            return nodes.curvature(found, S, of_x, of_v)
 
-        self.found = found
         return replace(plain, d_stroke=d_x, d_rate=d_v, d_force=d_F, curvature=curvature)
 
 
@@ -117,8 +134,9 @@ def nonlinear_control(
         convex=False,
         points=asked.points,
     )
+    reduced.nodes.prepare()
     begin = time.process_time()
-    z = _start(port, alone, goal, program, asked)
+    z, multiplier = _start(port, alone, goal, program, asked)
     if program.at(z) is None:
         z = np.zeros_like(z)
         if program.at(z) is None:
@@ -126,12 +144,12 @@ def nonlinear_control(
                 "optimal_control: no periodic motion was found without control. Look at "
                 "steady_state of this model first."
             )
-    optimum = best_of_starts(program, z, asked)
+    optimum = best_of_starts(program, z, asked, multiplier)
     spent = time.process_time() - begin
     check_found(program, port, optimum, asked)
     response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
     # the motion of the optimum once more: a rejected step may have come after it
-    final = reduced.motion(reduced.nodes.series(program.force_scale * optimum.z))
+    final = reduced.motion_of(program.force_scale * optimum.z)
     assert final is not None
     bodies = _bodies(how, reduced, final)
     passive = (np.nan, np.full(len(ports), np.nan))
@@ -143,8 +161,8 @@ def nonlinear_control(
 
 def _start(
     port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: Any
-) -> np.ndarray:
-    """Optimum of the linearised system under the same limits, as scaled u."""
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Optimum of the linearised system under the same limits, as scaled u, and multipliers."""
     respond, size = linear_response(port, alone)
     limits = tuple(limit for limit in goal.limits if limit.kind != "power")
     quadratic = ControlProgram(
@@ -159,12 +177,14 @@ def _start(
     )
     found = minimise(quadratic, np.zeros(size))
     if not (found.feasible and np.any(alone)):
-        return np.zeros(size)
+        return np.zeros(size), None
+    if not goal.limits_power:
+        program.adopt(quadratic)
     r = found.point.response  # pyright: ignore[reportAttributeAccessIssue]
     u = r.force + port.ports.damping * r.rate + port.ports.stiffness * r.stroke
     keep = np.ones((len(port.ports), len(u)), bool)
     keep[:, 0] = port.mean
-    return u.T[keep] / program.force_scale
+    return u.T[keep] / program.force_scale, found.multiplier
 
 
 def _bodies(how: Formulation, reduced: Reduced, found: Solved) -> np.ndarray:

@@ -6,6 +6,7 @@ rate v and force F of every element, and how they change with the unknowns z.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,9 +33,24 @@ def harmonics_of(coefficients: np.ndarray) -> int:
 
 
 def values_at(omega: float, times: np.ndarray, harmonics: int) -> np.ndarray:
-    """Rows (times, 2N + 1) that turn coefficients into values."""
+    """Rows (times, 2N + 1) that turn coefficients into values; not to be written to."""
+    return _values_at(omega, times.tobytes(), harmonics)
+
+
+@functools.lru_cache(maxsize=16)
+def _values_at(omega: float, raw: bytes, harmonics: int) -> np.ndarray:
+    times = np.frombuffer(raw)
     phase = np.outer(times, omega * np.arange(1, harmonics + 1))
     return np.concatenate([np.ones((len(times), 1)), np.cos(phase), np.sin(phase)], axis=1)
+
+
+def times_series(x: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """x @ change, quickly where every unknown is one of the coefficients itself."""
+    if np.count_nonzero(change) == change.shape[1]:
+        place = change.argmax(axis=0)
+        if (change[place, np.arange(change.shape[1])] == 1.0).all():
+            return x[:, place]
+    return x @ change
 
 
 def rate_of(omega: float, coefficients: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.in_scalars import Prepared
 
 SIZE = 0.3  # m, rad, m/s, rad/s: displacements and velocities tried
 TOLERANCE = 1e-7  # of the forces there
@@ -42,6 +43,27 @@ def _leftover(how: Formulation) -> Any:
     return in_numpy(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
 
 
+def may_be_linear(model: Model, how: Formulation) -> bool:
+    """Has the model nothing by which it is not linear for sure?"""
+    if inner_at_rest(model).elements or any(g.uses_sea for g in model.forces.groups):
+        return False
+    return not (how.rows(model) and how.keeps_rows)
+
+
+def is_affine(scalars: Prepared) -> bool:
+    """Are all results sums of the unknowns, but for parts that nobody sees?"""
+    count, size = scalars.count, len(scalars.programs.unknown)
+    w = SIZE * np.random.default_rng(5).standard_normal((count, size))
+    there = scalars.values(w)
+    here, slopes = scalars.slopes(np.zeros_like(w))
+    for a, b, slope in zip(there, here, slopes, strict=True):
+        change = np.einsum("j...w,jw->j...", slope, w)
+        size = max(float(np.abs(change).max(initial=0.0)), 1e-3)
+        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * size:
+            return False
+    return True
+
+
 def is_linear(model: Model, how: Formulation, rest: State) -> bool:
     """Are forces, inertia and directions of motion those of the linearised model?
 
@@ -50,9 +72,7 @@ def is_linear(model: Model, how: Formulation, rest: State) -> bool:
         how: formulation.
         rest: its state of rest.
     """
-    if inner_at_rest(model).elements or any(g.uses_sea for g in model.forces.groups):
-        return False
-    if how.rows(model) and how.keeps_rows:
+    if not may_be_linear(model, how):
         return False
     n = rest.s.shape[0]
     rng = np.random.default_rng(5)

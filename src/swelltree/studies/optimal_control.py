@@ -8,6 +8,7 @@ quadratic programming on the periodic equations of motion.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from swelltree.model.signals import Constant
 from swelltree.solvers.fourier import from_complex, to_complex
 from swelltree.solvers.sequential import Optimum, minimise
 from swelltree.solvers.threads import one_thread
+from swelltree.spatial.remembered import Remembered
 from swelltree.studies.control_goal import ControlProgram, Goal
 from swelltree.studies.control_limits import read_limits, why_not, with_own
 from swelltree.studies.control_linear import (
@@ -35,9 +37,9 @@ from swelltree.studies.control_linear import (
 )
 from swelltree.studies.control_machines import freed, own_limits
 from swelltree.studies.control_passive import best_damper
-from swelltree.studies.control_ports import find_ports, with_signals
+from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.control_series import Response
-from swelltree.studies.linear_or_not import is_linear
+from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear
 from swelltree.studies.periodic_set_up import period_of
 from swelltree.studies.rao import linear_system
 from swelltree.studies.simulate import realised
@@ -46,6 +48,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 METHODS = ("auto", "linear", "nonlinear")
 HARMONICS = 15  # of a regular wave, when nothing is said
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
+KNOWN = Remembered()  # what depends on the model alone
 HIGHER = 3  # times the highest component of a sea: limits give the force corners
 
 
@@ -172,18 +175,30 @@ def optimal_control(
         compare,
     )
     cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
-    linear = linear_system(free, how)
-    if method == "auto":
-        method = "linear" if is_linear(_still(free), how, linear["state"]) else "nonlinear"
-    port: Port | None = None
+    known = KNOWN.about((free, None if free.hydro is None else free.hydro.table))
+    linear = recalled(known, (how, "linear"), lambda: linear_system(free, how))
     results = []
     with one_thread():
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
             count = _harmonics(waves, length, harmonics)
-            if port is None or port.harmonics != count or port.omega != 2 * np.pi / length:
-                port = look_in(free, how, ports, length, count, radiation, linear)
+            if method == "auto":
+                plain = recalled(
+                    known,
+                    (how, "is linear"),
+                    lambda waves=waves, length=length, count=count: _looks_linear(
+                        free, how, ports, linear, (waves, length, count, nodes, radiation)
+                    ),
+                )
+                method = "linear" if plain else "nonlinear"
+            port = recalled(
+                known,
+                (how, ports.names, length, count, radiation),
+                lambda length=length, count=count: look_in(
+                    free, how, ports, length, count, radiation, linear
+                ),
+            )
             if method == "linear":
                 answer, bound = _linear(free, port, waves, asked)
             else:
@@ -198,6 +213,33 @@ def optimal_control(
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)
+
+
+def recalled(known: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """What was made before under this key, or made now."""
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
+def _looks_linear(
+    model: Model, how: Formulation, ports: Ports, linear: dict[str, Any], period: Any
+) -> bool:
+    """Is the model linear? Asked of the equations that the nonlinear search would need."""
+    if not may_be_linear(_still(model), how):
+        return False
+    if model.lines is None and period[2] >= 1:
+        from swelltree.studies.control_nodes import driven_node
+        from swelltree.studies.periodic_nodes import scalars_of
+        from swelltree.studies.periodic_set_up import set_up
+
+        own = set_up(model, how, *period)
+        size = 3 * linear["state"].s.shape[0] + len(ports)
+        some = np.asarray(own.basis.time)[:3]
+        scalars = scalars_of(driven_node, how, ports.place).at(own.bare(), some, size)
+        if scalars is not None:
+            return is_affine(scalars)
+    return is_linear(_still(model), how, linear["state"])
 
 
 def _still(model: Model) -> Model:
@@ -280,7 +322,9 @@ def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
     )
 
 
-def best_of_starts(program: ControlProgram, z: np.ndarray, asked: Asked) -> Optimum:
+def best_of_starts(
+    program: ControlProgram, z: np.ndarray, asked: Asked, multiplier: np.ndarray | None = None
+) -> Optimum:
     """The best optimum of several starts; the first from z, the others scattered around it."""
     if program.goal.efficiency < 1.0 or program.goal.limits_power:
         # the change from generating to motoring is sharpened in steps
@@ -288,8 +332,11 @@ def best_of_starts(program: ControlProgram, z: np.ndarray, asked: Asked) -> Opti
         for width in SHARPER:
             program.loosen(max(width, rounded), max(width, give))
             z = minimise(program, z, tol=1e-4, max_iterations=20).z
+            multiplier = None
         program.loosen(rounded, give)
-    found = minimise(program, z, tol=asked.tol, max_iterations=asked.max_iterations)
+    found = minimise(
+        program, z, tol=asked.tol, max_iterations=asked.max_iterations, multiplier=multiplier
+    )
     if program.convex:
         return found
     rng = np.random.default_rng(11)

@@ -23,10 +23,13 @@ from swelltree.formulations import Formulation
 from swelltree.solvers.fourier import at_nodes, to_coefficients
 from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import in_numpy, staged
+from swelltree.spatial.in_scalars import InScalars, Prepared
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic_problem import Period, node, sizes
+from swelltree.studies.periodic_series import Steady, series_slope
 
 TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
+FEW = 6  # unknowns of a node up to which they are taken one by one
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
@@ -45,6 +48,12 @@ def traced(function: Any, *static: Any) -> Any:
         return function(*static, period, t, w)
 
     return staged(one)
+
+
+@functools.lru_cache(maxsize=32)
+def scalars_of(function: Any, *static: Any) -> InScalars:
+    """The same written out number by number, for small models."""
+    return InScalars(traced(function, *static))
 
 
 @functools.lru_cache(maxsize=32)
@@ -101,6 +110,7 @@ class Nodes:
         self.n = period.rest.s.shape[0]
         self.pinned = np.asarray(period.pinned)
         self.unbalanced = np.asarray(period.unbalanced)
+        self.steady = Steady()
         self.evaluations = 0
 
     @property
@@ -109,6 +119,16 @@ class Nodes:
         return self.basis.value, self.basis.rate, self.basis.second
 
     # --- programs, which further inputs extend ---------------------------------------------
+    @functools.cached_property
+    def scalars(self) -> Prepared | None:
+        """All three programs number by number, where the model is small enough."""
+        return scalars_of(at_node, self.how).at(self.bare, self.time, 3 * self.u)
+
+    def prepare(self) -> None:
+        """Compute what does not depend on the motion."""
+        if self.scalars is not None:
+            self.scalars.values(np.zeros((self.count, len(self.scalars.programs.unknown))))
+
     def values_program(self) -> Any:
         """(period, t, w) -> values."""
         return values_of(at_node, self.how)
@@ -134,14 +154,20 @@ class Nodes:
 
     def at(self, w: np.ndarray) -> tuple[Values, np.ndarray]:
         """Values at the nodes and the memory force there."""
-        values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
         self.evaluations += 1
+        if self.scalars is not None:
+            values = self.scalars.values(w)
+        else:
+            values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
         return values, self.held(values)
 
     def with_slopes(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
         """Values, slopes and the memory force."""
-        values, slopes = in_chunks(self.slopes_program(), w.shape[1], self.bare, self.time, w)
         self.evaluations += 1
+        if self.scalars is not None:
+            values, slopes = self.scalars.slopes(w)
+        else:
+            values, slopes = in_chunks(self.slopes_program(), w.shape[1], self.bare, self.time, w)
         return values, slopes, self.held(values)
 
     def held(self, values: Values) -> np.ndarray:
@@ -168,6 +194,8 @@ class Nodes:
     # --- derivatives ---------------------------------------------------------------------
     def node_slopes(self, slopes: Values, mu: np.ndarray) -> np.ndarray:
         """Slopes of the residual at nodes with the memory force held, (nodes, u, w)."""
+        if not self.steady.any(slopes[2]):
+            return slopes[0]
         out = np.array(slopes[0])
         out[:, : self.n] -= np.einsum("jbnw,jb->jnw", slopes[2], mu)
         return out
@@ -175,23 +203,51 @@ class Nodes:
     def jacobian(self, values: Values, slopes: Values, mu: np.ndarray) -> np.ndarray:
         """Of the residual coefficients in Y, (c u, c u)."""
         u, c = self.u, self.c
-        rho, V, P, B = self.node_slopes(slopes, mu), slopes[1], values[2], self.B
-        # node residual per coefficient: (nodes, u, c, u)
-        at: Any = sum(
-            rho[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(3)
-        )
-        if self.remembers:
-            moved: Any = sum(
-                V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
+        rho, V, P = self.node_slopes(slopes, mu), slopes[1], values[2]
+        if u <= FEW:
+            J = np.zeros((u, u, c, c))
+            for e, f in np.ndindex(u, u):
+                J[e, f] = series_slope(self.basis, rho[:, e, f : 3 * u : u])
+        else:
+            # node residual per coefficient: (nodes, u, c, u)
+            at: Any = sum(
+                rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
             )
-            # by matrix products over bodies, then over nodes
-            back = self.convolved(moved.reshape(*moved.shape[:2], c * u))
-            at[:, : self.n] += (np.swapaxes(P, 1, 2) @ back).reshape(self.count, self.n, c, u)
-        J = np.tensordot(self.basis.project, at, 1)  # (c, u, c, u)
+            J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)
+        if self.remembers:
+            if self.steady.all(V) and self.steady.all(P):
+                J[: self.n] += self._memory_slope(P[0], V[0])
+            else:
+                J[: self.n] += self._moving_memory_slope(P, V)
         for d, e in zip(self.pinned, self.unbalanced, strict=True):
-            J[0] -= np.einsum("a,bcd,b->acd", e, J[0], e)
-            J[0, :, 0, :] += np.outer(e, d)
-        return J.reshape(c * u, c * u)
+            # the mean equations
+            J[:, :, 0] -= np.einsum("a,bfc,b->afc", e, J[:, :, 0], e)
+            J[:, :, 0, 0] += np.outer(e, d)
+        return J.transpose(2, 0, 3, 1).reshape(c * u, c * u)
+
+    def _memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Memory of directions that do not move, harmonic by harmonic, (n, u, c, c)."""
+        u, N = self.u, self.basis.harmonics
+        k = np.arange(N + 1)
+        rates = V[:, :u] + 1j * self.omega * k[:, None, None] * V[:, u : 2 * u]
+        Z: Any = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
+        out = np.zeros((*Z.shape[:2], self.c, self.c))
+        cos, sin = k[1:], k[1:] + N
+        out[..., k, k] = Z.real
+        out[..., sin, sin] = Z.real[..., 1:]
+        out[..., cos, sin], out[..., sin, cos] = Z.imag[..., 1:], -Z.imag[..., 1:]
+        return out
+
+    def _moving_memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+        u, c, B = self.u, self.c, self.B
+        moved: Any = sum(
+            V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
+        )
+        # by matrix products over bodies, then over nodes
+        back = self.convolved(moved.reshape(*moved.shape[:2], c * u))
+        at = np.swapaxes(P, 1, 2) @ back
+        J = np.tensordot(self.basis.project, at, 1)  # (c, n, c u)
+        return J.reshape(c, self.n, c, u).transpose(1, 3, 0, 2)
 
     def along(self, values: Values, slopes: Values, rho: np.ndarray, D: np.ndarray) -> np.ndarray:
         """Change of the residual coefficients along D (c, u), without evaluating anything."""

@@ -20,7 +20,7 @@ from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
-from swelltree.studies.periodic_nodes import Nodes, at_node, traced
+from swelltree.studies.periodic_nodes import Nodes, at_node, scalars_of, traced
 from swelltree.studies.periodic_problem import Period, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
@@ -56,6 +56,17 @@ def _linearised(how: Formulation) -> Any:
     return in_numpy(linear)
 
 
+def at_rest(how: Formulation, period: Period) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the residual in w = (y, y', y'') in still water, and P."""
+    still = scaled(period, 0.0).bare()
+    size = 3 * sum(sizes(how, period))
+    scalars = scalars_of(at_node, how).at(still, np.zeros(1), size)
+    if scalars is None:
+        return _linearised(how)(still)
+    values, slopes = scalars.slopes(np.zeros((1, size)))
+    return slopes[0][0], values[2][0]
+
+
 def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions that nothing holds in the mean, and the equations that are then missing."""
     # rows and columns scaled, so that metres, radians and newtons compare
@@ -81,7 +92,7 @@ def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> n
 
 def with_impedance(how: Formulation, period: Period) -> Period:
     """The period with the inverse of its linear impedance, and its pins."""
-    slopes, P = _linearised(how)(scaled(period, 0.0).bare())
+    slopes, P = at_rest(how, period)
     u, n = len(slopes), period.rest.s.shape[0]
     R0, R1, R2 = (slopes[:, k * u : (k + 1) * u] for k in range(3))
     directions, equations = pins(R0)
@@ -156,7 +167,7 @@ def newton(
         period = with_impedance(how, period)
     else:
         # the slopes at rest tell what nothing holds
-        slopes, _ = _linearised(how)(scaled(period, 0.0).bare())
+        slopes, _ = at_rest(how, period)
         directions, equations = pins(slopes[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)
     found = _newton(how, period, Y, tol, max_iterations)

@@ -33,7 +33,8 @@ from swelltree.model.model import Model
 from swelltree.model.sea_state import interpolated
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.in_numpy import in_numpy
+from swelltree.spatial.in_numpy import Staged, in_numpy, staged
+from swelltree.spatial.in_scalars import InScalars
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
@@ -44,50 +45,69 @@ RADIATION = ("data", "state_space")
 
 
 @functools.lru_cache(maxsize=32)
-def _linearised(formulation: Formulation) -> Any:
-    """Program that linearises everything but radiation memory and waves."""
+def _balance(formulation: Formulation) -> Staged:
+    """Forces, strokes and inertia at w = (step from rest, velocities), traced once."""
 
-    def linear(model: Model, state: State, lam: Array) -> dict[str, Array]:
-        t = jnp.zeros(())
-        inner = inner_at_rest(model)
-        zero = jnp.zeros_like(state.s)
-        group = pto_group(model)
-
-        def force(step: Array, s: Array) -> Array:
-            moved = formulation.retract(model, state, step)
-            here = State(moved.q, s, moved.chart)
-            kin = formulation.kinematics(model, t, here)
-            tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
-            tau = tau - formulation.bias(model, kin)
-            if kin.rows is not None and formulation.keeps_rows:
-                tau = tau + formulation.constraint(kin)[1].T @ lam
-            return tau
-
-        def watched(step: Array) -> tuple[Array, Array, Array]:
-            moved = formulation.retract(model, state, step)
-            motion = formulation.kinematics(model, t, moved).motion
-            strokes = pto_strokes(model, motion)[0] if group is not None else jnp.zeros(0)
-            return motion.coordinate, lengths(model.forces.springs, motion)[0], strokes
-
-        kin = formulation.kinematics(model, t, state)
-        K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
-        to_coordinate, to_length, to_stroke = jax.jacfwd(watched)(zero)
-        dry = model.replace(added_mass=None)
+    def balance(rest: tuple[Model, State, Array], t: Array, w: Array) -> dict[str, Array]:
+        model, state, lam = rest
+        n = w.shape[0] // 2
+        moved = formulation.retract(model, state, w[:n])
+        kin = formulation.kinematics(model, t, State(moved.q, w[n:], moved.chart))
+        wrench = total_loads(model, t, kin.motion, inner_at_rest(model)).wrench
+        tau = formulation.project(model, kin, wrench) - formulation.bias(model, kin)
         out = {
-            "stiffness": -K,
-            "damping": -C,
-            "mass": formulation.mass(dry, formulation.kinematics(dry, t, state)),
+            "mass": formulation.mass(model.replace(added_mass=None), kin),
             "P": kin.P,
-            "coordinate": to_coordinate,
-            "length": to_length,
-            "stroke": to_stroke,
             "pto_damping": pto_slopes(model, t, kin.motion),
+            "coordinate": kin.motion.coordinate,
+            "length": lengths(model.forces.springs, kin.motion)[0],
         }
+        machines = pto_group(model) is not None
+        out["stroke"] = pto_strokes(model, kin.motion)[0] if machines else jnp.zeros(0)
         if kin.rows is not None and formulation.keeps_rows:
             out["rows"] = formulation.constraint(kin)[1]
-        return out
+            tau = tau + out["rows"].T @ lam
+        return out | {"force": tau}
 
-    return in_numpy(linear)
+    return staged(balance)
+
+
+@functools.lru_cache(maxsize=32)
+def _in_scalars(formulation: Formulation) -> InScalars:
+    return InScalars(_balance(formulation))
+
+
+@functools.lru_cache(maxsize=32)
+def _in_arrays(formulation: Formulation) -> Any:
+    """Program for values and slopes at rest, where they are too many for single numbers."""
+
+    def both(rest: Any, zero: Array) -> Any:
+        def values(w: Array) -> Any:
+            out = _balance(formulation)(rest, jnp.zeros(()), w)
+            return out, out
+
+        return jax.jacfwd(values, has_aux=True)(zero)
+
+    return in_numpy(both)
+
+
+def _linearised(
+    formulation: Formulation, model: Model, state: State, lam: Array
+) -> dict[str, np.ndarray]:
+    """Everything but radiation memory and waves, linearised at rest."""
+    rest, n = (model, state, lam), state.s.shape[0]
+    zero = np.zeros(2 * n)
+    scalars = _in_scalars(formulation).at(rest, np.zeros(1), 2 * n)
+    found: Any = None
+    if scalars is not None:
+        values, slopes = scalars.slopes(zero[None])
+        if all(np.isfinite(x).all() for x in (*values, *slopes)):
+            tree = _balance(formulation).closed(rest, np.zeros(()), zero)[1]
+            found = [jax.tree.unflatten(tree, [y[0] for y in x]) for x in (slopes, values)]
+    slope, value = _in_arrays(formulation)(rest, zero) if found is None else found
+    out = {name: value[name] for name in ("mass", "P", "pto_damping", "rows") if name in value}
+    out |= {name: slope[name][:, :n] for name in ("coordinate", "length", "stroke")}
+    return out | {"stiffness": -slope["force"][:, :n], "damping": -slope["force"][:, n:]}
 
 
 def linear_system(
@@ -110,14 +130,14 @@ def linear_system(
         still = without_table(model.replace(hydro=hydro))
     state, lam, _, _ = find_rest(still, how, start)
     n = state.s.shape[0]
-    parts = {name: np.asarray(x) for name, x in _linearised(how)(still, state, lam).items()}
+    parts = _linearised(how, still, state, lam)
     pieces = []
     if not drag:
         # drag keeps what depends on the pose; what depends on velocity comes from its pieces
         pieces = drag_pieces(still, how.kinematics(still, jnp.zeros(()), state).motion)
         groups = tuple(group.without_drag() for group in still.forces.groups)
         smooth = still.replace(forces=replace(still.forces, groups=groups))
-        parts["damping"] = np.asarray(_linearised(how)(smooth, state, lam)["damping"])
+        parts["damping"] = _linearised(how, smooth, state, lam)["damping"]
     Z = np.eye(n)
     if "rows" in parts and parts["rows"].size:
         _, size, Vt = np.linalg.svd(parts["rows"])
