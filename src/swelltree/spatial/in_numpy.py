@@ -206,7 +206,10 @@ def written(jaxpr: Any, consts: Any, arguments: list[Ref], writer: Writer) -> li
         if inner is not None:
             found = written(inner.jaxpr, inner.consts, refs, writer)
         elif name in rules:
-            found = rules[name](writer, eqn, *refs)
+            try:
+                found = rules[name](writer, eqn, *refs)
+            except KeyError as error:  # another version of JAX describes it by other words
+                raise NotKnownError(f"{name} without {error}") from error
             found = found if isinstance(found, list) else [found]
         else:
             raise NotKnownError(name)
