@@ -100,7 +100,7 @@ def program(form, steps):
 
 
 def line_form(model, **more):
-    return replace(form_of(model, "lagrange"), tolerance=1e-9, **more)
+    return replace(form_of(model, "lagrange"), **more)
 
 
 def placed(model, form, q=None, y=None, **more):

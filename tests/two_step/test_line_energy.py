@@ -42,8 +42,7 @@ def test_kicked_mass_on_two_lines_in_vacuum_gains_no_energy(law):
         for k, A in enumerate(anchors)
     ]
     model = led_lines(lines, junctions=[knot])
-    form = line_form(model)
-    form = replace(form, tolerance=5e-14)
+    form = line_form(model, tolerance=5e-14)
     q = np.stack([straight(A, knot.position, 8) for A in anchors])
     start = placed(model, form, q, [knot.position])
     E0 = 0.5 * mass * np.sum(kick**2)
