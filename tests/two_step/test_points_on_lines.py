@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import jax
 import numpy as np
 import pytest
 
@@ -28,19 +29,13 @@ def swing_on(h, pieces, x):
 
     def once(model, setup, walk):
         run = stepped(model, h, 1, walk)
-        return run.walk, _first(run.samples)
+        return run.walk, jax.tree.map(lambda x: x[0], run.samples)
 
     walk = begun(once, MODEL, setup, walk)
     for _ in range(pieces):
         runs.append(stepped(MODEL, h, 50, walk))
         walk = runs[-1].walk
     return runs
-
-
-def _first(samples):
-    import jax
-
-    return jax.tree.map(lambda x: x[0], samples)
 
 
 def places(run):
