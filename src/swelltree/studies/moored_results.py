@@ -28,7 +28,7 @@ from swelltree.spatial.products import compact
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.line_channels import line_channels
 from swelltree.two_step.run import empty_samples
-from swelltree.two_step.step import Sample
+from swelltree.two_step.samples import Sample
 from swelltree.two_step.walk import Form
 
 
@@ -110,7 +110,7 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
     """Bodies, points and forces of line ends and contacts."""
     found = []
     if sample.lines is not None and lines.arrays is not None:
-        force = sample.lines.end_force.reshape(-1, 3)
+        force = sample.lines.report.end_force.reshape(-1, 3)
         found.append((lines.end_body, lines.end_point, force))
     if lines.tie_body:
         found.append((lines.tie_body, lines.tie_point, -sample.tie))

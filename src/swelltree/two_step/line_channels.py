@@ -9,7 +9,7 @@ from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
-from swelltree.two_step.step import Sample
+from swelltree.two_step.samples import Sample
 
 ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 
@@ -23,14 +23,14 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     used = jnp.arange(arrays.n) >= arrays.first[:, None]
     length = jnp.where(used, arrays.rest_length, 0.0)
     # what lies on the seabed at the anchor does not pull it down
-    at_A = now.end_force[:, 0]
+    at_A = seen.end_force[:, 0]
     if lines.bed is not None:
         place = now.q[:, 0]
         normal, offset = bed_plane(lines.bed, place)
         lies = dot(normal, place) - offset < ON_BED * jnp.abs(place[:, 2])
         up = jnp.where(lies, jnp.maximum(at_A[:, 2], 0.0), at_A[:, 2])
         at_A = jnp.concatenate([at_A[:, :2], up[:, None]], -1)
-    at_B = _size(now.end_force[:, 1])
+    at_B = _size(seen.end_force[:, 1])
     if lines.tie_line:  # ends that can be released
         own = np.array(lines.tie_line)
         at_B = at_B.at[own].set(_size(sample.tie))
