@@ -162,8 +162,8 @@ def without_waves(model: Model) -> Model:
     waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
     lines = model.lines
     if lines is not None:
-        held = np.full(lines.release_time.shape, np.inf)
-        lines = replace(lines, release_time=held, release_tension=held)
+        never = np.full(lines.tie_end.shape, np.inf)
+        lines = replace(lines, tie_begin=never, tie_end=never, tie_tension=never)
     return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves), lines=lines)
 
 

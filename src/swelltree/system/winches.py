@@ -106,8 +106,8 @@ class Winch(Description):
         control: `ConstantTension` or `HeaveCompensation`; none by default.
         max_speed: limit of the speed [m/s].
         time_constant: lag of the drive [s]; the rope follows at once if zero.
-        drum: longest unstretched length of line that can be out [m]; the line's own length and
-            what operations pay out if not given.
+        drum: longest unstretched length of line that can be out [m]; the line's own length,
+            what operations pay out and one segment more if not given.
         min_length: shortest unstretched length out [m]; one segment if not given.
         stopping_time: before the end of the drum and the shortest length the speed is at most the
             length left over this time [s].
