@@ -304,6 +304,7 @@ def after_step(
     state: WinchState,
     tip: tuple[Array, Array],
     tension: Array,
+    most: Array,
 ) -> WinchState:
     """States after a step of fixed length, with the rope speed during it.
 
@@ -314,6 +315,7 @@ def after_step(
         state: before it.
         tip: upward velocity of the measured points half a step ago and half a step ahead [m/s].
         tension: of the line at the winch (winch,) [N].
+        most: speed that the step can carry (winch,) [m/s].
     """
     xp = namespace(tip[0], tip[1], tension, state.length, h)
 
@@ -325,7 +327,7 @@ def after_step(
     heave = followed(winches.heave_lag, state.heave, 0.5 * (tip[0] + tip[1]), tip[1])
     wanted = demand(winches, t, tension, heave, state.stroke)
     speed = followed(winches.time_constant, state.speed, wanted, wanted)
-    speed = within_stops(winches, speed, state.length)
+    speed = xp.clip(within_stops(winches, speed, state.length), -most, most)
     moves = xp.where(h > 0.0, 1.0, 0.0)
     return WinchState(
         length=state.length + h * speed,

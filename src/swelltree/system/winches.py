@@ -75,7 +75,7 @@ CONTROL_TYPES: dict[str, Any] = {cls.type: cls for cls in (ConstantTension, Heav
 def _as_control(value: Any) -> Any:
     if isinstance(value, dict):
         kind = value.get("type")
-        if kind not in CONTROL_TYPES:
+        if not isinstance(kind, str) or kind not in CONTROL_TYPES:
             raise ValueError(
                 f"has type {shown(kind)}, which is no winch control.{suggest(kind, CONTROL_TYPES)} "
                 f"The types are {listed(CONTROL_TYPES)}."

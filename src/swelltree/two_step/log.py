@@ -11,7 +11,7 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.walk import LOG, Log
 
-SPLIT, MERGE, DRUM, SHORTEST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 8))
+SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 9))
 
 
 def empty_log(model: Model) -> Log | None:
@@ -43,13 +43,14 @@ def told(model: Model, log: Log | None) -> list[str]:
         MERGE: "winch '{name}' has one segment less, {value:.6g} m out",
         DRUM: "winch '{name}' stands at the end of its drum, {value:.6g} m out",
         SHORTEST: "winch '{name}' stands at its shortest length, {value:.6g} m out",
+        FAST: "winch '{name}' runs at {value:.3g} m/s, the most that the step can carry",
         CAUGHT: "end B of line '{name}' is caught from {value:.3g} m",
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
     found = []
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
-        own = kind in (SPLIT, MERGE, DRUM, SHORTEST)
+        own = kind <= FAST
         k = int(item)
         name = winches[k] if own else lines.lines[lines.tie_line[k]]
         found.append(f"{t:.6g} s: " + texts[kind].format(name=name, value=value))

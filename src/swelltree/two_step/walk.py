@@ -37,7 +37,7 @@ class WinchWalk:
     state: WinchState
     tip: Array  # m/s, upward velocity of measured points one half step earlier
     tension: Array  # N, at the winch in the last step
-    standing: Array  # 1 at the end of the drum, -1 at the shortest length, else 0
+    standing: Array  # 1 at the end of the drum, -1 at the shortest length, 2 as fast as can be
     work: Array  # J, done on the line so far
     brought: Array  # J, kinetic and potential energy of rope that came in
     lost: Array  # J, energy that splitting and merging took

@@ -15,6 +15,8 @@ from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.walk import Setup, Walk, WinchWalk
 
+CARRY = 0.4  # of a segment: the most that a winch may move in one step
+
 
 def winches_of(model: Model) -> Winches | None:
     """The winches of dynamic lines, None where there are none."""
@@ -87,7 +89,8 @@ def next_state(model: Model, setup: Setup, walk: Walk) -> WinchState | None:
     # half a step ahead the tip goes on as it did
     ahead = 2.0 * tip - w.tip
     h = setup.ahead * setup.winding
-    return after_step(winches, walk.t + 0.5 * h, h, w.state, (tip, ahead), w.tension)
+    most = CARRY * winches.segment / setup.h
+    return after_step(winches, walk.t + 0.5 * h, h, w.state, (tip, ahead), w.tension, most)
 
 
 def change_of_rest(model: Model, setup: Setup, state: Any) -> Array:

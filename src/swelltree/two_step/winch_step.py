@@ -14,10 +14,10 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.instant import Step
 from swelltree.two_step.line_report import LineReport
 from swelltree.two_step.line_rows import drag
-from swelltree.two_step.log import DRUM, MERGE, SHORTEST, SPLIT, noted
+from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
 from swelltree.two_step.regrid import Grid, regridded, sums
 from swelltree.two_step.walk import LineWalk, Log, WinchWalk
-from swelltree.two_step.winch_rest import change_of_rest, tip_velocity, winches_of
+from swelltree.two_step.winch_rest import CARRY, change_of_rest, tip_velocity, winches_of
 
 
 @pytree()
@@ -78,7 +78,10 @@ def finished_winches(
     g = -model.gravity[2]
     old_sums, new_sums = (sums(arrays, x, state.speed, g, setup.h) for x in (grid, new))
     standing = at_stop(winches, walk.t, state, tension)
-    reached = (standing != 0.0) & (w.standing == 0.0) & (setup.ahead > 0.0)
+    most = CARRY * winches.segment / setup.h
+    full = jnp.abs(state.speed) >= most * (1.0 - 1e-12)
+    standing = jnp.where(full, 2.0 * jnp.sign(state.speed), standing)
+    reached = (standing != 0.0) & (w.standing == 0.0) & (setup.ahead * setup.winding > 0.0)
     moved = lambda rows, x: rows.at[own].set(x)  # noqa: E731
     after = WinchWalk(
         first=moved(w.first, new.first),
@@ -97,8 +100,9 @@ def finished_winches(
     for k in range(winches.count):
         what = jnp.where(kind[k] > 0, SPLIT, MERGE)
         log = noted(log, kind[k] != 0, walk.t + setup.h, what, k, state.length[k])
-        what = jnp.where(standing[k] > 0, DRUM, SHORTEST)
-        log = noted(log, reached[k], walk.t + setup.h, what, k, state.length[k])
+        what = jnp.where(full[k], FAST, jnp.where(standing[k] > 0, DRUM, SHORTEST))
+        value = jnp.where(full[k], most[k], state.length[k])
+        log = noted(log, reached[k], walk.t + setup.h, what, k, value)
     lines = replace(
         lines,
         q=moved(lines.q, new.q),
