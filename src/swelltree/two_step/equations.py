@@ -156,8 +156,9 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
         damping = bed.damping / bed.stiffness
         gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
     else:
-        # four corners of a box share its weight in one way only if each gives by a trifle
-        gap = gap + GIVES * nu * setup.contact_scale
+        # four corners of a box share its weight in one way only if each gives by a trifle, in the
+        # long steps of statics too
+        gap = gap + GIVES * nu * setup.contact_scale * jnp.minimum(1.0, 1.0 / setup.h**2)
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
     if bed.rough:
