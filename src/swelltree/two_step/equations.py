@@ -8,6 +8,7 @@ from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.model.tree import moved_positions
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
+from swelltree.spatial.products import product, transpose_apply
 from swelltree.spatial.vectors import dot, matmul, transpose
 from swelltree.two_step.attached import booked, held_points
 from swelltree.two_step.balance import inertia_balance, weight_correction
@@ -100,19 +101,19 @@ def equations(
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
             on_bodies, _ = booked(lines.tie_body, none, step.walk.tie_point, three, y, tie)
-            hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
-            r, knots = r + on_bodies, knots - hits.T @ tie
+            hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
+            r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)
     r = r.reshape(-1)
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
     if form.rows:
         spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
-        r = r - lam @ spread.reshape(len(form.rows), -1)
+        r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
         closing = row_residual(model, form.rows, three, walk.angles, step.now.next_drives)
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
-        r = P.T @ r
+        r = transpose_apply(P, r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     way = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
