@@ -14,6 +14,7 @@ from swelltree.two_step.winch_rest import CARRY, winches_of
 
 SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
 SAMPLES = 2001
+UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
 
 
 def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
@@ -75,11 +76,13 @@ def _sentences(model: Model, result: Any) -> list[str]:
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
     resting = _resting(model, result)
-    for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
-        slack = np.asarray(result["line_slack"])[:, k].astype(bool)
-        used = np.asarray(result["line_position"])[:, k]
-        used = np.linalg.norm(np.diff(used, axis=1), axis=-1) > 0.0
-        loose = (slack | ~used).all(axis=1) & ~resting[:, k]
+    for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
+        nodes = np.asarray(result["line_position"])[:, k]
+        way = nodes[:, -1] - nodes[:, 0]
+        length = np.asarray(result["winch_length"])[:, w]
+        # mooring lines sag; hoisting lines hang down
+        hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
+        loose = hangs & (np.linalg.norm(way, axis=1) < SHORT * length) & ~resting[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
                 f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
