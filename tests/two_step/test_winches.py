@@ -24,6 +24,18 @@ def test_step_that_is_not_given_carries_the_winch():
     assert longest_step(hoist(), times) > 1e9
 
 
+def test_load_lighter_than_water_is_told_before_the_run():
+    from swelltree.studies.winch_findings import tell_of_light_loads
+
+    load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -9), displaced_volume=2.0)
+    rope = sw.LineType("rope", 0.03, 4.0, EA=4e7)
+    line = sw.Line("hoist", sw.WORLD.at(0, 0, 10), load, 20.0, rope, segments=4)
+    joints = [sw.Free("free", sw.WORLD, load)]
+    system = sw.System("light", [load], joints, lines=[line], winches=[sw.Winch("w", line)])
+    with pytest.warns(sw.SwelltreeWarning, match="'load' of 1000 kg displaces 2050 kg of water"):
+        tell_of_light_loads(sw.compile(system))
+
+
 @slow
 def test_winch_stands_at_the_end_of_its_drum_and_says_so():
     run = sw.simulate(hoist(speed=1.0, drum=22.0), duration=6.0, output_step=0.1, step=0.05)

@@ -20,6 +20,7 @@ from swelltree.spatial.engine import jax
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
+    tell_of_light_loads,
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
@@ -337,6 +338,7 @@ def simulate_moored(
     from swelltree.studies.moored_results import to_result, warm_observer
 
     refuse_what_jumps(model)
+    tell_of_light_loads(model)
     chunk = min(chunk, len(times))
     how = plan(model, formulation, solver, step, times, waves, chunk, atol)
     blank = at_rest(model, how.form)

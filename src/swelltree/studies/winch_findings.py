@@ -59,6 +59,27 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
             )
 
 
+def tell_of_light_loads(model: Model) -> None:
+    """A warning before a run: loads lighter than the water they displace."""
+    winches = winches_of(model)
+    if winches is None:
+        return
+    ends = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, 1]
+    for name, k in zip(winches.names, winches.line, strict=True):
+        body = int(ends[k])
+        if body >= model.layout.n_bodies:
+            continue
+        mass = float(np.asarray(model.bodies.mass)[body])
+        lift = float(np.asarray(model.bodies.volume)[body] * model.rho)
+        if lift > mass:
+            warnings.warn(
+                f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg displaces "
+                f"{lift:.4g} kg of water, so it rises and its line goes slack. Give more mass.",
+                SwelltreeWarning,
+                stacklevel=4,
+            )
+
+
 def tell_of_winches(model: Model, result: Any) -> None:
     """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
     for text in _sentences(model, result):
@@ -82,7 +103,8 @@ def _sentences(model: Model, result: Any) -> list[str]:
         length = np.asarray(result["winch_length"])[:, w]
         # mooring lines sag; hoisting lines hang down
         hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
-        loose = hangs & (np.linalg.norm(way, axis=1) < SHORT * length) & ~resting[:, k]
+        straight = np.linalg.norm(way, axis=1) >= SHORT * length
+        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~resting[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
                 f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
