@@ -73,8 +73,9 @@ def tell_of_light_loads(model: Model) -> None:
         lift = float(np.asarray(model.bodies.volume)[body] * model.rho)
         if lift > mass:
             warnings.warn(
-                f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg displaces "
-                f"{lift:.4g} kg of water, so it rises and its line goes slack. Give more mass.",
+                f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg "
+                f"displaces {lift:.4g} kg of water, so it rises and its line goes slack. "
+                "Give more mass.",
                 SwelltreeWarning,
                 stacklevel=4,
             )
