@@ -100,14 +100,14 @@ def program(form, steps):
 
 
 def line_form(model, **more):
-    return replace(form_of(model, "lagrange"), tolerance=1e-9, **more)
+    return replace(form_of(model, "lagrange"), **more)
 
 
 def placed(model, form, q=None, y=None, **more):
     """The walk at rest with lines and junctions at given places."""
     walk = at_rest(model, form)
     q = walk.lines.q if q is None else np.array(q, float)
-    y = walk.lines.y if y is None else np.array(y, float)
+    y = walk.lines.y if y is None else np.array(y, float).reshape(-1, 3)
     nothing = 0.0 * walk.lines.mu + 1.0
     return replace(
         walk, lines=replace(walk.lines, q=q, q_last=q, y=y, y_last=y, **({"mu": nothing} | more))

@@ -77,6 +77,7 @@ def equations(
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
     model, form, setup, walk = step.model, step.form, step.setup, step.walk
+    theta = setup.theta
     u, y, lam, nu, tie = step.size.split(unknown)
     p, g, _ = moved(step, u)
     three = poses_around(step, p, g)
@@ -89,18 +90,24 @@ def equations(
         knots = junction_balance(step, y)
         if end_force is not None:
             on_bodies, on_knots = booked(
-                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force
+                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force, theta
             )
             r, knots = r + on_bodies, knots + on_knots
         if lines.n_contacts:
             force, touching = contact_forces(step, three, y, nu)
             on_bodies, on_knots = booked(
-                lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
+                lines.contact_body,
+                lines.contact_junction,
+                lines.contact_point,
+                three,
+                y,
+                force,
+                theta,
             )
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, step.walk.tie_point, three, y, tie)
+            on_bodies, _ = booked(lines.tie_body, none, walk.tie_point, three, y, tie, theta)
             hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
             r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)

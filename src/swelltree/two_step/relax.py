@@ -20,7 +20,7 @@ from swelltree.two_step.walk import Form, Walk
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
-MANY = 10  # iterations
+MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest, however short the step
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 
@@ -80,6 +80,8 @@ def relaxed(
         if int(sample.iterations) > MANY:
             longest, h = max(0.5 * h, ENOUGH), 0.5 * h
         else:
+            # what was hard on the way need not be hard at its end
+            longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
             h = min(2.0 * h, longest)
     return Rest(walk, sample, moved, MOST)
 

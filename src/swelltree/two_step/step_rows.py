@@ -99,7 +99,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
-        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
+        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count, setup.theta)
         k = 3 * model.lines.n_points
         first = 3 if anchored(model) else 0
         into, along = (x.reshape(-1, k, x.shape[-1])[:, first:] for x in (into, along))
