@@ -121,7 +121,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     J = J * setup.scale[:, None] * setup.columns
     along = along * setup.columns
     value = trial.value * setup.scale
-    if rigid and cond is not None:
+    if rigid and cond is not None and now.frozen is not None:
         # the last multiplier of each line stays among the unknowns
         pull = projected((into * cond.column[:, :, None]).sum(1).T)
         pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
