@@ -94,7 +94,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
-    into = along = jnp.zeros((0, 0, 0))
+    into = along = jnp.zeros((0, 0, 6 * N + size.junctions))
     K = setup.damping * per_step
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
