@@ -25,6 +25,7 @@ SLOW = {
     "docs/how-to/drag.md",
     "docs/how-to/moorings.md",
     "docs/how-to/dynamic_lines.md",
+    "docs/how-to/winches_and_operations.md",
     "docs/how-to/closed_loops.md",
     "docs/how-to/gradients.md",
     "docs/how-to/optimal_control.md",

@@ -107,7 +107,7 @@ def equations(
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, lines.tie_point, three, y, tie, theta)
+            on_bodies, _ = booked(lines.tie_body, none, walk.tie_point, three, y, tie, theta)
             hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
             r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)
@@ -164,8 +164,9 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
         damping = bed.damping / bed.stiffness
         gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
     else:
-        # four corners of a box share its weight in one way only if each gives by a trifle
-        gap = gap + GIVES * nu * setup.contact_scale
+        # four corners of a box share its weight in one way only if each gives by a trifle, in the
+        # long steps of statics too
+        gap = gap + GIVES * nu * setup.contact_scale * jnp.minimum(1.0, 1.0 / setup.h**2)
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
     if bed.rough:
@@ -180,7 +181,7 @@ def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
     lines = step.model.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
+    there = held_points(lines.tie_body, none, step.walk.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
     free = tie / step.setup.tie_scale
     return jnp.where(step.walk.let_go[:, None] > 0.0, free, gap).reshape(-1)

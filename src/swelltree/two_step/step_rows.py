@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from swelltree.model.line_arrays import LineArrays
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -91,7 +94,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
-    into = along = jnp.zeros((0, 0, 0))
+    into = along = jnp.zeros((0, 0, 6 * N + size.junctions))
     K = setup.damping * per_step
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
@@ -184,7 +187,7 @@ def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
     if after.q is None:
         return after
     ends = ends_after(step, after.x)
-    return replace(after, q=with_ends(after.q, ends))
+    return replace(after, q=with_ends(step.model.lines.arrays, after.q, ends))
 
 
 def line_rows(
@@ -226,6 +229,8 @@ def ends_after(step: Step, x: Array) -> Array:
     return end_positions(step.model.lines, poses_around(step, p, g).next, y)
 
 
-def with_ends(q: Array, ends: Array) -> Array:
-    """Positions of the nodes with the ends where they are held."""
-    return jnp.concatenate([ends[:, :1], q[:, 1:-1], ends[:, 1:2]], axis=1)
+def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:
+    """Positions of the nodes with the ends where they are held; idle ones are at A."""
+    at_A = np.arange(q.shape[1]) <= arrays.first[:, None]
+    q = jnp.where(at_A[:, :, None], ends[:, :1], q)
+    return jnp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)

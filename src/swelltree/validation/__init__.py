@@ -33,6 +33,7 @@ _MODULES = (
     "lines",
     "moored",
     "jumper",
+    "winches",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -50,7 +51,7 @@ def validate(only: str | None = None, write: Path | None = None) -> int:
 
     Args:
         only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
-            control_models, periodic, lines, cables, weak_scatterer); all when not given.
+            control_models, periodic, lines, cables, winches, weak_scatterer); all when not given.
 
         write: Markdown file that gets the table too.
 

@@ -31,6 +31,7 @@ GROUPS = (
     "periodic",
     "lines",
     "cables",
+    "winches",
     "weak_scatterer",
 )
 NO_DATA = "skipped: no reference data"
