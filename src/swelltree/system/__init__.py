@@ -33,6 +33,7 @@ from swelltree.system.hulls import (
 from swelltree.system.hydro import HydroSpec, OmegaRange
 from swelltree.system.joints import (
     Ball,
+    CableElement,
     Cylindrical,
     Distance,
     Free,
@@ -114,6 +115,7 @@ __all__ = [
     "Ball",
     "Bimodal",
     "Body",
+    "CableElement",
     "BodyDrag",
     "Box",
     "Bretschneider",
