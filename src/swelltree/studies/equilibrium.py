@@ -22,6 +22,7 @@ from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
+from swelltree.studies.relax import relaxed, slack_at_start
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -144,6 +145,8 @@ def find_rest(
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
     """State of rest, multipliers, the forces out of balance before, and how Newton went."""
     state = how.start(model) if start is None else start
+    if start is None and slack_at_start(model, how, state):
+        state = relaxed(model, how, state)
     residual, args, x0 = _set_up(model, how, state)
     before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
