@@ -32,6 +32,7 @@ _MODULES = (
     "lines",
     "moored",
     "jumper",
+    "cables",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
