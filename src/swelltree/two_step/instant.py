@@ -19,6 +19,7 @@ from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+from swelltree.two_step.winch_rest import change_of_rest, next_state, present, rest_lengths
 
 
 @pytree()
@@ -31,6 +32,7 @@ class Instant:
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
+    winch: Any = None  # winches.WinchState after the step, or None
 
 
 @pytree("form")
@@ -51,6 +53,7 @@ class Step:
 
 def step_from(model: Model, form: Form, setup: Setup, walk: Walk) -> Step:
     """The step that leaves a walk."""
+    model = present(model, walk)
     return Step(model, form, setup, walk, instant(model, setup, walk))
 
 
@@ -62,6 +65,7 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
     drives = drives_at(model.drives, walk.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
+    winch = None
     lines = model.lines
     if lines is not None and lines.arrays is not None:
         q, y = walk.lines.q, walk.lines.y
@@ -76,7 +80,9 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
             wet=wet[:count].reshape(shape),
         )
         g = -model.gravity[2]
-        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho)
+        winch = next_state(model, setup, walk)
+        rest = None if winch is None else _lengths_around(model, setup, walk, winch)
+        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
         share = wet[count:, None]
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
@@ -85,7 +91,15 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
             lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
         )
         normal, offset = bed_plane(lines.bed, r)
-    return Instant(motion, drives, frozen, water, normal, offset)
+    return Instant(motion, drives, frozen, water, normal, offset, winch)
+
+
+def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:
+    """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
+    w, arrays = walk.lines.winch, model.lines.arrays
+    ahead = w.rest + change_of_rest(model, setup, winch)
+    both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
+    return jnp.stack(both, axis=1)
 
 
 def _reach(diameter: Array, q: Array) -> Array:
