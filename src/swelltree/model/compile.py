@@ -44,9 +44,11 @@ from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
+from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
+from swelltree.model.present import present
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.system import System
@@ -190,7 +192,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
     if layout.cut_rows:
         kept, redundancy = independent_rows(model, q, angles, drives, loops)
     dropped = set(layout.cut_rows) - set(kept)
-    check_mass(model, q, kept, Closure(model, drives, angles))
+    check_mass(present(model, inner_at_rest(model)), q, kept, Closure(model, drives, angles))
     return model.replace(
         start=Start(q, s, angles),
         cut_rows=kept,

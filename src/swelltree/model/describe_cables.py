@@ -8,9 +8,11 @@ import numpy as np
 
 from swelltree.model.describe_layout import local_point, pose_of
 from swelltree.model.expand_cables import Chain
+from swelltree.model.forces.cable_winch import Drums, Reel
 from swelltree.model.forces.cables import Cables, Elements, wet_part
 from swelltree.model.layout import Layout
 from swelltree.model.model import Bodies
+from swelltree.model.winches import build_winches
 from swelltree.system import System
 from swelltree.system.bodies import Point
 from swelltree.system.line_types import LineType
@@ -53,6 +55,8 @@ def build_cables(system: System, layout: Layout, chains: tuple[Chain, ...]) -> C
     upper = [chain.nodes[k] for chain, k, _, _ in rows]
     lower = [chain.nodes[k + 1] for chain, k, _, _ in rows]
     names = tuple(chain.line.name for chain in chains)
+    drums = build_drums(system, layout, chains, np.asarray(elements.rest_length))
+    winches = () if drums is None else tuple(f"winch {name}" for name in drums.winches.names)
     return Cables(
         elements=elements,
         point_A=np.array([local_point(system, point) for point in upper]),
@@ -60,9 +64,43 @@ def build_cables(system: System, layout: Layout, chains: tuple[Chain, ...]) -> C
         body_A=tuple(_number(layout, point) for point in upper),
         body_B=tuple(_number(layout, point) for point in lower),
         line=tuple(names.index(chain.line.name) for chain, _, _, _ in rows),
-        names=names,
+        lines=names,
+        names=(*names, *winches),
         in_water=any(not chain.line.dry for chain in chains),
+        drums=drums,
     )
+
+
+def build_drums(
+    system: System, layout: Layout, chains: tuple[Chain, ...], rest: np.ndarray
+) -> Drums | None:
+    """Winches of multibody cables, None if there are none."""
+    names = [chain.line.name for chain in chains]
+    winches = build_winches(system, layout, names, "multibody")
+    if winches is None:
+        return None
+    begin = np.cumsum([0, *(len(chain.rest_lengths) for chain in chains)])
+    reels, start, per_length = [], rest.copy(), []
+    for k in winches.line:
+        chain, n = chains[k], len(chains[k].rest_lengths)
+        bodies = [_number(layout, point) for point in chain.nodes]
+        joints = [layout.joints.index(f"{point.body}_link") for point in chain.nodes[1:]]
+        tree = layout.dofs[: layout.n_tree]
+        half = f"{chain.line.name}_0"
+        # the first section may come in and out, but for one element of it
+        whole = chain.line.segment_counts[0]
+        reel = Reel(
+            elements=tuple(range(begin[k], begin[k] + n)),
+            nodes=tuple(bodies),
+            dofs=tuple(tuple(i for i, d in enumerate(tree) if d.joint == j) for j in joints),
+            idle=chain.idle,
+            spare=chain.idle + whole - 1,
+            tip=layout.bodies.index(half) if half in layout.bodies else layout.n_bodies,
+        )
+        reels.append(reel)
+        start[begin[k] : begin[k] + chain.idle] = 0.0
+        per_length.append(chain.types[0].mass_per_length)
+    return Drums(winches, np.array(per_length), start, tuple(reels))
 
 
 def _number(layout: Layout, point: Point) -> int:
@@ -80,8 +118,9 @@ def with_cable_added_mass(
     if not group.in_water:
         return bodies
     own = group.elements
-    rest, d = np.asarray(own.rest_length), np.asarray(own.diameter)
-    volume = 0.125 * np.pi * d**2 * rest * np.asarray(own.wet)
+    whole, d = np.asarray(own.rest_length), np.asarray(own.diameter)
+    out = whole if group.drums is None else np.asarray(group.drums.start_rest)
+    volume = 0.125 * np.pi * d**2 * out * np.asarray(own.wet)
     block = {
         node.body
         for chain in chains
@@ -97,7 +136,7 @@ def with_cable_added_mass(
             name = layout.bodies[body]
             p, R = pose_of(system, name)
             z = (p + R @ (point + np.array(system.body(name).reference)))[2]
-            height = max(0.5 * float(rest[e]), 1e-6)
+            height = 0.5 * float(whole[e])
             wet = float(wet_part(np.zeros(1), np.array([z]), np.array([height]))[0][0])
             across, along = float(own.Can[e]), float(own.Cat[e])
             part = across * np.eye(3)

@@ -20,7 +20,9 @@ from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.joints import Ball, CableElement, Free, SubsetJoint, Weld
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import CABLES, Line, OnJunction, OnLine
+from swelltree.system.operations import winch_schedule
 from swelltree.system.topology import WORLD_NAME, Groups
+from swelltree.system.winch_checks import drum_length, first_segment
 
 SAME_PLACE = 1e-6  # of an element: an end this close to a node of another cable is at it
 
@@ -34,12 +36,14 @@ class Chain:
         nodes: body and point of every node, from A to B, one more than elements.
         rest_lengths: unstretched lengths of the elements [m].
         types: what each element is made of.
+        idle: elements at A that are still on the drum of a winch, of the length of the next one.
     """
 
     line: Line
     nodes: tuple[Point, ...]
     rest_lengths: tuple[float, ...]
     types: tuple[LineType, ...]
+    idle: int = 0
 
 
 def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]]:
@@ -61,6 +65,16 @@ def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]
         lengths += [part.length / count] * count
         types += [kind] * count
     return lengths, types
+
+
+def idle_elements(system: System, line: Line) -> int:
+    """Elements to keep for a winch to pay out, and one at A that is never used."""
+    winch = next((winch for winch in system.winches if winch.line == line.name), None)
+    if winch is None:
+        return 0
+    schedule = winch_schedule(system.operations, winch.name)
+    more = drum_length(line, winch, schedule) - line.rest_length
+    return int(np.ceil(more / first_segment(line) - 1e-9)) + 1
 
 
 def with_cables(system: System) -> tuple[System, tuple[Chain, ...]]:
@@ -116,7 +130,7 @@ class _Maker:
         chain = self.chains.get(end.line)
         if chain is None:
             return None
-        places = np.concatenate([[0.0], np.cumsum(chain.rest_lengths)])
+        places = np.concatenate([[0.0], np.cumsum(chain.rest_lengths[chain.idle :])])
         k = int(np.abs(places - end.at).argmin())
         if abs(places[k] - end.at) > SAME_PLACE * max(chain.rest_lengths):
             near = ", ".join(f"{x:g}" for x in places[max(k - 1, 1) : k + 2])
@@ -124,7 +138,7 @@ class _Maker:
                 f"its end at {end.at:g} m of line '{end.line}' is between nodes. "
                 f"Give a place of a node ({near} m), or other segments."
             )
-        return chain.nodes[k]
+        return chain.nodes[chain.idle + k]
 
     def held(self, point: Point | None) -> bool:
         """Is it held by the world through joints and cables made so far?"""
@@ -137,10 +151,20 @@ class _Maker:
     def add(self, line: Line) -> None:
         """Make one cable."""
         lengths, types = elements_of(self.described, line)
+        idle = idle_elements(self.described, line)
         a, b = (self._place(line, end) for end in (line.A, line.B))
         at = described_nodes(a, b, np.array(lengths))
         mass = 0.5 * np.array([r * t.mass_per_length for r, t in zip(lengths, types, strict=True)])
+        at = np.concatenate([np.repeat(at[:1], idle, axis=0), at])
+        mass = np.concatenate([np.zeros(idle), mass])
+        lengths, types = lengths[:1] * idle + lengths, types[:1] * idle + types
         from_B = not self.held(self.where(line, line.A)) and self.held(self.where(line, line.B))
+        if idle and (from_B or line.form != "block"):
+            raise line.fail(
+                "it has a winch at end A, but hangs on end B. Swap the ends."
+                if from_B
+                else "it has a winch, which needs form='block'. Leave form out."
+            )
         ends = (line.B, line.A) if from_B else (line.A, line.B)
         if from_B:
             at, mass = at[::-1], mass[::-1]
@@ -151,7 +175,7 @@ class _Maker:
         else:
             nodes = self._points(names, at, mass, *(self._free(line, end) for end in ends))
         nodes = nodes[::-1] if from_B else nodes
-        self.chains[line.name] = Chain(line, tuple(nodes), tuple(lengths), tuple(types))
+        self.chains[line.name] = Chain(line, tuple(nodes), tuple(lengths), tuple(types), idle)
 
     def _place(self, line: Line, end: Any) -> np.ndarray:
         """Where an end is as described."""
@@ -199,7 +223,9 @@ class _Maker:
             nodes += self._plain(line, names[1:], at, own, nodes[0])
         else:
             for k, name in enumerate(names[1:], start=1):
-                R = onto(at[k - 1] - at[k])
+                # idle nodes have the axes of the first element in use
+                free = next(i for i in range(k, len(at)) if np.any(at[i] != at[i - 1]))
+                R = onto(at[free - 1] - at[free])
                 node = self._body(name, own[k - 1], at[k], R)
                 self._joined(CableElement(f"{name}_link", node, nodes[-1]))
                 nodes.append(node)

@@ -426,3 +426,8 @@ def attributes(label: Label) -> dict[str, str]:
         "on_body": label.on_body,
     }
     return {key: text for key, text in texts.items() if text}
+
+# winches of cables are reported like those of dynamic lines
+LABELS |= {
+    f"cables_{name}": label for name, label in LABELS.items() if name.startswith("winch_")
+}

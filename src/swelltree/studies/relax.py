@@ -7,6 +7,7 @@ stable. The motion of the system with all velocities damped ends near that one.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,18 @@ def cables_of(model: Model) -> Any:
     return next((group for group in model.forces.groups if group.kind == "cables"), None)
 
 
+def with_drums_stopped(model: Model) -> Model:
+    """The model with the winches of its cables held: rest is sought with the rope that is out."""
+    group = cables_of(model)
+    if group is None or group.drums is None:
+        return model
+    drums = group.drums
+    winches = replace(drums.winches, max_speed=0.0 * drums.winches.max_speed)
+    still = replace(group, drums=replace(drums, winches=winches))
+    groups = tuple(still if g is group else g for g in model.forces.groups)
+    return model.replace(forces=replace(model.forces, groups=groups))
+
+
 def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
     """Is an element of a cable not stretched?"""
     group = cables_of(model)
@@ -35,7 +48,7 @@ def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
     motion = how.kinematics(model, np.zeros(()), state).motion
     a, b = group.ends(motion)
     length = np.linalg.norm(np.asarray(a.position) - np.asarray(b.position), axis=1)
-    rest = np.asarray(group.elements.rest_length)
+    rest = np.asarray(group.start_rest)
     return bool((length <= rest * (1.0 + 1e-12))[rest > 0.0].any())
 
 
@@ -69,8 +82,8 @@ def relaxed(model: Model, how: Formulation, state: State) -> State:
     """State near the stable rest of a system with cables, at rest."""
     group = cables_of(model)
     g = max(float(np.linalg.norm(model.gravity)), 1e-3)
-    rest = np.asarray(group.elements.rest_length)
-    longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.names)))
+    rest = np.asarray(group.start_rest)
+    longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
     damping = 2.0 * np.sqrt(g / longest)
     inner = start_phase(model, how).inner
     still = State(state.q, 0.0 * state.s, state.chart)

@@ -18,11 +18,28 @@ passes the surface, over the height of the half; in still water buoyancy gives b
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.model.forces.cable_winch import (
+    BROUGHT,
+    IDLE,
+    LENGTH,
+    LOST,
+    MOMENTUM,
+    SLIP,
+    WORK,
+    at_first,
+    drum_start,
+    event_values,
+    first_rest,
+    locked_dofs,
+    masses_now,
+    rest_now,
+    speeds,
+)
 from swelltree.model.forces.drag import DragPieces, size
 from swelltree.model.forces.loads import ForceGroup, Loads, Now, PointMotion, point_motion, spread
 from swelltree.model.kinematics import Motion
@@ -90,6 +107,14 @@ def stretch(elements: Elements, a: PointMotion, b: PointMotion, pay_out: Any = 0
     return Stretch(length, rate, along, tension, elastic, energy)
 
 
+class Booked(NamedTuple):
+    """Winches per second: power [W], energy of rope that comes in [W], its momentum [N]."""
+
+    power: Array
+    brought: Array
+    momentum: Array
+
+
 def wet_part(
     surface: Float[Array, " k"], z: Float[Array, " k"], height: Float[Array, " k"]
 ) -> tuple[Array, Array]:
@@ -107,7 +132,7 @@ def wet_part(
     return u**2 * (3.0 - 2.0 * u), head + xp.maximum(depth - 0.5 * height, 0.0)
 
 
-@pytree("names", "body_A", "body_B", "line", "in_water")
+@pytree("names", "lines", "body_A", "body_B", "line", "in_water")
 class Cables(ForceGroup):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
@@ -119,8 +144,10 @@ class Cables(ForceGroup):
     body_A: tuple[int, ...]  # N: the world
     body_B: tuple[int, ...]
     line: tuple[int, ...]  # number of the line of each element
-    names: tuple[str, ...]  # of the lines
+    lines: tuple[str, ...]  # names of the lines
+    names: tuple[str, ...]  # the same, then winches
     in_water: bool  # does the water act on any of them?
+    drums: Any = None  # Drums, where there are winches
 
     @property
     def uses_sea(self) -> bool:  # pyright: ignore
@@ -138,26 +165,22 @@ class Cables(ForceGroup):
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
 
     def loads(self, model: Any, now: Now) -> Loads:
-        """Wrenches, stored energy and power of every line."""
+        """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)
-        found = stretch(self.elements, a, b)
-        return self.pulled(model, now, self.elements, a, b, found)
-
-    def pulled(
-        self,
-        model: Any,
-        now: Now,
-        elements: Elements,
-        a: PointMotion,
-        b: PointMotion,
-        found: Stretch,
-    ) -> Loads:
-        """Loads of elements in a known state of stretch."""
+        elements, pay_out = self.elements, 0.0
+        if self.drums is not None:
+            x = self._states(now.inner)
+            elements = replace(elements, rest_length=rest_now(self.drums, elements.rest_length, x))
+            speed = self.speeds(model, now)
+            first = self._first(x)
+            pay_out = (speed[:, None] * first).sum(0)
+        found = stretch(elements, a, b, pay_out)
         xp = namespace(a.position, b.position)
         pull = found.tension[:, None] * found.along
         force_A, force_B = -pull, pull
         stored = found.energy
-        power = -(found.tension - found.elastic) * found.rate
+        power = -(found.tension - found.elastic) * (found.rate - pay_out)
+        water = None
         if self.in_water:
             water = self._water(model, now, elements, a, b, found.along)
             force_A, force_B = force_A + water[0][0], force_B + water[0][1]
@@ -169,11 +192,166 @@ class Cables(ForceGroup):
         wrench = wrench + spread(layout, motion, body_B, b.position, force_B, none)
         both = masked_sum(self._of_line(), xp.stack([stored, power], -1))
         channels = self._channels(elements, a.position, b.position, found)
-        return Loads(wrench, both[:, 0], both[:, 1], channels)
+        if self.drums is None:
+            return Loads(wrench, both[:, 0], both[:, 1], channels)
+        heads = 0.0 * power if water is None else water[3]
+        booked = self._booked(model, now, found, speed, (a, b), heads)
+        channels = channels | self._winch_channels(elements, now, found, speed, booked)
+        given = booked.power + booked.brought
+        stored = xp.concatenate([both[:, 0], 0.0 * given])
+        return Loads(wrench, stored, xp.concatenate([both[:, 1], given]), channels)
+
+    @property
+    def start_rest(self) -> Array:
+        """Rest lengths at first, of idle elements none (e,) [m]."""
+        return self.elements.rest_length if self.drums is None else self.drums.start_rest
+
+    # --- winches -------------------------------------------------------------------
+    def _states(self, inner: Any) -> Array:
+        """States of the winches; those at first where there are none."""
+        return inner.elements.get(self.kind, drum_start(self.drums))
+
+    def _first(self, x: Array) -> Array:
+        """(winch, e) one at the first element in use of every winch."""
+        xp = namespace(x)
+        rows = range(len(self.drums.reels))
+        return xp.stack([at_first(self.drums, len(self.line), x, w) for w in rows])
+
+    def _measured(self, now: Now) -> tuple[Array, Array]:
+        """Upward velocity of the measured points, and elastic tension at the winches (winch,)."""
+        x, winches = self._states(now.inner), self.drums.winches
+        tip = point_motion(now.motion, np.array(winches.tip_body, dtype=int), winches.tip_point)
+        rest = rest_now(self.drums, self.elements.rest_length, x)
+        a, b = self.ends(now.motion)
+        found = stretch(replace(self.elements, rest_length=rest), a, b)
+        return tip.velocity[:, 2], (self._first(x) * found.elastic[None]).sum(1)
+
+    def speeds(self, model: Any, now: Now) -> Array:
+        """Rope speed of every winch (winch,) [m/s], positive when it pays out."""
+        return speeds(self.drums, now.t, self._states(now.inner), *self._measured(now))[0]
+
+    def _booked(
+        self,
+        model: Any,
+        now: Now,
+        found: Stretch,
+        speed: Array,
+        ends: tuple[PointMotion, PointMotion],
+        heads: Array,
+    ) -> Booked:
+        """Power of the winches, and energy and momentum of the rope that comes in, per second."""
+        x, drums = self._states(now.inner), self.drums
+        xp = namespace(x, speed)
+        first = self._first(x)
+        a, b = ends
+        strain = 0.5 * found.elastic**2 / self.elements.EA
+        power = -(first * (found.tension + strain)[None]).sum(1) * speed
+        half = 0.5 * drums.per_length * speed
+        g = -model.gravity[2]
+
+        def energy(end: PointMotion) -> Array:
+            return 0.5 * dot(end.velocity, end.velocity) + g * end.position[:, 2]
+
+        # without a body at A nothing there is counted
+        world = np.array([reel.tip == model.layout.n_bodies for reel in drums.reels])
+        counted = xp.where(world & (x[:, IDLE] < 0.5), 0.0, 1.0)
+        brought = half * (counted * (first * energy(a)).sum(1) + (first * energy(b)).sum(1))
+        brought = brought + speed * (first * heads).sum(1)
+        moves = (first[:, :, None] * (a.velocity + b.velocity)[None]).sum(1)
+        down = -(first[:, :, None] * found.along[None]).sum(1)
+        momentum = half[:, None] * (moves + speed[:, None] * down)
+        return Booked(power, brought, momentum)
+
+    def rope_at_drums(self, motion: Motion, inner: Any, speed: Array) -> Array:
+        """Momentum of the halves at A by the speed of the rope (3,) [N s]."""
+        x, drums = self._states(inner), self.drums
+        a, b = self.ends(motion)
+        along = stretch(self.elements, a, b).along
+        total = 0.0 * along[0]
+        for w in range(len(drums.reels)):
+            half = 0.5 * drums.per_length[w] * first_rest(drums, self.elements.rest_length, x, w)
+            down = -(self._first(x)[w][:, None] * along).sum(0)
+            total = total + half * speed[w] * down
+        return total
+
+    def inner_start(self) -> Array | None:
+        """States of the winches."""
+        return None if self.drums is None else drum_start(self.drums)
+
+    def inner_rate(self, model: Any, now: Now) -> Array:
+        """Rates of the states of the winches."""
+        x, drums = self._states(now.inner), self.drums
+        speed, rate = speeds(drums, now.t, x, *self._measured(now))
+        xp = namespace(speed)
+        a, b = self.ends(now.motion)
+        rest = rest_now(drums, self.elements.rest_length, x)
+        pay_out = (speed[:, None] * self._first(x)).sum(0)
+        found = stretch(replace(self.elements, rest_length=rest), a, b, pay_out)
+        heads = 0.0 * rest
+        if self.in_water:
+            elements = replace(self.elements, rest_length=rest)
+            heads = self._water(model, now, elements, a, b, found.along)[3]
+        booked = self._booked(model, now, found, speed, (a, b), heads)
+        none = 0.0 * speed[:, None]
+        columns = [rate.length, rate.speed, rate.heave, rate.stroke, 0.0 * speed, booked.power]
+        columns = xp.stack([*columns, booked.brought, 0.0 * speed], -1)
+        return xp.concatenate([columns, booked.momentum, none, none, none], -1)
+
+    def present(self, model: Any, inner: Any) -> Any:
+        """The model with the masses of the rope that is out, idle elements locked."""
+        if self.drums is None:
+            return model
+        x = self._states(inner)
+        mass = masses_now(self.drums, model.bodies.mass, self.elements.rest_length, x)
+        locked = locked_dofs(self.drums, model.layout.n_tree, x)
+        return model.replace(bodies=replace(model.bodies, mass=mass), locked=locked)
+
+    @property
+    def event_count(self) -> int:
+        """Split and merge of every winch."""
+        return 0 if self.drums is None else 2 * len(self.drums.reels)
+
+    def event_values(self, model: Any, now: Now) -> Array:
+        """Distance of the first elements from being split and merged [m]."""
+        return event_values(self.drums, self.elements.rest_length, self._states(now.inner))
+
+    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+        """States with one idle element less after a split, one more after a merge."""
+        x = self._states(now.inner)
+        xp = namespace(x)
+        change = xp.where(hit[1::2], 1.0, 0.0) - xp.where(hit[::2], 1.0, 0.0)
+        columns = [x[:, k] for k in range(x.shape[1])]
+        columns[IDLE] = columns[IDLE] + change
+        return xp.stack(columns, -1)
+
+    def _winch_channels(
+        self, elements: Elements, now: Now, found: Stretch, speed: Array, booked: Booked
+    ) -> dict[str, Array]:
+        x, drums = self._states(now.inner), self.drums
+        xp = namespace(x)
+        first = self._first(x)
+        mass = [
+            drums.per_length[w] * elements.rest_length[np.array(reel.elements, dtype=int)].sum()
+            for w, reel in enumerate(drums.reels)
+        ]
+        count = np.array([len(reel.elements) for reel in drums.reels])
+        return {
+            "winch_length": x[:, LENGTH],
+            "winch_speed": speed,
+            "winch_tension": (first * found.tension[None]).sum(1),
+            "winch_power": booked.power,
+            "winch_work": x[:, WORK],
+            "winch_rope_mass": xp.stack(mass),
+            "winch_rope_energy": x[:, BROUGHT],
+            "winch_rope_momentum": x[:, MOMENTUM],
+            "winch_lost_energy": x[:, LOST],
+            "winch_lost_momentum": x[:, SLIP],
+            "winch_segments": count - x[:, IDLE],
+        }
 
     def _of_line(self) -> np.ndarray:
         """(line, e) one where the element belongs to the line."""
-        rows = np.arange(len(self.names))[:, None]
+        rows = np.arange(len(self.lines))[:, None]
         return (rows == np.array(self.line)[None, :]).astype(float)
 
     def _water(
@@ -184,8 +362,11 @@ class Cables(ForceGroup):
         a: PointMotion,
         b: PointMotion,
         along: Array,
-    ) -> tuple[Array, Array, Array]:
-        """Forces of the water on both ends (2, e, 3), stored energy and power (e,)."""
+    ) -> tuple[Array, Array, Array, Array]:
+        """Forces of the water on both ends (2, e, 3), stored energy and power (e,).
+
+        Last the energy that buoyancy would store in one more metre of element [J/m].
+        """
         xp = namespace(a.position, b.position)
         e = along.shape[0]
         at = xp.concatenate([a.position, b.position])
@@ -197,7 +378,9 @@ class Cables(ForceGroup):
             return xp.concatenate([xp.asarray(x), xp.asarray(x)])
 
         d, takes = both(elements.diameter), both(elements.wet)
-        wet, head = wet_part(surface_at(model, now.t, at), at[:, 2], xp.maximum(half, 1e-6))
+        # the height of a whole element, however much of it is out
+        whole = 0.5 * both(self.elements.rest_length)
+        wet, head = wet_part(surface_at(model, now.t, at), at[:, 2], whole)
         water = water_at(model, now.t, at)
         w_t, w_n = _split(water.velocity - v, t)
         a_t, a_n = _split(water.acceleration, t)
@@ -216,18 +399,21 @@ class Cables(ForceGroup):
         if model.sea.waves is not None:
             power, stored = power + dot(lifted, v), 0.0 * stored
         force = (flow + lifted).reshape(2, e, 3)
-        return force, stored.reshape(2, e).sum(0), power.reshape(2, e).sum(0)
+        still = 0.0 if model.sea.waves is not None else 1.0
+        more = -still * model.rho * takes * 0.125 * np.pi * d**2 * model.gravity[2] * head
+        sums = [x.reshape(2, e).sum(0) for x in (stored, power, more)]
+        return force, *sums
 
     def rows(self) -> np.ndarray:
         """(line, n) elements of every line; rows of short lines begin with their first element."""
-        own = [[k for k, i in enumerate(self.line) if i == n] for n in range(len(self.names))]
+        own = [[k for k, i in enumerate(self.line) if i == n] for n in range(len(self.lines))]
         most = max(map(len, own))
         return np.array([[k[0]] * (most - len(k)) + k for k in own], dtype=int)
 
     def _channels(self, elements: Elements, a: Array, b: Array, found: Stretch) -> dict[str, Array]:
         xp = namespace(a, b)
         rows = self.rows()
-        own = np.array([self.line.count(n) for n in range(len(self.names))])
+        own = np.array([self.line.count(n) for n in range(len(self.lines))])
         idle = np.arange(rows.shape[1])[None, :] < rows.shape[1] - own[:, None]
         # points of idle elements are at A; its tension is that of the first one in use
         first = xp.where(idle[:, :, None], a[rows], b[rows])
@@ -260,7 +446,7 @@ class Cables(ForceGroup):
         body = np.array((*self.body_A, *self.body_B), dtype=int)
         own = {name: np.tile(np.asarray(getattr(self.elements, name)), 2) for name in _WATER}
         half = 0.5 * own["rest_length"]
-        wet = np.asarray(wet_part(np.zeros(len(at)), at[:, 2], np.maximum(half, 1e-6))[0])
+        wet = np.asarray(wet_part(np.zeros(len(at)), at[:, 2], half)[0])
         factor = 0.5 * float(model.rho) * wet * own["wet"] * own["diameter"] * half
         still = model.replace(sea=replace(model.sea, waves=None))
         flow = np.asarray(water_at(still, np.zeros(()), at).velocity)
