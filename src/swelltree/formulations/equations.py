@@ -8,8 +8,6 @@ everything a run reports.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State

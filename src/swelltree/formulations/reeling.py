@@ -2,8 +2,8 @@ r"""Splitting and merging the first element of a cable on a winch: positions and
 
 Split: the new node lies on the element at equal strain; its velocity is interpolated by rest
 length between that of the rope at the drum and that of the lower node. Tension and damping stay
-as they are. Merge: the first node goes onto the drum and gives its momentum to the drum and to the
-node below, by the mass that each of them takes over. Velocities of the joints follow from those
+as they are. Merge: the first node goes onto the drum; what its momentum is more than that of the
+rope at the drum goes to the node below, so that a merge undoes a split. Velocities of the joints follow from those
 of the bodies by
 
 .. math:: M_s s = P^\top M v
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations.base import Formulation, Phase, State, held_still
-from swelltree.model.forces.cable_winch import IDLE, LOST, SLIP, SPEED, WORK, Drums, first_rest
+from swelltree.model.forces.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
 from swelltree.model.forces.loads import Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.inertia import inertia_force, kinetic_energy
@@ -126,9 +126,12 @@ def _regridded(
     up = p_A - third
     up = up / jnp.sqrt(dot(up, up))
     R_turned = matmul(_between(z, up), pick(R, k + 2))
-    taken = 0.5 * drums.per_length[w] * first
-    own = pick(mass, k + 2)
-    u_third = (own * pick(u, k + 2) + taken * u_below) / (own + taken)
+    own, half = pick(mass, k + 2), 0.5 * drums.per_length[w]
+    whole_next = pick(rest[np.array(reel.elements)], k + 2)
+    to_drum, taken = half * whole_next, half * first
+    given = (to_drum + taken) * u_below + taken * at_drum
+    given = given - (to_drum + taken) * (v_A - speed * up)
+    u_third = (own * pick(u, k + 2) + given) / (own + taken)
 
     for j, on, changed in (
         (k, split, (p_new, R_new, u_new)),

@@ -427,7 +427,6 @@ def attributes(label: Label) -> dict[str, str]:
     }
     return {key: text for key, text in texts.items() if text}
 
+
 # winches of cables are reported like those of dynamic lines
-LABELS |= {
-    f"cables_{name}": label for name, label in LABELS.items() if name.startswith("winch_")
-}
+LABELS |= {f"cables_{name}": label for name, label in LABELS.items() if name.startswith("winch_")}

@@ -127,6 +127,7 @@ def equilibrium(
         begin = start_phase(model, how)
         phase = Phase(state, begin.work, begin.inner)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+    model = with_drums_stopped(model)
     state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, begin.inner)

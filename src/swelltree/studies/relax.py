@@ -19,6 +19,7 @@ from swelltree.model.model import Model
 from swelltree.solvers.problem import Options, Problem, start
 from swelltree.solvers.smooth import integrate
 from swelltree.spatial.engine import jax, jnp
+from swelltree.system.errors import SwelltreeError
 
 TIMES = 30.0  # of the damping time that the motion goes on
 
@@ -38,6 +39,17 @@ def with_drums_stopped(model: Model) -> Model:
     still = replace(group, drums=replace(drums, winches=winches))
     groups = tuple(still if g is group else g for g in model.forces.groups)
     return model.replace(forces=replace(model.forces, groups=groups))
+
+
+def check_no_drums(model: Model, study: str) -> None:
+    """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
+    group = cables_of(model)
+    if group is not None and group.drums is not None:
+        name = group.drums.winches.names[0]
+        raise SwelltreeError(
+            f"winch '{name}': {study} takes no winch on a multibody cable. "
+            "Compile the system without it, with the length of line that is out."
+        )
 
 
 def slack_at_start(model: Model, how: Formulation, state: State) -> bool:

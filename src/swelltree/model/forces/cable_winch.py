@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.model.winches import WinchState, Winches, rates
+from swelltree.model.winches import Winches, WinchState, rates
 from swelltree.spatial.arrays import Array, namespace, pytree
 
 # columns of the states of a winch
