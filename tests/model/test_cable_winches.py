@@ -136,6 +136,7 @@ def test_a_merge_of_a_bent_cable_keeps_momentum_and_the_mean_strain():
     assert before - b["kinetic_energy"].sum() - b["potential_energy"].sum() == pytest.approx(lost)
 
 
+@pytest.mark.slow
 def test_a_load_on_a_weightless_rope_moves_as_fast_as_the_winch():
     rope = sw.LineType("cord", 0.03, 1e-6, EA=4e6, BA=0.0)
     model = sw.compile(hoist(rope=rope, n=1, speed=0.5, drum=7.0))
@@ -165,6 +166,7 @@ def lowered():
     )
 
 
+@pytest.mark.slow
 def test_lowering_and_lifting_back_books_rope_and_energy():
     run = lowered()
     length = run.winch_length.values[:, 0]

@@ -72,9 +72,9 @@ def reference():
     [
         ("block", "composite_body"),
         ("plain", "composite_body"),
-        ("plain", "path_matrix"),
-        ("block", "partial_velocity"),
-        ("block", "lagrange"),
+        pytest.param("plain", "path_matrix", marks=pytest.mark.slow),
+        pytest.param("block", "partial_velocity", marks=pytest.mark.slow),
+        pytest.param("block", "lagrange", marks=pytest.mark.slow),
     ],
 )
 def test_block_and_plain_form_give_the_same_accelerations(form, how):
@@ -116,6 +116,7 @@ def test_swinging_through_every_angle_keeps_the_energy(direction):
     assert up.min() < -0.85 and up.max() > 0.85
 
 
+@pytest.mark.slow
 def test_momentum_of_a_float_with_its_cable_and_load_is_kept():
     system = hoist(kind=LOOSE).replace(water=sw.Water(g=0.0))
     model = sw.compile(system)
@@ -147,6 +148,7 @@ def test_a_load_on_a_cable_rests_and_stays_at_rest():
     assert np.abs(run.velocity.values).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_forms_move_alike():
     runs = [
         sw.simulate(sw.compile(hoist(model, form)), duration=0.6, output_step=0.1, rtol=1e-9)
@@ -164,6 +166,7 @@ def test_the_first_half_of_a_cable_rides_on_what_holds_it():
     assert float(model.value("rope_0.mass")) == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_slings_from_a_spreader_share_the_load():
     """A cable to a spreader and two slings to one load: the second sling closes a loop."""
     bar = sw.Body("bar", mass=20.0, inertia=(1.0, 8.0, 8.0), position=(0, 0, 6))
@@ -188,6 +191,7 @@ def test_slings_from_a_spreader_share_the_load():
     assert float(still.anchor_tension.sel(line="hoist")) == pytest.approx(whole - 9.81, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_cable_described_from_its_load_is_held_by_the_other_end():
     load = sw.Body("load", mass=60.0, inertia=(3.0, 4.0, 5.0), position=(0, 0, 5))
     line = sw.Line("rope", load.at(), (0, 0, 8), 3.0, ROPE, "multibody", 3, dry=True)
@@ -222,7 +226,7 @@ def test_the_weight_in_water_is_less_by_the_water_displaced():
     assert still.line_tension.values[0] == pytest.approx(w * (4.0 - np.arange(4) - 0.5), rel=1e-9)
 
 
-@pytest.mark.parametrize("model", ["multibody", "lumped"])
+@pytest.mark.parametrize("model", ["multibody", pytest.param("lumped", marks=pytest.mark.slow)])
 def test_buoyancy_gives_back_what_it_took_from_a_cable_that_dips_in(model):
     kind = LOOSE.replace(Cdn=0.0, Can=0.0, diameter=0.08)
     junction = sw.Junction("end", (2.0, 0, 0.8))
@@ -236,6 +240,7 @@ def test_buoyancy_gives_back_what_it_took_from_a_cable_that_dips_in(model):
     )
 
 
+@pytest.mark.slow
 def test_drag_brings_a_cable_to_the_speed_of_the_current():
     kind = ROPE.replace(Cdt=0.5)
     junction = sw.Junction("end", (0, 0, -12))
@@ -261,6 +266,7 @@ def test_drag_brings_a_cable_to_the_speed_of_the_current():
     assert np.abs(drag + weight + pull).max() < 1e-6 * np.linalg.norm(weight)
 
 
+@pytest.mark.slow
 def test_a_physical_rope_never_pushes_and_the_printed_law_does():
     def least(slack):
         kind = sw.LineType("short", diameter=0.05, mass_per_length=8.0, EA=1e4, BA=400.0)

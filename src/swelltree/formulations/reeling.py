@@ -3,8 +3,8 @@ r"""Splitting and merging the first element of a cable on a winch: positions and
 Split: the new node lies on the element at equal strain; its velocity is interpolated by rest
 length between that of the rope at the drum and that of the lower node. Tension and damping stay
 as they are. Merge: the first node goes onto the drum; what its momentum is more than that of the
-rope at the drum goes to the node below, so that a merge undoes a split. Velocities of the joints follow from those
-of the bodies by
+rope at the drum goes to the node below, so that a merge undoes a split. Velocities of the joints
+follow from those of the bodies by
 
 .. math:: M_s s = P^\top M v
 
