@@ -27,6 +27,7 @@ def blocks(page: str, language: str) -> list[str]:
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/moorings.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/dynamic_lines.md", marks=pytest.mark.slow),
+        pytest.param("docs/how-to/cables.md", marks=pytest.mark.slow),
         "docs/how-to/interchange.md",
     ],
 )

@@ -277,8 +277,8 @@ class _Maker:
         there = self.where(line, far)
         if there is None:
             raise line.fail(
-                f"its end on line '{far.line}' hangs in the air. Describe that line so that "
-                "something holds it."
+                f"its end on line '{getattr(far, 'line', '')}' hangs in the air. "
+                "Describe that line so that something holds it."
             )
         closes = self.groups.top(there.body) == self.groups.top(node.body)
         self._joined(Ball(f"{line.name}_end", node, there, cut=closes))
@@ -309,7 +309,8 @@ class _Maker:
         point = self.where(line, end)
         if point is None:
             raise line.fail(
-                f"line '{end.line}', on which it ends, is not there yet. Describe it first."
+                f"line '{getattr(end, 'line', '')}', on which it ends, is not there yet. "
+                "Describe it first."
             )
         if not self.held(point):
             self._joined(Free(f"{point.body}_free", WORLD, point.body))

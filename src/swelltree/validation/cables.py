@@ -28,9 +28,13 @@ from swelltree.system import (
     Junction,
     Line,
     LineType,
+    Operation,
     RegularWave,
     Slider,
+    Stage,
     System,
+    Water,
+    Winch,
 )
 from swelltree.validation.run import run
 from swelltree.validation.table import Check, case
@@ -201,3 +205,99 @@ def cable_block_and_plain() -> list[Check]:
         found.append(np.asarray(answer.v_dot).reshape(-1)[rows])
     off = float(np.abs(found[0] - found[1]).max() / np.abs(found[0]).max())
     return [Check("block and plain form", off, 1e-12, "", "rounding")]
+
+
+def hoist(stages: list[Stage], rope: LineType, load: float, length: float, segments: int) -> System:
+    """A load on a winch, in air, at first at rest 200 m up.
+
+    Args:
+        stages: of the winch "winch".
+        rope: its type.
+        load: mass [kg].
+        length: that is out at first [m].
+        segments: its elements.
+    """
+    body = Body("load", mass=load, inertia=(load,) * 3, position=(0, 0, 200.0 - length))
+    line = Line(
+        "hoist",
+        (0, 0, 200),
+        body.at(),
+        length,
+        rope,
+        model="multibody",
+        segments=segments,
+        dry=True,
+    )
+    return System(
+        "hoist",
+        [body],
+        lines=[line],
+        winches=[Winch("winch", line)],
+        operations=[Operation("operation", stages)],
+    )
+
+
+@case("cables", "cable_lowering", source="budgets of mass, momentum and energy")
+def cable_lowering() -> list[Check]:
+    """20 t lowered by 100 m and lifted back on ten more elements of 10 m."""
+    down = Stage("pay_out", "winch", start=1.0, length=100.0, speed=4.0, ramp=5.0)
+    up = Stage("haul_in", "winch", length=100.0, speed=4.0, ramp=5.0)
+    wire = LineType("wire", 0.03, 3.0, EA=2e7, BA=2e5)
+    system = hoist([down, Stage("hold", "winch", duration=2.0), up], wire, 20e3, 20.0, 2)
+    result = simulate(
+        compile_system(system),
+        duration=4.0 + 2.0 * down.seconds,
+        output_step=0.02,
+        start="equilibrium",
+        rtol=1e-7,
+        atol=1e-8,
+        progress=False,
+    )
+    length = result["winch_length"].values[:, 0]
+    mass = result["winch_rope_mass"].values[:, 0] / (3.0 * length) - 1.0
+    work = float(np.ptp(result["winch_work"].values))
+    lost = float(np.abs(result["winch_lost_energy"].values).max())
+    tension = result["winch_tension"].values[:, 0]
+    k = np.flatnonzero(np.diff(result["winch_segments"].values[:, 0]))
+    trend = 0.5 * (tension[k] - tension[k - 1] + tension[k + 2] - tension[k + 1])
+    jump = float(np.abs(tension[k + 1] - tension[k] - trend).max() / tension.mean())
+    slip = np.abs(result["winch_lost_momentum"].values).max()
+    rope = np.abs(result["winch_rope_momentum"].values).max()
+    left = float(np.abs(result["energy_residual"].values).max())
+    return [
+        Check("events", float(result.attrs["events"]), 0.0, "", "ten splits, ten merges", 20.0),
+        Check("mass of the elements, relative", float(np.abs(mass).max()), 1e-9, "", "rounding"),
+        Check("length after all", float(length[-1]), 1e-6, "m", "tolerance of the run", 20.0),
+        Check("jump of the tension", jump, 1e-3, "", "half the weight of an element"),
+        Check("energy residual, of the work", left / work, 1e-4, "", "tolerance of the run"),
+        Check("lost at events, of the work", lost / work, 1e-4, "", "kinks of a straight cable"),
+        Check("momentum lost at events", float(slip / rope), 5e-3, "", "of what rope brought in"),
+    ]
+
+
+@case("cables", "cable_lifting", source="MoorDyn's test of a winch: L(t) = L - t")
+def cable_lifting() -> list[Check]:
+    """A mass of 1 t on 100.5 m of line without weight in water, hauled in at 1 m/s for 10 s."""
+    line_type = LineType("line", 0.1, 7.85398, EA=1e7, damping_ratio=0.2, Cdn=0.0, Can=0.0)
+    load = Junction("load", (0, 0, -100.5), mass=1e3)
+    line = Line("line", (0, 0, 0), load, 100.5, line_type, model="multibody", segments=10)
+    stage = Stage("haul_in", "winch", duration=10.0, length=9.0, ramp=1.0)
+    system = System(
+        "lifting",
+        lines=[line],
+        junctions=[load],
+        water=Water(1000.0, 9.80665),
+        winches=[Winch("winch", line)],
+        operations=[Operation("lift", [stage])],
+    )
+    model = compile_system(system)
+    result = simulate(
+        model, duration=12.0, output_step=0.1, start="equilibrium", rtol=1e-6, progress=False
+    )
+    z = result["line_position"].isel(line=0, line_node=-1).sel(axis="z").values
+    stretched = result["winch_length"].values[:, 0] * (1.0 + 1e3 * 9.80665 / 1e7)
+    off = float(np.abs(z + stretched).max())
+    return [
+        Check("length at last", float(result["winch_length"][-1, 0]), 1e-6, "m", "", 91.5),
+        Check("height of the load", off, 0.05, "m", "the load bounces when the winch starts"),
+    ]

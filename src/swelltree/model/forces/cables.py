@@ -167,7 +167,7 @@ class Cables(ForceGroup):
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)
-        elements, pay_out = self.elements, 0.0
+        elements, pay_out, speed = self.elements, 0.0, np.zeros(0)
         if self.drums is not None:
             x = self._states(now.inner)
             elements = replace(elements, rest_length=rest_now(self.drums, elements.rest_length, x))
