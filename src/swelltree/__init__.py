@@ -14,7 +14,7 @@ _NAMES = {
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
         Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
         System Topology
-        Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint
+        Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
         Table Harmonic Polynomial resolve
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto

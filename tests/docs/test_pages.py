@@ -30,6 +30,7 @@ SLOW = {
     "docs/how-to/gradients.md",
     "docs/how-to/optimal_control.md",
     "docs/how-to/bem.md",
+    "docs/how-to/cables.md",
 }
 # pages that read files of other codes
 NEED = {"docs/tutorial/rm3_control.md": "bem_rm3"}

@@ -34,6 +34,7 @@ from swelltree.spatial.rotations import (
     quat_velocity,
     turn_quat,
 )
+from swelltree.system.errors import SwelltreeError
 
 
 def split(layout: Layout, q: Float[Array, " nq"]) -> tuple[Array, Array, Array]:
@@ -62,6 +63,11 @@ class AbsoluteCoordinates(Formulation):
 
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
+        if any(getattr(group, "drums", None) is not None for group in model.forces.groups):
+            raise SwelltreeError(
+                f"a winch on a multibody cable needs joint coordinates, not '{self.name}'. "
+                "Give formulation='path_matrix' or 'composite_body'."
+            )
         pose = forward(model, model.start.q)
         q = join(pose.p, matrix_to_quat(pose.R), model.start.angles)
         lin, rot = tree_blocks(model, pose, joint_frames(model, pose))

@@ -18,6 +18,7 @@ from jaxtyping import Float
 
 from swelltree.model.constraints import Rows
 from swelltree.model.inertia import Inertia
+from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -34,6 +35,15 @@ class State:
     q: Array  # positions
     s: Array  # independent velocities
     chart: Any  # choice of coordinates, where a formulation has one
+
+
+@pytree()
+class Phase:
+    """State of motion and the work of each element since the start."""
+
+    state: State
+    work: Array  # (elements + drives,) J
+    inner: Any = AT_REST  # Inner
 
 
 @pytree()
@@ -142,10 +152,10 @@ class Formulation(ABC):
         def correct(state: State, _: None) -> tuple[State, None]:
             kin = self.kinematics(model, t, state)
             g, J, drift, _ = self.constraint(kin)
-            M = self.mass(model, kin)
             zero = jnp.zeros_like(state.s)
-            step, _ = constrained_solve(M, zero, J, -g)
-            kick, _ = constrained_solve(M, zero, J, drift - J @ state.s)
+            M, _, free = held_still(model, self.mass(model, kin), zero, J)
+            step, _ = constrained_solve(M, zero, free, -g)
+            kick, _ = constrained_solve(M, zero, free, drift - J @ state.s)
             moved = self.retract(model, state, step)
             return State(moved.q, state.s + kick, state.chart), None
 
@@ -158,9 +168,19 @@ class Formulation(ABC):
         M = self.mass(model, kin)
         f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
+            M, f, _ = held_still(model, M, f)
             s_dot, lam = solve_spd(M, f), jnp.zeros(0)
         else:
             _, J, _, gamma = self.constraint(kin)
-            s_dot, lam = constrained_solve(M, f, J, gamma)
+            s_dot, lam = constrained_solve(*held_still(model, M, f, J), gamma)
         v_dot = apply(kin.P, s_dot).reshape(-1, 6) + kin.bias_acceleration
         return Acceleration(s_dot, v_dot, lam)
+
+
+def held_still(model: Model, M: Array, f: Array, J: Any = None) -> tuple[Array, Array, Any]:
+    """Mass matrix, force and constraints with the locked freedoms of the model at rest."""
+    if model.locked is None:
+        return M, f, J
+    free = 1.0 - model.locked
+    M = free[:, None] * M * free[None, :] + jnp.diag(model.locked)
+    return M, free * f, None if J is None else J * free[None, :]

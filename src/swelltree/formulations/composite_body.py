@@ -11,33 +11,38 @@ on the branch. The mass matrix follows as
 eq. 6 run over ancestors only, in a branched tree). A free root joint gives the
 blocks H11 and H12 of eq. 1. Added mass couples all bodies and enters as
 P^T A P with the same link-to-link transforms.
+
+All freedoms of a joint are one block: the elements of a cable have three (eqs.
+8-10), and a sweep takes one step for each. In the plain form, one joint at a
+time, it takes three.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
 from swelltree.model.kinematics import Frames, Pose, dof_joint
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
+from swelltree.model.tree import velocity_matrix
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.vectors import cross, matmul, matvec, skew, transpose
+from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 
 
 @pytree()
 class Links:
-    """Tree in link axes: T from parent to link, motion subspaces, velocity products."""
+    """Tree in link axes: T from parent to link, axes of all dofs, velocities and accelerations."""
 
     T: Array  # (N, 6, 6) twist of the parent -> same motion seen at the link
-    subspace: Array  # (N, 6, 6) padded columns of the joint's dofs
-    speed: Array  # (N, 6) padded joint velocities
-    product: Array  # (N, 6) gamma: acceleration without joint accelerations
+    columns: Array  # (n, 6) motion of the link per unit dof velocity
+    acceleration: Array  # (N, 6) component rates without joint accelerations
     nu: Array  # (N, 6) twist in link axes
     R: Array  # (N, 3, 3)
     p: Array  # (N, 3)
@@ -52,42 +57,26 @@ class CompositeBody(JointCoordinates):
     def velocity_map(
         self, model: Model, state: State, pose: Pose, frames: Frames
     ) -> tuple[Array, Array, Array, Links]:
-        layout = model.layout
         links = sweep_out(model, state.s, pose, frames)
-        # P: every ancestor's subspace carried out to the link, world axes
-        shift = pose.p[:, None] - pose.p[None]
-        lin = matmul(pose.R, links.subspace[:, :3])
-        rot = matmul(pose.R, links.subspace[:, 3:])
-        carried = lin[None] + jnp.cross(rot[None], shift[..., None], axis=2)
-        on_path = jnp.asarray(layout.path)[:, :, None, None]
-        full = on_path * jnp.concatenate([carried, jnp.broadcast_to(rot, carried.shape)], axis=2)
-        P = _unpad(layout, jnp.moveaxis(full, 1, 2)).reshape(6 * layout.n_bodies, layout.n_tree)
-        acceleration = sweep_acceleration(layout, links)
-        nu = links.nu
+        nu, a = links.nu, links.acceleration
         v = jnp.concatenate([matvec(pose.R, nu[:, :3]), matvec(pose.R, nu[:, 3:])], -1)
-        lin_bias = matvec(pose.R, acceleration[:, :3] + cross(nu[:, 3:], nu[:, :3]))
-        bias = jnp.concatenate([lin_bias, matvec(pose.R, acceleration[:, 3:])], -1)
-        return P, v, bias, links
+        lin_bias = matvec(pose.R, a[:, :3] + cross(nu[:, 3:], nu[:, :3]))
+        bias = jnp.concatenate([lin_bias, matvec(pose.R, a[:, 3:])], -1)
+        return carried_out(model.layout, links), v, bias, links
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
         links: Links = kin.extra
         layout = model.layout
+        joint = dof_joint(layout)[: layout.n_tree]
         # m^c_j a_j: the force that moves link j and everything beyond it
-        F = composite_inertia(layout, links.T, link_mass(model)) @ links.subspace
-        force, moment = matmul(links.R, F[:, :3]), matmul(links.R, F[:, 3:])
-        # seen at ancestor k and projected on its joint
-        shift = links.p[:, None] - links.p[None]
-        moment = moment[:, None] + jnp.cross(shift[..., None], force[:, None], axis=2)
-        lin, rot = matmul(links.R, links.subspace[:, :3]), matmul(links.R, links.subspace[:, 3:])
-        H = jnp.einsum("kxa,jxb->jkba", lin, force) + jnp.einsum("kxa,jkxb->jkba", rot, moment)
-        H = H * jnp.asarray(layout.path)[:, :, None, None]
-        H = jnp.moveaxis(H, 2, 1)
-        H = _unpad(layout, H.reshape(H.shape[0], 6, -1).reshape(-1, H.shape[2], 6))
-        H = H.reshape(layout.n_bodies, 6, layout.n_tree)
-        H = _unpad(layout, jnp.moveaxis(H, 2, 0))
-        lower = jnp.swapaxes(H, 0, 1)
-        strict = jnp.asarray(_strictly_below(layout))
-        H = lower + (strict * lower).T
+        inertia = composite_inertia(layout, links.T, link_mass(model))
+        F = matvec(inertia[joint], links.columns)
+        # both seen in world axes at one point, where k's axis meets j's force
+        force = in_world(links, joint, F, moment=True)
+        axes = in_world(links, joint, links.columns, moment=False)
+        H = dot(axes[None], force[:, None])
+        on_path = layout.path[np.ix_(joint, joint)] > 0
+        H = jnp.where(on_path, H, jnp.where(on_path.T, H.T, 0.0))
         if model.added_mass is None:
             return H
         return H + kin.P.T @ model.added_mass @ kin.P
@@ -95,35 +84,61 @@ class CompositeBody(JointCoordinates):
     def bias(self, model: Model, kin: Kinematics) -> Array:
         links: Links = kin.extra
         layout = model.layout
-        acceleration = sweep_acceleration(layout, links)
-        momentum = matvec(link_mass(model), links.nu)
+        M = link_mass(model)
+        momentum = matvec(M, links.nu)
         w, v = links.nu[:, 3:], links.nu[:, :3]
         p, h = momentum[:, :3], momentum[:, 3:]
         gyro = jnp.concatenate([cross(w, p), cross(w, h) + cross(v, p)], -1)
-        force = sweep_in(layout, links.T, matvec(link_mass(model), acceleration) + gyro)
-        tau = _unpad(layout, (links.subspace * force[:, :, None]).sum(1))
+        tau = on_joints(layout, links, matvec(M, links.acceleration) + gyro)
         if model.added_mass is None:
             return tau
         return tau + kin.P.T @ (model.added_mass @ kin.bias_acceleration.reshape(-1))
 
+    def project(self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Array:
+        links: Links = kin.extra
+        back = transpose(links.R)
+        own = jnp.concatenate([matvec(back, wrench[:, :3]), matvec(back, wrench[:, 3:])], -1)
+        return on_joints(model.layout, links, own)
 
-def _slots(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Joint and column of each tree dof in the padded arrays."""
+
+def in_world(
+    links: Links, joint: np.ndarray, x: Float[Array, "n 6"], moment: bool
+) -> Float[Array, "n 6"]:
+    """Motions or forces of links in world axes, at the first body's reference point."""
+    R = links.R[joint]
+    arm = links.p[joint] - links.p[0]
+    first, second = matvec(R, x[:, :3]), matvec(R, x[:, 3:])
+    if moment:
+        return jnp.concatenate([first, second + cross(arm, first)], -1)
+    return jnp.concatenate([first + cross(arm, second), second], -1)
+
+
+def carried_out(layout: Layout, links: Links) -> Float[Array, "b6 n"]:
+    """P: the axes of every dof carried out to all links beyond it, world axes."""
     joint = dof_joint(layout)[: layout.n_tree]
-    column = np.array([k - int(np.argmax(joint == j)) for k, j in enumerate(joint)], dtype=int)
-    return joint, column
+    axes = in_world(links, joint, links.columns, moment=False)
+    on_path = layout.path[:, joint][:, :, None]
+    arm = links.p[:, None] - links.p[0]
+    slide, turn = axes[None, :, :3], axes[None, :, 3:]
+    return velocity_matrix(on_path * (slide + cross(turn, arm)), on_path * turn)
 
 
-def _unpad(layout: Layout, padded: Array) -> Array:
-    """Pick the real dofs from the last two axes (joint, 6)."""
-    joint, column = _slots(layout)
-    return padded[..., joint, column]
+def on_joints(layout: Layout, links: Links, force: Float[Array, "b 6"]) -> Float[Array, " n"]:
+    """Generalised forces of forces on the links, in link axes."""
+    joint = dof_joint(layout)[: layout.n_tree]
+    return dot(links.columns, sweep_in(layout, links.T, force)[joint])
 
 
-def _strictly_below(layout: Layout) -> np.ndarray:
-    """1 where row dof belongs to a joint strictly further out than the column dof's."""
-    joint, _ = _slots(layout)
-    return (joint[:, None] != joint[None, :]).astype(float)
+def _gathered(layout: Layout, x: Float[Array, "n k"]) -> Float[Array, "b k"]:
+    """Sums over the dofs of each tree joint."""
+    joint = dof_joint(layout)[: layout.n_tree]
+    own = [np.flatnonzero(joint == j) for j in range(layout.n_bodies)]
+    most = max((len(rows) for rows in own), default=0)
+    index = np.full((layout.n_bodies, most), layout.n_tree)
+    for j, rows in enumerate(own):
+        index[j, : len(rows)] = rows
+    padded = jnp.concatenate([x, jnp.zeros((1, x.shape[1]))])
+    return padded[index].sum(1)
 
 
 def link_mass(model: Model) -> Array:
@@ -136,12 +151,12 @@ def link_mass(model: Model) -> Array:
     return rigid if bodies.added_mass is None else rigid + bodies.added_mass
 
 
-def _parents(layout: Layout) -> Array:
-    return jnp.array([p if p >= 0 else layout.n_bodies for p in layout.parent])
+def _parents(layout: Layout) -> np.ndarray:
+    return np.array([p if p >= 0 else layout.n_bodies for p in layout.parent], dtype=int)
 
 
 def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
-    """Outward sweep: link transforms, joint subspaces, twists and velocity products."""
+    """Outward sweeps: link transforms, axes of the dofs, twists and accelerations."""
     layout = model.layout
     N = layout.n_bodies
     parent = _parents(layout)
@@ -156,26 +171,19 @@ def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
         ],
         -2,
     )
-    # columns of the joint subspaces in link axes, padded to six
-    joint, column = _slots(layout)
+    # axes of the dofs in link axes
     n = layout.n_tree
+    joint = dof_joint(layout)[:n]
     sign = layout.moves[joint, np.arange(n)][:, None]
     Rt = transpose(pose.R)[joint]
     turn, slide = matvec(Rt, frames.turn[:n]), matvec(Rt, frames.slide[:n])
     arm = matvec(Rt, pose.p[joint] - frames.follower_o[joint])
     columns = sign * jnp.concatenate([slide + cross(turn, arm), turn], -1)
-    subspace = jnp.zeros((N, 6, 6)).at[joint, :, column].set(columns)
-    speed = jnp.zeros((N, 6)).at[joint, column].set(s)
-    joint_twist = matvec(subspace, speed)
+    rate = s[:, None]
+    joint_twist = _gathered(layout, columns * rate)
+    nu = sweep(layout, T, joint_twist)
 
-    def step(nu: Array, i: Array) -> tuple[Array, None]:
-        own = matvec(T[i], nu[parent[i]]) + joint_twist[i]
-        return nu.at[i].set(own), None
-
-    nu, _ = jax.lax.scan(step, jnp.zeros((N + 1, 6)), jnp.arange(N))
-    nu = nu[:N]
-
-    # rate of the subspace columns seen from the link: axes fixed in the link stand still
+    # rate of the axes seen from the link: those fixed in the link stand still
     v_J, w_J = joint_twist[:, :3], joint_twist[:, 3:]
     follows = np.array(layout.follower[:N])[joint] == joint
     on_follower = np.array([d.on_follower for d in layout.dofs[:n]], dtype=bool)
@@ -183,52 +191,63 @@ def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
     slide_moves = follows[:, None]
     turn_rate = jnp.where(turn_moves, -cross(w_J[joint], turn), 0.0)
     slide_rate = jnp.where(slide_moves, -cross(w_J[joint], slide), 0.0)
-    drift = jnp.zeros((N, 3)).at[joint].add(slide * s[:, None])[joint]
+    drift = _gathered(layout, slide * rate)[joint]
     arm_rate = jnp.where(slide_moves, 0.0, -drift)
     rates = sign * jnp.concatenate(
         [slide_rate + cross(turn_rate, arm) + cross(turn, arm_rate), turn_rate], -1
     )
-    own = jnp.zeros((N, 6)).at[joint].add(rates * s[:, None])
     # rate of the transform from the parent
     w_up = nu[:, 3:] - w_J
     lin = -cross(w_J, nu[:, :3] - v_J) + cross(w_up, v_J)
-    product = own + jnp.concatenate([lin, -cross(w_J, w_up)], -1)
-    return Links(T, subspace, speed, product, nu, pose.R, pose.p)
+    product = _gathered(layout, rates * rate) + jnp.concatenate([lin, -cross(w_J, w_up)], -1)
+    return Links(T, columns, sweep(layout, T, product), nu, pose.R, pose.p)
 
 
-def sweep_acceleration(layout: Layout, links: Links) -> Array:
-    """Outward sweep: link accelerations (component rates) without joint accelerations."""
-    parent = _parents(layout)
+def sweep(layout: Layout, T: Float[Array, "b 6 6"], own: Float[Array, "b 6"]) -> Array:
+    """Outward sweep: what the parent has, carried to the link, and the link's own."""
     N = layout.n_bodies
+    # in a chain the parent is the link before
+    chain = all(p == i - 1 for i, p in enumerate(layout.parent))
+    if chain:
 
-    def step(a: Array, i: Array) -> tuple[Array, None]:
-        return a.at[i].set(matvec(links.T[i], a[parent[i]]) + links.product[i]), None
+        def next_link(above: Array, link: tuple[Array, Array]) -> tuple[Array, Array]:
+            found = matvec(link[0], above) + link[1]
+            return found, found
 
-    a, _ = jax.lax.scan(step, jnp.zeros((N + 1, 6)), jnp.arange(N))
-    return a[:N]
+        return jax.lax.scan(next_link, jnp.zeros(6), (T, own))[1]
+    parent = jnp.asarray(_parents(layout))
+
+    def step(found: Array, i: Array) -> tuple[Array, None]:
+        return found.at[i].set(matvec(T[i], found[parent[i]]) + own[i]), None
+
+    return jax.lax.scan(step, jnp.zeros((N + 1, 6)), jnp.arange(N))[0][:N]
 
 
 def sweep_in(layout: Layout, T: Array, force: Array) -> Array:
     """Inward sweep: force on each link plus what its children hand down."""
-    parent = _parents(layout)
-    N = layout.n_bodies
-
-    def step(total: Array, i: Array) -> tuple[Array, None]:
-        return total.at[parent[i]].add(matvec(T[i].T, total[i])), None
-
-    total = jnp.concatenate([force, jnp.zeros((1, 6))])
-    total, _ = jax.lax.scan(step, total, jnp.arange(N - 1, -1, -1))
-    return total[:N]
+    return _inward(layout, T, force, lambda T, f: matvec(T.T, f))
 
 
 def composite_inertia(layout: Layout, T: Array, M: Array) -> Array:
     """Inward sweep (eq. 4): inertia of each link with everything beyond it."""
-    parent = _parents(layout)
+    return _inward(layout, T, M, lambda T, m: T.T @ m @ T)
+
+
+def _inward(layout: Layout, T: Array, own: Array, down: Any) -> Array:
+    """Sum of each link's own and of what its children hand down."""
     N = layout.n_bodies
+    if all(p == i - 1 for i, p in enumerate(layout.parent)):
+
+        def next_link(beyond: Array, link: tuple[Array, Array]) -> tuple[Array, Array]:
+            total = link[1] + beyond
+            return down(link[0], total), total
+
+        return jax.lax.scan(next_link, jnp.zeros(own.shape[1:]), (T, own), reverse=True)[1]
+    parent = jnp.asarray(_parents(layout))
 
     def step(total: Array, i: Array) -> tuple[Array, None]:
-        return total.at[parent[i]].add(T[i].T @ total[i] @ T[i]), None
+        return total.at[parent[i]].add(down(T[i], total[i])), None
 
-    total = jnp.concatenate([M, jnp.zeros((1, 6, 6))])
+    total = jnp.concatenate([own, jnp.zeros((1, *own.shape[1:]))])
     total, _ = jax.lax.scan(step, total, jnp.arange(N - 1, -1, -1))
     return total[:N]

@@ -8,15 +8,14 @@ everything a run reports.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
+from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State
 from swelltree.formulations.latches import held_motion, latch_group
 from swelltree.formulations.reactions import joint_reactions
+from swelltree.formulations.reeling import reeled
 from swelltree.model.constraints import evaluate_rows
-from swelltree.model.forces.hydro_frame import in_axes, in_frame, mean_yaw
+from swelltree.model.forces.hydro_frame import in_axes, mean_yaw
 from swelltree.model.forces.hydrodynamics import remembered
 from swelltree.model.forces.loads import Loads, Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
@@ -26,19 +25,11 @@ from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate
 from swelltree.model.kinematics import Motion, with_rotation_vectors
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.present import present
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import cross, dot, matvec
-
-
-@pytree()
-class Phase:
-    """State of motion and the work of each element since the start."""
-
-    state: State
-    work: Array  # (elements + drives,) J
-    inner: Any = AT_REST  # Inner
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
@@ -51,7 +42,7 @@ def solve_motion(
     model: Model, formulation: Formulation, t: Array, state: State, inner: Inner = AT_REST
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
-    model = in_frame(model, inner)
+    model = present(model, inner)
     kin = formulation.kinematics(model, t, state)
     loads = total_loads(model, t, kin.motion, inner)
     if latch_group(model) is not None:
@@ -72,7 +63,7 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
-    state = formulation.settle(model, t, y.state)
+    state = formulation.settle(present(model, y.inner), t, y.state)
     if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
         return Phase(state, y.work, y.inner)
     v = formulation.kinematics(model, t, state).motion.v
@@ -88,6 +79,7 @@ def event_count(model: Model) -> int:
 
 def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     """What events may depend on; the forces in latches only where someone watches them."""
+    model = present(model, y.inner)
     kin = formulation.kinematics(model, t, y.state)
     now = Now(t, kin.motion, y.inner)
     group = latch_group(model)
@@ -106,7 +98,7 @@ def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> 
 
 
 def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
-    """Phase after events: elements change their inner states."""
+    """Phase after events: elements change their inner states, winches their cables too."""
     now = _seen(model, formulation, t, y)
     elements, first = dict(y.inner.elements), 0
     for group in model.forces.groups:
@@ -114,7 +106,8 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
             own = hit[first : first + group.event_count]
             elements[group.kind] = group.switched(model, now, own)
             first += group.event_count
-    return Phase(y.state, y.work, Inner(y.inner.radiation, elements))
+    after = Phase(y.state, y.work, Inner(y.inner.radiation, elements))
+    return reeled(model, formulation, t, y, after)
 
 
 def drive_power(
@@ -156,7 +149,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "reaction_joint_axes": joint_axes,
         "joint_point": motion.frames.follower_o,
         "wrench": loads.wrench,
-        "kinetic_energy": kinetic_energy(in_frame(model, y.inner), kin.inertia, motion.v),
+        "kinetic_energy": kinetic_energy(present(model, y.inner), kin.inertia, motion.v),
         "potential_energy": loads.potential,
         "work": y.work,
         "closure": closure(model, formulation.open_rows(model), t, motion, angles),

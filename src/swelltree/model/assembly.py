@@ -317,6 +317,8 @@ def check_mass(model: Model, q: np.ndarray, rows: tuple[Row, ...], closure: Clos
         free = Vt[int((size > RANK * size.max(initial=0.0)).sum()) :].T
     else:
         free = np.eye(layout.n_tree)
+    if model.locked is not None:
+        free = _unlocked(free, np.asarray(model.locked))
     if free.shape[1] == 0:
         return
     scale = np.sqrt(np.maximum(np.diag(M), 1e-300 + 1e-14 * np.abs(M).max()))
@@ -330,3 +332,9 @@ def check_mass(model: Model, q: np.ndarray, rows: tuple[Row, ...], closure: Clos
             f"is undetermined. Give body '{layout.bodies[dof.joint]}' mass or inertia, "
             "or hold that motion."
         )
+
+
+def _unlocked(free: np.ndarray, locked: np.ndarray) -> np.ndarray:
+    """Free motions in which locked freedoms rest."""
+    _, size, Vt = np.linalg.svd(free[locked > 0.5])
+    return free @ Vt[int((size > RANK).sum()) :].T

@@ -16,6 +16,7 @@ from swelltree.model.assembly import (
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.describe_cables import build_cables, with_cable_added_mass
 from swelltree.model.describe_forces import build_forces
 from swelltree.model.describe_hulls import (
     build_hulls,
@@ -40,11 +41,14 @@ from swelltree.model.describe_viscous import viscous_notes, with_added_mass
 from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
 from swelltree.model.dynamic_lines import build_dynamic_lines
+from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
+from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
+from swelltree.model.present import present
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.system import System
@@ -99,18 +103,24 @@ def compile(
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
         system = with_rotation_centers(system, hydro)
+    whole, (system, chains) = system, with_cables(system)
     joints = all_joints(system)
     layout = build_layout(system, joints)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
     bodies = with_added_mass(bodies, system, layout, forces.groups)
+    cables = build_cables(system, layout, chains) if chains else None
+    if cables is not None:
+        bodies = with_cable_added_mass(bodies, system, layout, cables, chains)
     signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
     model = Model(
         bodies=bodies,
         joints=build_joints(system, joints),
         gravity=np.array([0.0, 0.0, -system.water.g]),
         rho=np.array(system.water.rho),
-        added_mass=None if added_mass is None else _added_mass(added_mass, layout),
+        added_mass=None
+        if added_mass is None
+        else _added_mass(added_mass, layout, len(whole.bodies)),
         hydro=None,
         forces=forces,
         sea=Sea(
@@ -130,8 +140,10 @@ def compile(
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
-        described=Described(system),
+        described=Described(whole),
     )
+    if cables is not None:
+        model = with_group(model, cables)
     if hulls:
         model = with_group(model, build_hulls(system, layout, hulls))
         model = model.replace(report=hull_notes(system, hulls))
@@ -180,7 +192,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
     if layout.cut_rows:
         kept, redundancy = independent_rows(model, q, angles, drives, loops)
     dropped = set(layout.cut_rows) - set(kept)
-    check_mass(model, q, kept, Closure(model, drives, angles))
+    check_mass(present(model, inner_at_rest(model)), q, kept, Closure(model, drives, angles))
     return model.replace(
         start=Start(q, s, angles),
         cut_rows=kept,
@@ -216,14 +228,14 @@ def _cuts(system: System) -> list[str]:
     return out
 
 
-def _added_mass(added_mass: np.ndarray, layout: Layout) -> np.ndarray:
-    """Check the added mass and bring it into depth-first order."""
+def _added_mass(added_mass: np.ndarray, layout: Layout, count: int) -> np.ndarray:
+    """Check the added mass of the described bodies and bring it into depth-first order."""
     A = np.asarray(added_mass, dtype=float)
-    n = 6 * layout.n_bodies
+    n = 6 * count
     if A.shape != (n, n):
         raise SwelltreeError(
             f"added_mass has shape {A.shape}. Give {n} x {n}: six rows for each of the "
-            f"{layout.n_bodies} bodies, in the order of system.bodies."
+            f"{count} bodies, in the order of system.bodies."
         )
     if not np.isfinite(A).all():
         raise SwelltreeError("added_mass holds values that are not finite. Give numbers only.")
@@ -231,5 +243,7 @@ def _added_mass(added_mass: np.ndarray, layout: Layout) -> np.ndarray:
         raise SwelltreeError(
             "added_mass is not symmetric. Give a matrix equal to its transpose, e.g. (A + A.T)/2."
         )
+    # bodies of cables come behind the described ones
+    A = np.pad(A, (0, 6 * layout.n_bodies - n))
     order = [6 * layout.described.index(name) + k for name in layout.bodies for k in range(6)]
     return 0.5 * (A + A.T)[np.ix_(order, order)]

@@ -193,6 +193,14 @@ def _turn(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
     return g, zero, r, zero, cross(carried, r), drives.rate[k], drives.acceleration[k]
 
 
+def _spin(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
+    """The follower does not turn about an axis of the base; there is no position to keep."""
+    j = _joints(rows)
+    e = frames.base_R[j, :, np.array([r.i for r in rows], dtype=int)]
+    zero = 0.0 * e
+    return zero[:, 0], zero, e, zero, cross(w_b, e), *_still(rows, e)
+
+
 _KINDS = {
     "point": _point,
     "align": _align,
@@ -200,4 +208,5 @@ _KINDS = {
     "screw": _screw,
     "slide": _slide,
     "turn": _turn,
+    "spin": _spin,
 }

@@ -38,7 +38,7 @@ def build_layout(system: System, joints: list) -> Layout:
             continue
         first = len(dofs)
         dofs += [Dof(j, DOFS[a], False, a, False, False) for a in shape.translations]
-        turns = (0, 1, 2) if shape.quaternion else shape.rotations
+        turns = shape.rotations or ((0, 1, 2) if shape.quaternion else ())
         for place, a in enumerate(turns):
             second = place == 1 and not shape.quaternion
             dofs.append(Dof(j, DOFS[3 + a], True, a, second, shape.quaternion))

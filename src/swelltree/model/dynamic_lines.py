@@ -159,11 +159,7 @@ def with_static_lines(model: Any) -> Any:
 def _check_models(system: System) -> None:
     """Lines of several models in one system are not stepped together."""
     models = {line.model: line for line in system.lines}
-    if "multibody" in models:
-        raise models["multibody"].fail(
-            "model 'multibody' cannot be compiled yet. Give 'dynamic' or 'quasi_static'."
-        )
-    if len(models) > 1:
+    if {"dynamic", "quasi_static"} <= models.keys():
         a, b = models["dynamic"], models["quasi_static"]
         raise b.fail(f"its model is 'quasi_static', that of '{a.name}' 'dynamic'. Use one of them.")
 

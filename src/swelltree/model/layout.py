@@ -33,7 +33,8 @@ class Row(NamedTuple):
 
     kinds: point (i: axis), align (i: axis of the base, j: axis of the
     follower, perpendicular), distance, screw (i: axis), slide and turn (i:
-    dof number, j: number of the prescribed motion).
+    dof number, j: number of the prescribed motion), spin (i: axis of the base
+    about which the follower does not turn; of velocities only).
     """
 
     kind: str
@@ -106,7 +107,8 @@ class Layout:
         start, index = 0, []
         for j in range(self.n_bodies):
             own = [d for d in self.dofs[: self.n_tree] if d.joint == j]
-            count = len(own) + (1 if any(d.free_turn for d in own) else 0)
+            plain = sum(not d.free_turn for d in own)
+            count = plain + (4 if any(d.free_turn for d in own) else 0)
             index.append(tuple(range(start, start + count)))
             start += count
         return tuple(index)
@@ -198,7 +200,9 @@ def joint_rows(
         rows = [Row("point", joint, a) for a in range(3) if a != axis]
         rows.append(Row("screw", joint, axis))
     if quaternion:
-        return rows
+        # turns about axes of the base that are not free are held as velocities
+        held = [a for a in range(3) if a not in rotations] if rotations else []
+        return rows + [Row("spin", joint, a) for a in held]
     if len(rotations) == 0:
         rows += [Row("align", joint, (a + 1) % 3, a) for a in range(3)]
     elif len(rotations) == 1:

@@ -74,6 +74,7 @@ class Model:
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
     lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
+    locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""

@@ -57,12 +57,19 @@ def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> A
 
 
 def turn_dofs(layout: Layout) -> np.ndarray:
-    """(k, 3) tree dofs of the rotations of each quaternion joint."""
-    found = [
-        [k for k, d in enumerate(layout.dofs[: layout.n_tree]) if d.joint == j and d.turns]
-        for j, _ in layout.quaternions
-    ]
-    return np.array(found, dtype=int).reshape(-1, 3)
+    """(k, 3) tree dofs of the rotations of each quaternion joint; n_tree where one is held."""
+    place = {j: row for row, (j, _) in enumerate(layout.quaternions)}
+    found = np.full((len(place), 3), layout.n_tree, dtype=int)
+    for k, dof in enumerate(layout.dofs[: layout.n_tree]):
+        if dof.free_turn:
+            found[place[dof.joint], dof.axis] = k
+    return found
+
+
+def _turning(layout: Layout, s: Float[Array, " n"]) -> Float[Array, "k 3"]:
+    """Angular velocity of each quaternion joint in base axes."""
+    xp = namespace(s)
+    return xp.concatenate([s, xp.zeros(1)])[turn_dofs(layout)]
 
 
 def _quat_place(layout: Layout) -> np.ndarray:
@@ -89,7 +96,7 @@ def position_rates(layout: Layout, q: Float[Array, " nq"], s: Float[Array, " n"]
     rate = xp.concatenate([s, xp.zeros(1)])[index]
     if not layout.quaternions:
         return rate
-    return _overwrite(layout, rate, quat_rate(q[_quat_place(layout)], s[turn_dofs(layout)]))
+    return _overwrite(layout, rate, quat_rate(q[_quat_place(layout)], _turning(layout, s)))
 
 
 def tree_velocities(layout: Layout, q: Float[Array, " nq"], rate: Float[Array, " nq"]) -> Array:
@@ -100,9 +107,9 @@ def tree_velocities(layout: Layout, q: Float[Array, " nq"], rate: Float[Array, "
         return s
     place = _quat_place(layout)
     turns = quat_velocity(q[place], rate[place]).reshape(-1)
-    where = np.arange(layout.n_tree)
+    where = np.arange(layout.n_tree + 1)
     where[turn_dofs(layout).ravel()] = layout.n_tree + np.arange(turns.shape[0])
-    return xp.concatenate([s, turns])[where]
+    return xp.concatenate([s, turns])[where[: layout.n_tree]]
 
 
 def moved_positions(layout: Layout, q: Float[Array, " nq"], step: Float[Array, " n"]) -> Array:
@@ -110,4 +117,4 @@ def moved_positions(layout: Layout, q: Float[Array, " nq"], step: Float[Array, "
     moved = q + position_rates(layout, q, step)
     if not layout.quaternions:
         return moved
-    return _overwrite(layout, moved, turn_quat(q[_quat_place(layout)], step[turn_dofs(layout)]))
+    return _overwrite(layout, moved, turn_quat(q[_quat_place(layout)], _turning(layout, step)))

@@ -203,6 +203,10 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
         if group.kind in dims
     }
     for group in model.forces.groups:
+        if group.kind == "cables":
+            found["line"] = text("line", group.lines, "cable, from end A to end B")
+            if group.drums is not None:
+                found["winch"] = text("winch", group.drums.winches.names, "winch")
         if group.kind == "lines":
             found["line"] = text("line", group.lines, "line, from end A to end B")
             found["junction"] = text("junction", group.junction_names, "free point of lines")

@@ -238,6 +238,23 @@ LABELS: dict[str, Label] = {
     "lines_junction": Label(
         "junction_position", ("junction", "axis"), "m", "position of the junction", _WORLD
     ),
+    "cables_position": Label(
+        "line_position", ("line", "line_node", "axis"), "m", "nodes of the cable, A first", _WORLD
+    ),
+    "cables_tension": Label(
+        "line_tension", ("line", "line_segment"), "N", "tension of the elements, A first"
+    ),
+    "cables_length": Label(
+        "line_stretched_length", ("line", "line_segment"), "m", "length of the elements, A first"
+    ),
+    "cables_slack": Label(
+        "line_slack", ("line", "line_segment"), "1", "one where an element carries no tension"
+    ),
+    "cables_fairlead_tension": Label("fairlead_tension", ("line",), "N", "tension at end B"),
+    "cables_anchor_tension": Label("anchor_tension", ("line",), "N", "tension at end A"),
+    "cables_anchor_uplift": Label(
+        "anchor_uplift", ("line",), "N", "upward force of the cable on what holds end A"
+    ),
     "quadratic_drag_wrench": Label(
         "quadratic_drag_force",
         ("quadratic_drag", "dof"),
@@ -409,3 +426,7 @@ def attributes(label: Label) -> dict[str, str]:
         "on_body": label.on_body,
     }
     return {key: text for key, text in texts.items() if text}
+
+
+# winches of cables are reported like those of dynamic lines
+LABELS |= {f"cables_{name}": label for name, label in LABELS.items() if name.startswith("winch_")}

@@ -12,6 +12,7 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
 from swelltree.model.forces.total import total_loads
 from swelltree.model.model import Model
+from swelltree.model.present import present
 from swelltree.solvers.newton import (
     NewtonResult,
     newton,
@@ -22,6 +23,7 @@ from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
+from swelltree.studies.relax import relaxed, slack_at_start, with_drums_stopped
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -50,10 +52,13 @@ def _balance(formulation: Formulation) -> Any:
     def residual(args: Statics, x: Array) -> Array:
         model, state = args.model, args.state
         n = state.s.shape[0]
+        model = present(model, args.inner)
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
         tau = formulation.project(model, kin, total_loads(model, t, kin.motion, args.inner).wrench)
+        if model.locked is not None:
+            tau = jnp.where(model.locked > 0.5, args.force_scale * x[:n], tau)
         if kin.rows is None or not formulation.keeps_rows:
             return tau - args.taken_off
         g, J, _, _ = formulation.constraint(kin)
@@ -122,6 +127,7 @@ def equilibrium(
         begin = start_phase(model, how)
         phase = Phase(state, begin.work, begin.inner)
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+    model = with_drums_stopped(model)
     state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, begin.inner)
@@ -143,7 +149,10 @@ def find_rest(
     model: Model, how: Formulation, start: State | None = None
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
     """State of rest, multipliers, the forces out of balance before, and how Newton went."""
+    model = with_drums_stopped(model)
     state = how.start(model) if start is None else start
+    if start is None and slack_at_start(model, how, state):
+        state = relaxed(model, how, state)
     residual, args, x0 = _set_up(model, how, state)
     before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 

@@ -25,6 +25,7 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.linear_ptos import linear_notes
+from swelltree.studies.relax import check_no_drums
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -89,6 +90,7 @@ def modes(
         provenance: attributes added to the result.
     """
     model = with_static_lines(model)
+    check_no_drums(model, "modes")
     how = chosen_formulation(formulation)
     if added_mass not in ("infinite", "frequency"):
         raise SwelltreeError(

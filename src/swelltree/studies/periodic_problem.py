@@ -26,12 +26,13 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations import Formulation, State
-from swelltree.model.forces.hydro_frame import columns_in_axes, in_axes, in_frame, mean_yaw
+from swelltree.model.forces.hydro_frame import columns_in_axes, in_axes, mean_yaw
 from swelltree.model.forces.loads import Now
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import WaveLoads
 from swelltree.model.inner import Inner, inner_rate
 from swelltree.model.model import Model
+from swelltree.model.present import present
 from swelltree.solvers.fourier import Basis
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -110,7 +111,7 @@ def node(
     if not how.flat_chart(model):
         _, s_dot = jax.jvp(velocities, (x, x_rate), (x_rate, x_second))
     inner = unflat(period.inner, y[n + m :] + flat(period.inner))
-    model = in_frame(model, inner)
+    model = present(model, inner)
     kin = how.kinematics(model, t, state)
     wrench = total_loads(model, t, kin.motion, inner).wrench
     tau = how.mass(model, kin) @ s_dot + how.bias(model, kin) - how.project(model, kin, wrench)

@@ -16,6 +16,7 @@ from swelltree.model.sea_state import in_waves, interpolated
 from swelltree.solvers.fourier import basis
 from swelltree.spatial.engine import jax
 from swelltree.studies.periodic_problem import Period, sizes
+from swelltree.studies.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -23,6 +24,7 @@ RADIATION = ("data", "state_space")
 
 def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
     """Refuse what a series cannot answer, with the reason."""
+    check_no_drums(model, "steady_state")
     if radiation not in RADIATION:
         raise SwelltreeError(
             f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "

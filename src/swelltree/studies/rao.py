@@ -39,6 +39,7 @@ from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_p
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
 from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
+from swelltree.studies.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -281,6 +282,7 @@ def rao(
         provenance: attributes added to the result.
     """
     model = with_static_lines(model)
+    check_no_drums(model, "rao")
     _checked(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag)

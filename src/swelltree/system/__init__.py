@@ -33,6 +33,7 @@ from swelltree.system.hulls import (
 from swelltree.system.hydro import HydroSpec, OmegaRange
 from swelltree.system.joints import (
     Ball,
+    CableElement,
     Cylindrical,
     Distance,
     Free,
@@ -119,6 +120,7 @@ __all__ = [
     "BodyDrag",
     "Box",
     "Bretschneider",
+    "CableElement",
     "Case",
     "Cone",
     "ConstantPressurePto",

@@ -40,7 +40,11 @@ class DhRow:
 
 
 def dh_chain(
-    bodies: Sequence[Body], table: Sequence[DhRow], base: Any = WORLD, prefix: str = "joint"
+    bodies: Sequence[Body],
+    table: Sequence[DhRow],
+    base: Any = WORLD,
+    prefix: str = "joint",
+    carrier: Body | None = None,
 ) -> tuple[tuple[Body, ...], tuple[Joint, ...]]:
     """Bodies placed along the chain and the joints between them.
 
@@ -52,20 +56,23 @@ def dh_chain(
         table: one row per body.
         base: the world, a point on it, or a point on another body.
         prefix: joints are named prefix1, prefix2 ...
+        carrier: the body of which base is a point.
     """
     if len(bodies) != len(table):
         raise SwelltreeError(
             f"dh_chain: {len(bodies)} bodies but {len(table)} rows. Give one row per body."
         )
     start = as_point(base)
-    if start.body != WORLD.name and not isinstance(base, Body):
+    carrier = base if isinstance(base, Body) else carrier
+    if start.body != (WORLD.name if carrier is None else carrier.name):
         raise SwelltreeError(
             f"dh_chain: base is a point on '{start.body}'. "
-            "Give the world, a point on it, or a body."
+            f"Give the body too: dh_chain(..., carrier={start.body})."
         )
     position, R = np.array(start.position), start.rotation_matrix
-    if isinstance(base, Body):
-        position, R = np.array(base.position), base.rotation_matrix
+    if carrier is not None:
+        position = np.array(carrier.position) + carrier.rotation_matrix @ position
+        R = carrier.rotation_matrix @ R
     before, first = start.body, start
     placed: list[Body] = []
     joints: list[Joint] = []

@@ -205,10 +205,11 @@ def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
 def typical_size(system: System) -> float:
     """A length to draw things that have none [m]."""
     sides = [max(sides_from_inertia(body)[0], default=0.0) for body in system.bodies]
-    if max(sides) > 0:
+    if max(sides, default=0.0) > 0:
         return float(max(sides))
-    places = np.array([body.position for body in system.bodies])
-    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    places = np.array([body.position for body in system.bodies]).reshape(-1, 3)
+    far = np.ptp(places, axis=0).max() if len(places) else 0.0
+    return float(far) or 1.0
 
 
 def sides_from_inertia(body: Body) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,8 @@ class JointLayout:
     Args:
         translations: numbers of the free axes (0, 1, 2), ascending.
         rotations: numbers of the axes of rotation in their order, at most two.
-        quaternion: all three rotations are free; the attitude is a quaternion.
+        quaternion: the attitude is a quaternion; all three rotations are free, or those about the
+            axes of the base in `rotations`.
         screw: the one rotation also moves the follower along its axis.
         rows_only: the joint has no coordinates and is always a set of equations.
         n_rows: number of equations the joint stands for when it is cut.

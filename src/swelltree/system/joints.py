@@ -185,6 +185,24 @@ class SubsetJoint(Joint):
 
 
 @description
+class CableElement(Joint):
+    """A massless bar between two points, whose length may change and which does not twist.
+
+    The base is the node at its far end and carries the frame of the element: z points along the
+    bar to the follower's point, which is the ball the element swings about. Heave is the length,
+    Roll and Pitch turn about the x and y axes of the node itself. No direction is singular. Put a
+    mass without inertia at the node: the frame turns about z in a way that depends on the path.
+    """
+
+    type: ClassVar[str] = "cable_element"
+
+    def layout(self) -> JointLayout:
+        """One translation and two rotations of a quaternion."""
+        dofs = (DOFS[2], DOFS[3], DOFS[4])
+        return JointLayout((2,), (0, 1), quaternion=True, n_rows=3, dofs=dofs)
+
+
+@description
 class Distance(Joint):
     """Keeps two points at a fixed distance, like a massless rod with a ball at each end.
 
@@ -229,6 +247,6 @@ JOINT_TYPES: dict[str, Any] = {
     cls.type: cls
     for cls in (
         *(Weld, Hinge, Slider, Cylindrical, Screw, Universal, Ball),
-        *(Planar, Free, SubsetJoint, Distance, RevoluteSpherical),
+        *(Planar, Free, SubsetJoint, CableElement, Distance, RevoluteSpherical),
     )
 }

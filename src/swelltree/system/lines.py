@@ -14,17 +14,30 @@ from swelltree.system.bodies import POINT_SCHEMA, Point, as_point
 from swelltree.system.describe import Description, description, differs, plain, within
 from swelltree.system.errors import shown
 from swelltree.system.line_types import LineType
-from swelltree.system.values import Count, Name, Number, Vector, as_axis, as_number, one_of, row_of
+from swelltree.system.values import (
+    Count,
+    Flag,
+    Name,
+    Number,
+    Vector,
+    as_axis,
+    as_number,
+    one_of,
+    row_of,
+)
 
 MaybeNumber = Annotated[
     Any,
     BeforeValidator(lambda value: None if value is None else as_number(value)),
     WithJsonSchema({"type": "number"}),
 ]
-MODELS = ("dynamic", "quasi_static", "multibody")
+MODELS = ("dynamic", "quasi_static", "multibody", "lumped")
+CABLES = ("multibody", "lumped")  # models of which every node is a body
 DEFAULT_SEGMENTS = 20
 _model = one_of(MODELS, "line model")
 _axial = one_of(("elastic", "inextensible"), "axial law")
+_slack = one_of(("pulls_only", "damped"), "behaviour of slack elements")
+_form = one_of(("block", "plain"), "form of the chain")
 
 
 @description
@@ -175,9 +188,10 @@ class Line(Description):
         B: the end at the fairlead.
         rest_length: unstretched [m]; the sum of the sections if these are given.
         type: a LineType or its name.
-        model: "dynamic" (nodes with mass, drag and contact), "quasi_static" (the elastic catenary)
-            or "multibody" (a chain of rigid elements).
-        segments: number of segments of a dynamic line, 20 if not given.
+        model: "dynamic" (nodes with mass, drag and contact), "quasi_static" (the elastic catenary),
+            "multibody" (a chain of bars in the tree of the system, which may carry the body at B)
+            or "lumped" (the same masses as free points).
+        segments: number of segments of a dynamic line or elements of a cable, 20 if not given.
         axial: "elastic" with the stiffness of the type, or "inextensible".
         sections: several types one after the other from A to B, instead of `type`.
         clamp_A: direction of the line at A in the axes of what it is fixed to, for lines with
@@ -185,6 +199,12 @@ class Line(Description):
         clamp_B: direction of the line at B, from A towards B.
         release_time: the line lets go of B at this time [s].
         release_tension: the line breaks at B at this tension [N].
+        slack: what an element of a multibody or lumped cable does when it is shorter than its
+            rest length: "pulls_only" (nothing; damping never pushes), or "damped" (the dash-pot
+            stays at work, as printed in Wuillaume et al. 2017, eq. 7).
+        form: of a multibody cable: "block" (three freedoms of an element at a time), or "plain"
+            (one joint at a time, hinge, hinge and slider with two massless bodies).
+        dry: leave out what the water does to a multibody or lumped cable.
     """
 
     kind: ClassVar[str] = "line"
@@ -201,6 +221,9 @@ class Line(Description):
     clamp_B: Clamp = None
     release_time: Number | None = None
     release_tension: Number | None = None
+    slack: Annotated[str, _slack[0], _slack[1]] = "pulls_only"
+    form: Annotated[str, _form[0], _form[1]] = "block"
+    dry: Flag = False
 
     def __post_init__(self) -> None:
         if bool(self.sections) == (self.type is not None):
@@ -223,6 +246,23 @@ class Line(Description):
             raise self.fail("both ends are at the same place. Give two different ends.")
         if self.release_tension is not None and not self.release_tension > 0:
             raise self.fail(f"release_tension {self.release_tension} N is not positive.")
+        if self.model in CABLES:
+            self._check_cable()
+        elif self.dry or self.slack != "pulls_only" or self.form != "block":
+            raise self.fail(
+                f"slack, form and dry are of cables, but its model is '{self.model}'. "
+                "Leave them out, or give model='multibody'."
+            )
+
+    def _check_cable(self) -> None:
+        if self.axial == "inextensible":
+            raise self.fail(f"a {self.model} cable stretches. Give a type with EA, or 'dynamic'.")
+        if self.clamp_A is not None or self.clamp_B is not None:
+            raise self.fail(f"a {self.model} cable is not clamped. Give model='dynamic'.")
+        if self.release_time is not None or self.release_tension is not None:
+            raise self.fail(f"a {self.model} cable is not released. Give model='dynamic'.")
+        if self.form == "plain" and self.model != "multibody":
+            raise self.fail("form 'plain' is of multibody cables. Leave it out.")
 
     @property
     def points(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
 from swelltree.system.line_types import LineType
-from swelltree.system.lines import Junction, Line, OnJunction, OnLine
+from swelltree.system.lines import CABLES, Junction, Line, OnJunction, OnLine
 from swelltree.system.operations import Operation
 from swelltree.system.rods import Rod, RodParts
 from swelltree.system.seabed import Seabed, SeabedContact, as_seabed
@@ -98,7 +98,7 @@ class System(Description):
 
     def __post_init__(self) -> None:
         self._add_rods()
-        if not self.bodies:
+        if not self.bodies and not any(line.model in CABLES for line in self.lines):
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
         items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
@@ -171,7 +171,19 @@ class System(Description):
     @functools.cached_property
     def topology(self) -> Topology:
         """The tree of the system and its cut joints."""
-        return find_topology([body.name for body in self.bodies], self.joints)
+        return find_topology([body.name for body in self.bodies], self.joints, self._ties())
+
+    def _ties(self) -> list[tuple[str, str]]:
+        """Bodies that cables connect; junctions and lines stand for themselves."""
+
+        def place(end: Any) -> str:
+            if isinstance(end, OnLine):
+                return f"line {end.line}"
+            return f"junction {end.junction}" if isinstance(end, OnJunction) else end.body
+
+        cables = [line for line in self.lines if line.model in CABLES]
+        ends = [(place(line.A), place(line.B)) for line in cables]
+        return ends + [(f"line {line.name}", place(line.A)) for line in cables]
 
     @functools.cached_property
     def resolved(self) -> "System":

@@ -56,13 +56,22 @@ class Topology:
         return -1 if body == WORLD_NAME else self.body_names.index(body)
 
 
-class _Groups:
-    """Sets of connected names (union-find)."""
+class Groups:
+    """Sets of connected names (union-find).
+
+    Args:
+        names: at first connected to nothing.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self.above = {name: name for name in names}
 
+    def add(self, name: str) -> None:
+        """One more name, connected to nothing."""
+        self.above[name] = name
+
     def top(self, name: str) -> str:
+        """The name that stands for all that are connected to this one."""
         while self.above[name] != name:
             self.above[name] = self.above[self.above[name]]
             name = self.above[name]
@@ -75,14 +84,17 @@ class _Groups:
         return one != other
 
 
-def find_topology(bodies: Sequence[str], joints: Sequence[Any]) -> Topology:
+def find_topology(
+    bodies: Sequence[str], joints: Sequence[Any], ties: Iterable[tuple[str, str]] = ()
+) -> Topology:
     """The topology of a system.
 
     Args:
         bodies: names in the order described.
         joints: the joints in the order described.
+        ties: pairs of bodies that cables connect.
     """
-    _check_connected(bodies, joints)
+    _check_connected(bodies, joints, ties)
     tree, groups = _spanning_tree(bodies, joints)
 
     # groups that no tree joint ties to the world float on a free joint at their first body
@@ -114,8 +126,13 @@ def find_topology(bodies: Sequence[str], joints: Sequence[Any]) -> Topology:
     return dataclasses.replace(topology, loops=loops)
 
 
-def _check_connected(bodies: Sequence[str], joints: Sequence[Any]) -> None:
-    groups = _Groups((WORLD_NAME, *bodies))
+def _check_connected(
+    bodies: Sequence[str], joints: Sequence[Any], ties: Iterable[tuple[str, str]]
+) -> None:
+    ties = list(ties)
+    groups = Groups((WORLD_NAME, *bodies, *(end for tie in ties for end in tie)))
+    for one, other in ties:
+        groups.join(one, other)
     for joint in joints:
         groups.join(joint.base.body, joint.follower.body)
     lost = [body for body in bodies if groups.top(body) != groups.top(WORLD_NAME)]
@@ -134,9 +151,9 @@ def _check_connected(bodies: Sequence[str], joints: Sequence[Any]) -> None:
     )
 
 
-def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[Any], _Groups]:
+def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[Any], Groups]:
     """Tree joints by Kruskal's rule: fewest freedoms first, in the order described among equals."""
-    groups = _Groups((WORLD_NAME, *bodies))
+    groups = Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
     tree: list[Any] = []
     for joint in sorted(
@@ -146,7 +163,7 @@ def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[A
             tree.append(joint)
     # a joint marked as cut must close a loop of the others
     for joint in (joint for joint in joints if joint.cut):
-        others = _Groups((WORLD_NAME, *bodies))
+        others = Groups((WORLD_NAME, *bodies))
         for other in joints:
             if other is not joint:
                 others.join(other.base.body, other.follower.body)

@@ -34,6 +34,7 @@ _MODULES = (
     "moored",
     "jumper",
     "winches",
+    "cables",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

@@ -53,6 +53,10 @@ class ForceGroup:
         """The same group, prepared for a realised sea."""
         return self
 
+    def present(self, model: Any, inner: Any) -> Any:
+        """The model with the masses and locked freedoms that follow from inner states."""
+        return model
+
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
         """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
         return ()
