@@ -201,6 +201,9 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
         if group.kind in dims
     }
     for group in model.forces.groups:
+        if group.kind == "immersion":
+            own = group.names[: len(group.body)]
+            found["immersion"] = text("immersion", own, "body at the surface")
         if group.kind == "lines":
             found["line"] = text("line", group.lines, "line, from end A to end B")
             found["junction"] = text("junction", group.junction_names, "free point of lines")

@@ -24,6 +24,7 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.controllers import pto_group, pto_strokes
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
@@ -72,7 +73,8 @@ def _linearised(formulation: Formulation) -> Any:
         kin = formulation.kinematics(model, t, state)
         K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
         to_coordinate, to_length, to_stroke = jax.jacfwd(watched)(zero)
-        dry = model.replace(added_mass=None)
+        # without the added mass of the data, which depends on frequency
+        dry = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
         out = {
             "stiffness": -K,
             "damping": -C,

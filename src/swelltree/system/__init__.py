@@ -31,6 +31,7 @@ from swelltree.system.hulls import (
     Union,
 )
 from swelltree.system.hydro import HydroSpec, OmegaRange
+from swelltree.system.immersion import Immersion
 from swelltree.system.joints import (
     Ball,
     Cylindrical,
@@ -148,6 +149,7 @@ __all__ = [
     "Hull",
     "HydraulicPto",
     "HydroSpec",
+    "Immersion",
     "IrregularSea",
     "Joint",
     "JointForce",

@@ -17,6 +17,7 @@ from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
+from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Setup, Walk
 
@@ -31,6 +32,7 @@ class Instant:
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
+    awash: Any = None  # immersed.Awash of bodies at the surface
 
 
 def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
@@ -64,7 +66,8 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
             lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
         )
         normal, offset = bed_plane(lines.bed, r)
-    return Instant(motion, drives, frozen, water, normal, offset)
+    at_surface = awash(model, setup, walk, motion)
+    return Instant(motion, drives, frozen, water, normal, offset, at_surface)
 
 
 def _reach(diameter: Array, q: Array) -> Array:
@@ -103,7 +106,7 @@ def now_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> No
 def forces_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
     seen = now_at(model, setup, walk, now, v)
-    return total_loads(model, seen.t, seen.motion, seen.inner)
+    return total_loads(apart(model), seen.t, seen.motion, seen.inner)
 
 
 def element_rates(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Any:

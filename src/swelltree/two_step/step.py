@@ -32,6 +32,7 @@ from swelltree.two_step.equations import (
     first_guess,
     moved,
 )
+from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Instant, element_rates, forces_at, instant, mean_memory
 from swelltree.two_step.line_report import LineReport, report
 from swelltree.two_step.line_rows import LineRows, assemble
@@ -487,7 +488,8 @@ def _finished(
         rates,
         walk.element_rates,
     )
-    power, lines, sample = it.power, walk.lines, None
+    power = it.power + immersed_power(model, setup, now.awash, three)
+    lines, sample = walk.lines, None
     if it.at.q is not None:
         lines, sample, pulled = _finished_lines(model, setup, walk, now, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])
