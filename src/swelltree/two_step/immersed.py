@@ -128,7 +128,7 @@ def immersed_balance(
     relative = group.relative(v, u)
     lost = G + F - 0.5 * (E - B)
     spray = -dot(relative, matvec(lost, relative)) / h
-    power = gained - dot(needed, v)
+    power = gained - dot(needed - kirchhoff(A, v), v)
     if model.sea.waves is None:
         stored = -model.rho * model.gravity[2] * group.buoyant
         power = power + stored * (after.head - water.before.head) / h

@@ -90,7 +90,7 @@ class Immersions(ForceGroup):
         wrench = wrench + self.at_center(motion, wet, self.drawn(model, motion, wet, flow, v))
         wrench = wrench + self.at_center(motion, wet, lift + self.pressed(model, wet, flow))
         # what the energy of the water with the body gains is work on the whole
-        power = dot(wrench, v) + 0.5 * dot(v, matvec(D, v))
+        power = dot(wrench + kirchhoff(A, v), v) + 0.5 * dot(v, matvec(D, v))
         spray = -dot(relative, matvec(G - 0.5 * D, relative))
         stored = 0.0 * power
         if model.sea.waves is None:
