@@ -21,6 +21,7 @@ _NAMES = {
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
         chain wire_rope polyester nylon
+        Winch ConstantTension HeaveCompensation Operation Stage
         QuadraticDrag BodyDrag MorisonMember WindDrag Immersion
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor

@@ -29,7 +29,7 @@ from swelltree.spatial.products import compact
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.line_channels import line_channels
 from swelltree.two_step.run import empty_samples
-from swelltree.two_step.step import Sample
+from swelltree.two_step.samples import Sample
 from swelltree.two_step.walk import Form
 
 

@@ -51,6 +51,7 @@ from swelltree.system.joints import (
 from swelltree.system.line_types import LineType, chain, nylon, polyester, wire_rope
 from swelltree.system.lines import Junction, Line, OnJunction, OnLine, Section
 from swelltree.system.moorings import LinearDamping, LinearMooring
+from swelltree.system.operations import Operation, Stage
 from swelltree.system.pto_base import Pto
 from swelltree.system.pto_machines import (
     ConstantPressurePto,
@@ -104,6 +105,7 @@ from swelltree.system.topology import Topology, find_topology
 from swelltree.system.values import DOFS
 from swelltree.system.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
 from swelltree.system.water import Water
+from swelltree.system.winches import ConstantTension, HeaveCompensation, Winch
 
 __all__ = [
     "DOFS",
@@ -121,6 +123,7 @@ __all__ = [
     "Case",
     "Cone",
     "ConstantPressurePto",
+    "ConstantTension",
     "Controller",
     "Cos2s",
     "CoulombPto",
@@ -143,6 +146,7 @@ __all__ = [
     "Free",
     "GriddedSea",
     "Harmonic",
+    "HeaveCompensation",
     "Hemisphere",
     "Hinge",
     "HorizontalCylinder",
@@ -172,6 +176,7 @@ __all__ = [
     "OmegaRange",
     "OnJunction",
     "OnLine",
+    "Operation",
     "PiersonMoskowitz",
     "Planar",
     "Plate",
@@ -201,6 +206,7 @@ __all__ = [
     "SpectrumTable",
     "Sphere",
     "SpringDamper",
+    "Stage",
     "SteadyStateStudy",
     "StillWater",
     "StreamFunctionWave",
@@ -217,6 +223,7 @@ __all__ = [
     "Water",
     "Weld",
     "WhiteNoise",
+    "Winch",
     "Wind",
     "WindDrag",
     "case_schema",

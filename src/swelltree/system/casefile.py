@@ -19,6 +19,7 @@ from swelltree.system.joints import JOINT_TYPES
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line
 from swelltree.system.moorings import MOORING_TYPES
+from swelltree.system.operations import Operation
 from swelltree.system.ptos import PTO_TYPES
 from swelltree.system.rods import Rod
 from swelltree.system.schema import choice_schema, class_schema
@@ -28,6 +29,7 @@ from swelltree.system.studies import STUDY_TYPES
 from swelltree.system.system import System
 from swelltree.system.viscous import VISCOUS_TYPES
 from swelltree.system.water import Water
+from swelltree.system.winches import Winch
 
 # the lists of [system]: word of one item, its class or its classes by `type`
 LISTS: dict[str, tuple[str, Any]] = {
@@ -43,6 +45,8 @@ LISTS: dict[str, tuple[str, Any]] = {
     "line_types": ("line type", LineType),
     "contacts": ("contact", SeabedContact),
     "rods": ("rod", Rod),
+    "winches": ("winch", Winch),
+    "operations": ("operation", Operation),
 }
 
 

@@ -17,6 +17,7 @@ from swelltree.system.forces import Force, JointForce, SpringDamper
 from swelltree.system.joint import Joint
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line, OnJunction, OnLine
+from swelltree.system.operations import Operation
 from swelltree.system.rods import Rod, RodParts
 from swelltree.system.seabed import Seabed, SeabedContact, as_seabed
 from swelltree.system.sensors import Sensor
@@ -24,6 +25,8 @@ from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.viscous import WindDrag
 from swelltree.system.water import Water, as_water
+from swelltree.system.winch_checks import check_operations, check_winches
+from swelltree.system.winches import Winch
 
 
 def _rows(cls: type) -> BeforeValidator:
@@ -68,6 +71,8 @@ class System(Description):
         contacts: points of bodies that may touch the seabed.
         rods: rigid slender bodies; each also stands in bodies, joints and forces as what it is
             made of.
+        winches: at end A of lines.
+        operations: stages in time that drive winches, catch and let go of loads.
     """
 
     kind: ClassVar[str] = "system"
@@ -88,6 +93,8 @@ class System(Description):
     seabed: Annotated[Any, BeforeValidator(as_seabed)] = Seabed()
     contacts: Annotated[Any, _rows(SeabedContact)] = ()
     rods: Annotated[Any, _rows(Rod)] = ()
+    winches: Annotated[Any, _rows(Winch)] = ()
+    operations: Annotated[Any, _rows(Operation)] = ()
 
     def __post_init__(self) -> None:
         self._add_rods()
@@ -95,10 +102,12 @@ class System(Description):
             raise self.fail("has no bodies. Describe at least one.")
         self._check_names()
         items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
-        for item in (*items, *self.lines, *self.contacts):
+        for item in (*items, *self.lines, *self.contacts, *self.winches):
             self._check_points(item)
         self._check_lengths()
         self._check_lines()
+        check_winches(self)
+        check_operations(self)
         for force in self.elements:
             if isinstance(force, JointForce):
                 force.warn_of_degrees(self.dof_of(force))
@@ -255,7 +264,7 @@ class System(Description):
         seen: dict[str, Any] = {}
         items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
         others = (*self.controllers, *self.sensors, *self.lines, *self.junctions, *self.contacts)
-        for item in (*items, *others):
+        for item in (*items, *others, *self.winches, *self.operations):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
             if item.name in seen:

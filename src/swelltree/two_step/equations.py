@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.dynamic_lines import LineSystem
 from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
-from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
@@ -16,11 +14,10 @@ from swelltree.two_step.balance import inertia_balance, weight_correction
 from swelltree.two_step.cayley import gibbs
 from swelltree.two_step.complementarity import fischer_burmeister
 from swelltree.two_step.immersed import immersed_balance
-from swelltree.two_step.instant import Instant
+from swelltree.two_step.instant import Step
 from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.two_step.path import discrete_path_matrix
 from swelltree.two_step.poses import Three, three_poses
-from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
@@ -35,21 +32,28 @@ class Trial:
     g: Array  # (N, 3) Gibbs vectors of the step
 
 
-def moved(model: Model, form: Form, walk: Walk, u: Array) -> tuple[Array, Array, Array]:
+def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
     """Next positions, Gibbs vectors of the step and tree coordinates."""
-    layout = model.layout
-    if not form.joint_coordinates:
+    model, walk = step.model, step.walk
+    if not step.form.joint_coordinates:
         u = u.reshape(-1, 6)
         return walk.pose.p + u[:, :3], u[:, 3:], walk.q
-    q = moved_positions(layout, walk.q, u)
-    pose = forward(model, q[: layout.n_positions])
+    q = moved_positions(model.layout, walk.q, u)
+    pose = forward(model, q[: model.layout.n_positions])
     return pose.p, gibbs(matmul(pose.R, transpose(walk.pose.R))), q
 
 
-def first_guess(model: Model, form: Form, setup: Setup, walk: Walk) -> Array:
+def poses_around(step: Step, p: Array, g: Array) -> Three:
+    """The poses around the step whose next positions and Gibbs vectors are given."""
+    walk = step.walk
+    return three_poses(step.model, walk.pose, walk.v_minus, p, g, step.setup.h)
+
+
+def first_guess(step: Step) -> Array:
     """Unknowns as if the last half step went on."""
-    h, v = setup.h, walk.v_minus
-    if form.joint_coordinates:
+    model, walk, h = step.model, step.walk, step.setup.h
+    v = walk.v_minus
+    if step.form.joint_coordinates:
         frames = joint_frames(model, walk.pose)
         u = h * dof_rates(model, walk.pose, frames, v)[: model.layout.n_tree]
     else:
@@ -59,18 +63,12 @@ def first_guess(model: Model, form: Form, setup: Setup, walk: Walk) -> Array:
 
 
 def equations(
-    model: Model,
-    form: Form,
-    setup: Setup,
-    walk: Walk,
-    now: Instant,
-    unknown: Array,
-    wrench: Array,
-    end_force: Array | None,
+    step: Step, unknown: Array, wrench: Array, end_force: Array | None
 ) -> tuple[tuple[Array, Array], Trial]:
     """Balances, joint equations and contacts; forces of the model and of lines are given.
 
     Args:
+        step: what is given.
         unknown: of bodies, junctions, joints and contacts, see `Sizes`.
         wrench: of the model's forces on every body (N, 6).
         end_force: what lines need at their points (line * point, 3).
@@ -78,25 +76,25 @@ def equations(
     Returns:
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
-    size = Sizes.of(model, form)
-    u, y, lam, nu, tie = size.split(unknown)
-    p, g, _ = moved(model, form, walk, u)
-    three = three_poses(model, walk.pose, walk.v_minus, p, g, setup.h)
+    model, form, setup, walk = step.model, step.form, step.setup, step.walk
+    u, y, lam, nu, tie = step.size.split(unknown)
+    p, g, _ = moved(step, u)
+    three = poses_around(step, p, g)
     r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
     r = r - weight_correction(model, three)
-    r = r + immersed_balance(model, setup, now.awash, three)[0]
+    r = r + immersed_balance(model, setup, step.now.awash, three)[0]
     knots = jnp.zeros((0, 3))
     touching, tied = jnp.zeros(0), jnp.zeros(0)
     lines = model.lines
     if lines is not None:
-        knots = junction_balance(model, lines, setup, walk, now, y)
+        knots = junction_balance(step, y)
         if end_force is not None:
             on_bodies, on_knots = booked(
                 lines.end_body, lines.end_junction, lines.end_point, three, y, end_force
             )
             r, knots = r + on_bodies, knots + on_knots
         if lines.n_contacts:
-            force, touching = contact_forces(lines, setup, walk, now, three, y, nu)
+            force, touching = contact_forces(step, three, y, nu)
             on_bodies, on_knots = booked(
                 lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
             )
@@ -106,56 +104,53 @@ def equations(
             on_bodies, _ = booked(lines.tie_body, none, lines.tie_point, three, y, tie)
             hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
             r, knots = r + on_bodies, knots - hits.T @ tie
-            tied = tie_rows(lines, setup, walk, three, y, tie)
+            tied = tie_rows(step, three, y, tie)
     r = r.reshape(-1)
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
     if form.rows:
         spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
         r = r - lam @ spread.reshape(len(form.rows), -1)
-        closing = row_residual(model, form.rows, three, walk.angles, now.next_drives)
+        closing = row_residual(model, form.rows, three, walk.angles, step.now.next_drives)
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = P.T @ r
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
-    step = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
-    return (value, jnp.concatenate([step, y.reshape(-1)])), Trial(value, P, three, g)
+    way = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
+    return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
 
 
-def junction_balance(
-    model: Model, lines: LineSystem, setup: Setup, walk: Walk, now: Instant, y: Array
-) -> Array:
+def junction_balance(step: Step, y: Array) -> Array:
     """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
     if not y.shape[0]:
         return y
-    before, here = walk.lines.y_last, walk.lines.y
-    velocity, acceleration = now.junction_water
+    model, lines, h = step.model, step.model.lines, step.setup.h
+    before, here = step.walk.lines.y_last, step.walk.lines.y
+    velocity, acceleration = step.now.junction_water
     displaced = (model.rho * lines.junction_volume)[:, None]
     added = lines.junction_added[:, None]
     inertia = (lines.junction_mass[:, None] + added * displaced) * (y - 2.0 * here + before)
-    w = velocity - (y - before) / (2.0 * setup.h)
+    w = velocity - (y - before) / (2.0 * h)
     drag = 0.5 * model.rho * lines.junction_drag[:, None]
     drag = drag * jnp.sqrt(dot(w, w) + 1e-20)[:, None] * w
     weight = (lines.junction_mass[:, None] - displaced) * model.gravity
-    return inertia / setup.h**2 - weight - drag - displaced * (1.0 + added) * acceleration
+    return inertia / h**2 - weight - drag - displaced * (1.0 + added) * acceleration
 
 
-def contact_forces(
-    lines: LineSystem, setup: Setup, walk: Walk, now: Instant, three: Three, y: Array, nu: Array
-) -> tuple[Array, Array]:
+def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array, Array]:
     """Force of the seabed at contact points (k, 3), and their rows of complementarity (k,).
 
     Rigid: the clearance at the next instant; soft: averaged over the last and the next.
     """
+    lines, setup, now = step.model.lines, step.setup, step.now
     bed = lines.bed
-    assert bed is not None
 
     def at(pose: Pose, knots: Array) -> Array:
         return held_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
         )
 
-    after, before = at(three.next, y), at(three.last, walk.lines.y_last)
+    after, before = at(three.next, y), at(three.last, step.walk.lines.y_last)
     n = now.normal
     gap, last = dot(n, after) - now.offset, dot(n, before) - now.offset
     if bed.soft:
@@ -175,11 +170,11 @@ def contact_forces(
     return force, row
 
 
-def tie_rows(
-    lines: LineSystem, setup: Setup, walk: Walk, three: Three, y: Array, tie: Array
-) -> Array:
+def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
+    lines = step.model.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
     there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
-    return jnp.where(walk.let_go[:, None] > 0.0, tie / setup.tie_scale, gap).reshape(-1)
+    free = tie / step.setup.tie_scale
+    return jnp.where(step.walk.let_go[:, None] > 0.0, free, gap).reshape(-1)

@@ -1,4 +1,4 @@
-"""What a step holds fixed, and the forces of the model at the mean velocity."""
+"""What a step is given and holds fixed, and the forces of the model at the mean velocity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.line_forces import NodeWater, freeze
-from swelltree.two_step.walk import Setup, Walk
+from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 
 @pytree()
@@ -33,6 +33,27 @@ class Instant:
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
     awash: Any = None  # immersed.Awash of bodies at the surface
+
+
+@pytree("form")
+class Step:
+    """All that a step is given."""
+
+    model: Model
+    form: Form
+    setup: Setup
+    walk: Walk
+    now: Instant
+
+    @property
+    def size(self) -> Sizes:
+        """Numbers of unknowns."""
+        return Sizes.of(self.model, self.form)
+
+
+def step_from(model: Model, form: Form, setup: Setup, walk: Walk) -> Step:
+    """The step that leaves a walk."""
+    return Step(model, form, setup, walk, instant(model, setup, walk))
 
 
 def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
@@ -88,29 +109,31 @@ def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, 
     return flow.velocity, flow.acceleration, wet
 
 
-def mean_memory(setup: Setup, walk: Walk, v: Array) -> Any:
+def mean_memory(step: Step, v: Array) -> Any:
     """State of the radiation memory now: the implicit midpoint of its half steps."""
-    if setup.memory is None:
-        return walk.chi
-    X, XB = setup.memory
-    return apply(X, walk.chi) + apply(XB, v.reshape(-1))
+    memory, chi = step.setup.memory, step.walk.chi
+    if memory is None:
+        return chi
+    X, XB = memory
+    return apply(X, chi) + apply(XB, v.reshape(-1))
 
 
-def now_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Now:
+def now_at(step: Step, v: Array) -> Now:
     """What forces may depend on, at the mean velocity."""
-    m = now.motion
-    motion = Motion(m.pose, v, m.frames, m.coordinate, dof_rates(model, m.pose, m.frames, v))
-    return Now(walk.t, motion, Inner(mean_memory(setup, walk, v), walk.elements))
+    m, walk = step.now.motion, step.walk
+    rates = dof_rates(step.model, m.pose, m.frames, v)
+    motion = Motion(m.pose, v, m.frames, m.coordinate, rates)
+    return Now(walk.t, motion, Inner(mean_memory(step, v), walk.elements))
 
 
-def forces_at(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Loads:
+def forces_at(step: Step, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
-    seen = now_at(model, setup, walk, now, v)
-    return total_loads(apart(model), seen.t, seen.motion, seen.inner)
+    seen = now_at(step, v)
+    return total_loads(apart(step.model), seen.t, seen.motion, seen.inner)
 
 
-def element_rates(model: Model, setup: Setup, walk: Walk, now: Instant, v: Array) -> Any:
+def element_rates(step: Step, v: Array) -> Any:
     """Rates of the states of force elements."""
-    if not walk.elements:
-        return walk.element_rates
-    return inner_rate(model, now_at(model, setup, walk, now, v)).elements
+    if not step.walk.elements:
+        return step.walk.element_rates
+    return inner_rate(step.model, now_at(step, v)).elements

@@ -9,7 +9,7 @@ from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
-from swelltree.two_step.step import Sample
+from swelltree.two_step.samples import Sample
 
 ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 

@@ -16,7 +16,8 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
 from swelltree.two_step.line_report import LineReport
-from swelltree.two_step.step import LineSample, Sample, advance
+from swelltree.two_step.samples import LineSample, Sample
+from swelltree.two_step.step import advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 PER_LINE = tuple(

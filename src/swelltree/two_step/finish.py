@@ -1,0 +1,148 @@
+"""A solved step: the walk after it, and the sample of the instant it leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.model.inner import Inner
+from swelltree.model.kinematics import Pose, dof_coordinates
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.equations import contact_forces, moved, poses_around
+from swelltree.two_step.immersed import immersed_power
+from swelltree.two_step.instant import Step, element_rates, mean_memory
+from swelltree.two_step.line_report import report
+from swelltree.two_step.newton import Iterate
+from swelltree.two_step.samples import LineSample, Sample
+from swelltree.two_step.step_rows import ends_before
+from swelltree.two_step.walk import LineWalk, Walk
+
+
+def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
+    """The next walk, and the sample of the instant that was left."""
+    model, setup, walk = step.model, step.setup, step.walk
+    u, y, lam, contact, tie = step.size.split(it.at.x)
+    p, g, q = moved(step, u)
+    three = poses_around(step, p, g)
+    v = three.v
+    chi = mean_memory(step, v)
+    found = dof_coordinates(model, three.next_frames, walk.angles)
+    angles = found[np.array(model.layout.angle_dofs, dtype=int)]
+    rates = element_rates(step, v)
+    elements = jax.tree.map(
+        lambda x, new, old: x + setup.h * (1.5 * new - 0.5 * old),
+        walk.elements,
+        rates,
+        walk.element_rates,
+    )
+    power = it.power + immersed_power(model, setup, step.now.awash, three)
+    lines, sample = walk.lines, None
+    if it.at.q is not None:
+        lines, sample, pulled = _finished_lines(step, it, three.next, y, tie)
+        power = jnp.concatenate([power, pulled])
+    elif lines is not None:
+        lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
+    touching = jnp.zeros((0, 3))
+    if model.lines is not None and model.lines.n_contacts:
+        touching, _ = contact_forces(step, three, y, contact)
+    power = jnp.concatenate([power, driven_power(step, lam)])
+    after = Walk(
+        t=walk.t + setup.ahead,
+        pose=three.next,
+        v_minus=three.v_plus,
+        q=q,
+        angles=angles,
+        chi=chi if setup.memory is None else 2.0 * chi - walk.chi,
+        elements=elements,
+        element_rates=rates,
+        work=walk.work + setup.h * power,
+        lam=lam,
+        contact=contact,
+        tie=tie,
+        let_go=released(step, tie),
+        lines=lines,
+    )
+    return after, Sample(
+        t=walk.t,
+        pose=walk.pose,
+        v=v,
+        v_dot=(three.v_plus - three.v_minus) / setup.h,
+        angles=walk.angles,
+        inner=Inner(chi, walk.elements),
+        lam=lam,
+        contact=contact,
+        contact_force=touching,
+        tie=tie,
+        work=walk.work + 0.5 * setup.h * power,
+        lines=sample,
+        iterations=it.count,
+        error=it.error,
+        solved=it.done,
+    )
+
+
+def driven_power(step: Step, lam: Array) -> Array:
+    """Power that each prescribed motion puts into the system now."""
+    model = step.model
+    count = len(model.layout.drives)
+    if count == 0:
+        return jnp.zeros(0)
+    drive = np.array(
+        [r.j if r.kind in ("slide", "turn") else -1 for r in step.form.rows], dtype=int
+    )
+    hits = (np.arange(count)[:, None] == drive[None, :]).astype(float)
+    return (hits @ lam) * drives_at(model.drives, step.walk.t).rate
+
+
+def released(step: Step, tie: Array) -> Array:
+    """Which ties have let go once this step is done: by time or by tension."""
+    walk, lines = step.walk, step.model.lines
+    if not walk.let_go.shape[0]:
+        return walk.let_go
+    own = np.array(lines.tie_line)
+    late = walk.t + step.setup.h >= lines.release_time[own] - 1e-9
+    torn = jnp.sqrt((tie * tie).sum(-1)) >= lines.release_tension[own]
+    return jnp.where(late | torn, 1.0, walk.let_go)
+
+
+def _finished_lines(
+    step: Step, it: Iterate, after: Pose, y: Array, tie: Array
+) -> tuple[LineWalk, LineSample, Array]:
+    """Lines at the next instant, their sample now, and the power they give to bodies."""
+    model, setup, walk = step.model, step.setup, step.walk
+    lines, at = walk.lines, it.at
+    q, mu, nu = at.q, at.mu, at.nu
+    v = (q - lines.q_last) / (2.0 * setup.h)
+    beyond = None
+    if model.lines.arrays.bending:
+        here = end_positions(model.lines, walk.pose, lines.y)
+        ahead = end_positions(model.lines, after, y)
+        beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
+    found = report(
+        model.lines.arrays,
+        step.now.frozen,
+        setup.h,
+        lines.q_last,
+        lines.q,
+        q,
+        mu,
+        nu,
+        beyond,
+        setup.theta,
+    )
+    held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
+    body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
+    on_body = (body < walk.v_minus.shape[0]).astype(float)
+    pulled = (on_body[:, :, None] * it.end_force[:, :2] * held).sum((1, 2))
+    if model.lines.tie_body:
+        moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
+        of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
+        pulled = pulled - of_line.T @ (tie * moving).sum(-1)
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    return (
+        moved_on,
+        LineSample(lines.q, v, nu, found, it.end_force, lines.y, setup.h * found.tension, setup.h),
+        pulled,
+    )

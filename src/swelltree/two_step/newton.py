@@ -1,0 +1,118 @@
+"""Newton's method on all unknowns of a step at once, started where the last step points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.equations import first_guess
+from swelltree.two_step.instant import Step
+from swelltree.two_step.step_rows import (
+    Unknowns,
+    changed,
+    direction,
+    ends_after,
+    line_rows,
+    with_ends,
+)
+
+ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
+PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
+MEMORY = 6  # residuals that count for the next step's leave
+SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
+QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
+
+
+@pytree()
+class Iterate:
+    """Where Newton's method is."""
+
+    at: Unknowns
+    change: Unknowns  # the next one
+    share: Array  # of it that is tried
+    recent: Array  # (MEMORY,) sums of squares of the last residuals
+    error: Array
+    count: Array
+    done: Array
+    power: Array
+    end_force: Any  # (line, point, 3) predicted after the change
+
+
+def search(step: Step) -> Iterate:
+    """Newton's method from where the last step points."""
+
+    form, setup = step.form, step.setup
+
+    def body(it: Iterate) -> Iterate:
+        part = jax.tree.map(lambda x: it.share * x, it.change)
+        trial = changed(step, it.at, part)
+        rows = None
+        if step.now.frozen is not None:
+            # friction that keeps changing its side: take its secant for a while
+            secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+            rows = line_rows(step, trial, secant=secant)
+        found = direction(step, trial, rows=rows)
+        error, merit = found.error, found.merit
+        # near the solution the next residual follows from the last two
+        expected = error * jnp.minimum(error / it.error, 1.0)
+        sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
+        # rounding ends what Newton's method can do
+        rounding = ROUNDING * (1.0 + setup.h**2)
+        stalled = (error < rounding) & (error > 0.3 * it.error) & (it.count > 1)
+        done = (error < form.tolerance) | sure | stalled
+        # the residual may rise while lines change sides, but not above the last few
+        good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
+        good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
+        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
+        later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        return Iterate(
+            at=pick(trial, it.at),
+            change=pick(found.change, it.change),
+            share=jnp.where(good, 1.0, 0.5 * it.share),
+            recent=jnp.where(good, later, it.recent),
+            error=jnp.where(good, error, it.error),
+            count=it.count + 1,
+            done=done,
+            power=found.power,
+            end_force=found.end_force,
+        )
+
+    def unfinished(it: Iterate) -> Array:
+        return ~it.done & (it.count < form.max_iterations)
+
+    it = jax.lax.while_loop(unfinished, body, first_iterate(step))
+    # the last correction costs nothing more
+    return replace(it, at=changed(step, it.at, it.change))
+
+
+def first_iterate(step: Step) -> Iterate:
+    """The last half step goes on, multipliers stay."""
+    walk = step.walk
+    x = first_guess(step)
+    at, end_force = Unknowns(x, None, None, None), None
+    if step.now.frozen is not None:
+        lines = walk.lines
+        ends = ends_after(step, x)
+        at = Unknowns(x, with_ends(2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
+        end_force = jnp.zeros_like(ends)
+    terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - other_terms(step.model)])
+    return Iterate(
+        at=at,
+        change=jax.tree.map(jnp.zeros_like, at),
+        share=jnp.array(1.0),
+        recent=jnp.full(MEMORY, jnp.inf),
+        error=jnp.array(jnp.inf),
+        count=jnp.array(0),
+        done=jnp.array(False),
+        power=terms,
+        end_force=end_force,
+    )
+
+
+def other_terms(model: Model) -> int:
+    """Terms of the energy budget that belong to lines and to prescribed motions."""
+    lines = 0 if model.lines is None else len(model.lines.names)
+    return lines + len(model.layout.drives)

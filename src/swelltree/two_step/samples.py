@@ -1,0 +1,45 @@
+"""What a step tells about the instant it leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.model.inner import Inner
+from swelltree.model.kinematics import Pose
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.two_step.line_report import LineReport
+
+
+@pytree()
+class Sample:
+    """What is known of an instant once the step that leaves it is solved."""
+
+    t: Array
+    pose: Pose
+    v: Array  # (N, 6) mean velocity
+    v_dot: Array  # (N, 6)
+    angles: Array
+    inner: Inner
+    lam: Array
+    contact: Array  # (k,) normal forces of the seabed
+    contact_force: Array  # (k, 3) friction included
+    tie: Array  # (tie, 3) forces of ties on the ends of lines
+    work: Array
+    lines: Any  # LineSample, or None
+    iterations: Array
+    error: Array  # largest residual before the last correction [m, rad]
+    solved: Array  # whether Newton's method converged
+
+
+@pytree()
+class LineSample:
+    """Lines at an instant."""
+
+    q: Array  # (line, node, 3)
+    v: Array  # (line, node, 3)
+    nu: Array  # (line, node) N, force of the bed
+    report: LineReport  # tensions and flags now, energies half a step later
+    end_force: Array  # (line, point, 3) N, of the line on what it hangs on
+    y: Array  # (junction, 3)
+    impulse: Array  # (line, segment) N s, of the tension over `span`
+    span: Array  # s, this step and those since the last sample

@@ -1,0 +1,213 @@
+"""Equations of a step at an iterate, linearised: residual, Jacobian and the change they ask for.
+
+Unknown are the next poses (or tree coordinates), junctions, multipliers of joints and contact
+forces; nodes and tensions of lines are eliminated line by line. Forces of the model are taken at
+the positions now and the mean velocity, which holds the unknown; their derivative by velocity is
+kept from the start of the run, the rest of the Jacobian is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.engine import jax, jnp
+from swelltree.spatial.linalg import solve_dominant
+from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
+from swelltree.spatial.vectors import matmul, matvec
+from swelltree.two_step.attached import directions, end_positions
+from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
+from swelltree.two_step.complementarity import Slack
+from swelltree.two_step.equations import Trial, equations, moved, poses_around
+from swelltree.two_step.instant import Step, forces_at
+from swelltree.two_step.line_rows import LineRows, assemble
+from swelltree.two_step.poses import before, half_velocity
+
+
+@pytree()
+class Unknowns:
+    """All that a step solves for."""
+
+    x: Array  # of bodies, junctions, joints, contacts
+    q: Any  # (line, node, 3) next positions, or None
+    mu: Any
+    nu: Any
+
+
+@pytree()
+class Direction:
+    """One evaluation of Newton's method."""
+
+    change: Unknowns
+    error: Array  # largest residual before it [m, rad]
+    merit: Array  # sum of squares
+    power: Array
+    end_force: Any  # (line, point, 3) after it, or None
+
+
+def evaluate(
+    step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None
+) -> tuple[Array, Array, Array, Condensed | None]:
+    """Scaled residual and Jacobian, powers, and lines reduced to their ends.
+
+    Args:
+        step: what is given.
+        at: the iterate.
+        held: leave the Jacobian out of derivatives.
+        rows: of the lines, where they are known.
+    """
+    model, setup, walk, now = step.model, step.setup, step.walk, step.now
+    size, N = step.size, walk.v_minus.shape[0]
+    p, g, _ = moved(step, at.x[: size.bodies])
+    v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
+    loads = forces_at(step, v)
+    cond = None
+    if now.frozen is not None:
+        if rows is None:
+            rows = line_rows(step, at)
+        if held:
+            rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
+        cond = eliminate(rows)
+    rigid = stays_open(model)
+    force = None
+    if cond is not None:
+        force = (cond.balance if rigid else cond.end_force_residual).reshape(-1, 3)
+
+    def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
+        return equations(step, x, loads.wrench, force)
+
+    (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
+    # mean velocity is half of a displacement over h, for Gibbs vectors the whole
+    per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
+    into = along = jnp.zeros((0, 0, 0))
+    K = setup.damping * per_step
+    K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
+    if cond is not None:
+        count = size.junctions // 3
+        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
+        k = 3 * model.lines.n_points
+        into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
+        K = K + triple(into, cond.matrix if rigid else cond.S, along)
+
+    def projected(x: Array) -> Array:
+        """Rows of bodies in the directions that are free."""
+        if not step.form.joint_coordinates:
+            return x
+        return jnp.concatenate([trial.P.T @ x[: 6 * N], x[6 * N :]])
+
+    rest = J.shape[0] - size.balances
+    J = J + jnp.pad(projected(product(K, moves)), ((0, rest), (0, 0)))
+    J = J * setup.scale[:, None] * setup.columns
+    value = trial.value * setup.scale
+    if rigid and cond is not None:
+        # the last multiplier of each line stays among the unknowns
+        pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
+        pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
+        law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
+        assert now.frozen is not None
+        unit = now.frozen.scale[:, -1] / setup.h**2
+        J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
+        value = jnp.concatenate([value, -cond.last])
+    return value, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+
+
+def triple(into: Array, S: Array, along: Array) -> Array:
+    """Sum over the lines of into^T S along, (p, q)."""
+    lines, _, p = into.shape
+    if lines * 6 * p * p > SMALL_PRODUCT or is_compact():
+        return jnp.einsum("lip,lij,ljq->pq", into, S, along)
+    moved_forces = matmul(S, along)
+    return (into[:, :, :, None] * moved_forces[:, :, None, :]).sum((0, 1))
+
+
+def stays_open(model: Model) -> bool:
+    """Is the last multiplier of lines an unknown of the whole system?
+
+    Eliminated, it would spoil the numbers where an inextensible line is straight and taut.
+    """
+    arrays = None if model.lines is None else model.lines.arrays
+    return arrays is not None and arrays.inextensible and not arrays.bending
+
+
+def direction(
+    step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None
+) -> Direction:
+    """Change of all unknowns, residual before it, powers, and end forces after it."""
+    value, J, power, cond = evaluate(step, at, held, rows)
+    model, setup, size = step.model, step.setup, step.size
+    plain = size.rows + size.contacts + size.ties == 0 and not stays_open(model)
+    found = -(solve_dominant if plain else jnp.linalg.solve)(J, value)
+    count = at.x.shape[0]
+    dx = found[:count] * setup.columns
+    error, merit = jnp.abs(value).max(), (value * value).sum()
+    if cond is None:
+        return Direction(Unknowns(dx, None, None, None), error, merit, power, None)
+    old = ends_after(step, at.x)
+    d_ends = ends_after(step, at.x + dx) - old
+    flat = d_ends.reshape(d_ends.shape[0], -1)
+    if stays_open(model):
+        d_last = found[count:] * step.now.frozen.scale[:, -1] / setup.h**2
+        dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
+        pull = matvec(cond.matrix, flat) + cond.column * d_last[:, None]
+        end_force = -(cond.balance + pull.reshape(d_ends.shape))
+    else:
+        dq, dmu, dnu = back_substitute(cond, d_ends)
+        pull = matvec(cond.S, flat)
+        end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
+    error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
+    return Direction(Unknowns(dx, dq, dmu, dnu), error, merit, power, end_force)
+
+
+def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
+    """Unknowns after a change; ends of lines stay where they are held."""
+    after = jax.tree.map(jnp.add, at, change)
+    if after.q is None:
+        return after
+    ends = ends_after(step, after.x)
+    return replace(after, q=with_ends(after.q, ends))
+
+
+def line_rows(
+    step: Step, at: Unknowns, slack: Slack | None = None, secant: Array | float = 0.0
+) -> LineRows:
+    """Rows of the lines at an iterate; with slacks those of the interior point."""
+    model, setup, lines = step.model, step.setup, step.walk.lines
+    beyond = None
+    if model.lines.arrays.bending:
+        beyond = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
+    return assemble(
+        model.lines.arrays,
+        step.now.frozen,
+        setup.h,
+        lines.q_last,
+        lines.q,
+        at.q,
+        at.mu,
+        at.nu,
+        setup.tau,
+        setup.theta,
+        beyond=beyond,
+        slack=slack,
+        secant=secant,
+    )
+
+
+def ends_before(step: Step) -> Array:
+    """Points of all lines one step ago (line, point, 3)."""
+    walk = step.walk
+    last = before(walk.pose, walk.v_minus, step.setup.h)
+    return end_positions(step.model.lines, last, walk.lines.y_last)
+
+
+def ends_after(step: Step, x: Array) -> Array:
+    """Points of all lines at the next instant (line, point, 3)."""
+    u, y, _, _, _ = step.size.split(x)
+    p, g, _ = moved(step, u)
+    return end_positions(step.model.lines, poses_around(step, p, g).next, y)
+
+
+def with_ends(q: Array, ends: Array) -> Array:
+    """Positions of the nodes with the ends where they are held."""
+    return jnp.concatenate([ends[:, :1], q[:, 1:-1], ends[:, 1:2]], axis=1)
