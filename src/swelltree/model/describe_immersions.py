@@ -10,7 +10,7 @@ from swelltree.model.forces.depth_tables import COLUMNS, WIDTH, depth_tables
 from swelltree.model.forces.immersions import Immersions
 from swelltree.model.layout import Layout
 from swelltree.system import Immersion, System
-from swelltree.system.solids import immersed_of_panels
+from swelltree.system.solids import hull_immersed
 
 LEVELS = 41  # rows of a table made from a hull
 
@@ -89,6 +89,7 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
     R = body.rotation_matrix
     place = np.array(force.point.position)
     panels = closed_panels(body).moved(-place)
+    origin = R @ (np.array(body.hull_origin) - place)
     turned = panels.moved(rotation=R)
     low, high = turned.vertices[:, 2].min(), turned.vertices[:, 2].max()
     depth = np.linspace(low, high, LEVELS) if not force.depth else np.array(force.depth)
@@ -96,8 +97,10 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
     shift = local_point(system, force.point)
     for k, level in enumerate(depth):
         wet = turned.moved((0.0, 0.0, -level)).immersed()
-        found = immersed_of_panels(wet)
-        center = found.center + [0.0, 0.0, level]
+        # the hull's own frame, moved so that the level is its still water
+        lifted = np.array(body.hull.offset) + R.T @ [0.0, 0.0, origin[2] - level]
+        found = hull_immersed(body.hull.replace(offset=tuple(lifted)), R)
+        center = found.center + [origin[0], origin[1], level]
         if not found.volume > 0:
             center = np.array([0.0, 0.0, max(level, low)])
         columns[k, COLUMNS["volume"]] = found.volume

@@ -32,6 +32,7 @@ _MODULES = (
     "lines",
     "moored",
     "jumper",
+    "splash",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -49,7 +50,7 @@ def validate(only: str | None = None) -> int:
 
     Args:
         only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
-            control_models, periodic, lines, cables, weak_scatterer); all when not given.
+            control_models, periodic, lines, cables, splash, weak_scatterer); all when not given.
 
     Returns:
         0 when nothing failed, else 1.

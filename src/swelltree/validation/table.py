@@ -30,6 +30,7 @@ GROUPS = (
     "periodic",
     "lines",
     "cables",
+    "splash",
     "weak_scatterer",
 )
 NO_DATA = "skipped: no reference data"
