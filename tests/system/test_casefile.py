@@ -90,14 +90,35 @@ def everything() -> sw.System:
                 sections=[sw.Section(sw.chain(0.05), 50), sw.Section("rope", 20, segments=4)],
                 release_time=30.0,
             ),
+            sw.Line("hoist", b[3].at(0, 0, 9), sw.OnJunction("hook"), 30.0, "rope"),
         ],
-        junctions=[sw.Junction("knot", (0, 0, -5), mass=3)],
+        junctions=[sw.Junction("knot", (0, 0, -5), mass=3), sw.Junction("hook", (0, 0, -9), 50)],
         line_types=[sw.nylon(0.1, "rope")],
         seabed=sw.Seabed(slope=(0.01, 0), friction=0.3, stiffness=1e5),
         contacts=[sw.SeabedContact("feet", b[2], at=[(0, 0, -1), (1, 0, -1)])],
         rods=[
             sw.Rod("spar", (0, 9, -20), (0, 9, 2), diameter=1, mass_per_length=500, Cat=0.1),
             sw.Rod("arm", b[2].at(0, 0, 1), b[2].at(2, 0, 1), 0.1, 9.0, held="pinned"),
+        ],
+        winches=[
+            sw.Winch(
+                "drum",
+                "hoist",
+                speed=harmonic,
+                control=sw.HeaveCompensation(gain=0.9, stroke=4, at=b[1].at(0, 0, 3)),
+                drum=90.0,
+            )
+        ],
+        operations=[
+            sw.Operation(
+                "lift",
+                [
+                    sw.Stage("pay_out", "drum", length=20, speed=0.5, ramp=2),
+                    sw.Stage("couple", "hoist", to=b[2].at(0, 0, 1), reach=2),
+                    sw.Stage("brake", "drum", duration=9),
+                    sw.Stage("release", "hoist", start=60),
+                ],
+            )
         ],
     )
 

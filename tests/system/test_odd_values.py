@@ -76,10 +76,17 @@ NEEDED = {
     "B": "b",
     "position": (0, 0, 0),
     "mass_per_length": 1,
+    "line": "a",
+    "stages": [sw.Stage("hold", "w", duration=1)],
+    "action": "hold",
+    "target": "w",
+    "tension": 1,
+    "gain": 1,
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
-EXTRA = [sw.Wind, sw.Water, sw.Point, sw.System, sw.HydroSpec, sw.RadiationFit]
+WINCHES = [sw.Stage, sw.ConstantTension, sw.HeaveCompensation]
+EXTRA = [*WINCHES, sw.Wind, sw.Water, sw.Point, sw.System, sw.HydroSpec, sw.RadiationFit]
 
 
 @pytest.mark.parametrize("cls", [*CLASSES, *CURRENT_TYPES.values(), *EXTRA])

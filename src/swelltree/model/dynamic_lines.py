@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ from swelltree.model.describe_lines import build_lines
 from swelltree.model.forces.total import with_group
 from swelltree.model.layout import Layout
 from swelltree.model.line_arrays import LineArrays, stack_lines
-from swelltree.model.line_network import End, Knot, Network, Piece, line_network
+from swelltree.model.line_network import Network, Piece, line_network
 from swelltree.model.line_statics import static_network
+from swelltree.model.line_ties import WAITS, with_ties
+from swelltree.model.winches import Winches, build_winches
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.system import System
 from swelltree.system.bodies import Point
@@ -26,6 +27,7 @@ BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
     "tie_body",
     "tie_junction",
     "tie_line",
+    "tie_waits",
     "names",
     "lines",
     "end_body",
@@ -50,8 +52,6 @@ class LineSystem:
     junction_added: Array  # (junction,) coefficient on the volume
     contact_point: Array  # (contact, 3)
     contact_area: Array  # (contact,) m^2
-    release_time: Array  # (line,) s, infinite where it holds
-    release_tension: Array  # (line,) N
     names: tuple[str, ...]  # of the pieces
     lines: tuple[str, ...]  # described line of each piece
     end_body: tuple[int, ...]  # (line * points,), N: world or junction
@@ -60,9 +60,15 @@ class LineSystem:
     contact_body: tuple[int, ...]  # (contact,), N: a junction
     contact_junction: tuple[int, ...]  # (contact,), J: none
     tie_point: Array  # (tie, 3) in body axes, or in the world
-    tie_body: tuple[int, ...] = ()  # of ends that can be released, N: world
+    tie_begin: Array  # (tie,) s, when an end that waits is caught
+    tie_end: Array  # (tie,) s, when it is let go
+    tie_tension: Array  # (tie,) N, at which it is let go
+    tie_reach: Array  # (tie,) m, from which it is caught
+    tie_body: tuple[int, ...] = ()  # of ends that can be caught or released, N: world
     tie_junction: tuple[int, ...] = ()
     tie_line: tuple[int, ...] = ()
+    tie_waits: tuple[float, ...] = ()  # line_ties.WAITS where it waits to be caught, else 0
+    winches: Any = None  # winches.Winches, or None
     shape: Any = None  # (line, node, 3) at rest between the described ends, m
     tension: Any = None  # (line, segment) at rest, N
     static: Any = None  # the same lines as quasi_static_lines.QuasiStaticLines, for linear studies
@@ -87,10 +93,11 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
     bed = _bed(system)
     if bed is None and system.contacts:
         raise system.contacts[0].fail("the water has no depth. Give Water(depth=...) or a Seabed.")
-    arrays = stack_lines([_line(piece) for piece in network.pieces]) if network.pieces else None
+    winches = build_winches(system, layout, [piece.line.name for piece in network.pieces])
+    arrays = _stacked(network, winches) if network.pieces else None
     bending = arrays is not None and arrays.bending
     rest = _at_rest(system, network, arrays.n) if arrays is not None else None
-    network, ties = _with_ties(network)
+    network, ties, more = with_ties(system, layout, network)
     knots = network.junctions
     world, none = layout.n_bodies, len(knots)
     ends = [end for piece in network.pieces for end in _ends(piece, bending, world, none)]
@@ -99,23 +106,21 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
     def column(name: str) -> np.ndarray:
         return np.array([getattr(knot, name) for knot in knots], float)
 
-    def released(name: str) -> np.ndarray:
-        values = [getattr(p.line, name) if p.is_last else None for p in network.pieces]
-        return np.array([np.inf if x is None else x for x in values], float)
+    def of_ties(name: str) -> np.ndarray:
+        values = [getattr(tie, name) for tie in ties]
+        return np.array([-np.inf if x is None else x for x in values], float)
 
     return LineSystem(
         arrays=arrays,
         bed=bed,
         end_point=np.array([point for _, _, point in ends], float).reshape(-1, 3),
-        junction_position=_first_positions(rest, len(ties)),
+        junction_position=_first_positions(rest, more),
         junction_mass=column("mass"),
         junction_volume=column("volume"),
         junction_drag=column("drag_area"),
         junction_added=column("added_mass"),
         contact_point=points,
         contact_area=areas,
-        release_time=released("release_time"),
-        release_tension=released("release_tension"),
         names=tuple(piece.name for piece in network.pieces),
         lines=tuple(piece.line.name for piece in network.pieces),
         end_body=tuple(body for body, _, _ in ends),
@@ -123,10 +128,16 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
         junctions=tuple(knot.name for knot in knots),
         contact_body=bodies,
         contact_junction=on_junction,
-        tie_point=np.array([end.point for _, _, end in ties], float).reshape(-1, 3),
-        tie_body=tuple(end.index for _, _, end in ties),
-        tie_junction=tuple(junction for _, junction, _ in ties),
-        tie_line=tuple(k for k, _, _ in ties),
+        tie_point=np.array([tie.end.point for tie in ties], float).reshape(-1, 3),
+        tie_begin=of_ties("begin"),
+        tie_end=of_ties("stop"),
+        tie_tension=of_ties("tension"),
+        tie_reach=of_ties("reach"),
+        tie_body=tuple(tie.end.index for tie in ties),
+        tie_junction=tuple(tie.junction for tie in ties),
+        tie_line=tuple(tie.piece for tie in ties),
+        tie_waits=tuple(0.0 if tie.begin is None else WAITS for tie in ties),
+        winches=winches,
         shape=None if rest is None else rest[0],
         tension=None if rest is None else rest[2],
         static=build_lines(system, layout, "dynamic"),
@@ -221,27 +232,19 @@ def _line(piece: Piece) -> dict[str, Any]:
     return out
 
 
-def _with_ties(network: Network) -> tuple[Network, list[tuple[int, int, End]]]:
-    """Ends that can be released become junctions of their own, tied to where they were.
-
-    Returns the network, and piece, junction and former end of every tie.
-    """
-    pieces, knots = list(network.pieces), list(network.junctions)
-    ties: list[tuple[int, int, End]] = []
-    for k, piece in enumerate(network.pieces):
-        line = piece.line
-        if not piece.is_last or (line.release_time is None and line.release_tension is None):
-            continue
-        if piece.B.kind == "junction" or line.clamp_B is not None:
-            raise line.fail(
-                "it can be released from a body or fixed point to which it is pinned. "
-                "Change end B or leave the release out."
-            )
-        end = End("junction", len(knots), np.zeros(3))
-        ties.append((k, len(knots), piece.B))
-        knots.append(Knot(f"{line.name} end B", np.zeros(3)))
-        pieces[k] = replace(piece, B=end)
-    return Network(tuple(pieces), tuple(knots)), ties
+def _stacked(network: Network, winches: Winches | None) -> LineArrays:
+    """Arrays of all pieces, with room for the segments that winches pay out."""
+    rows = [_line(piece) for piece in network.pieces]
+    n = max(row["segments"] for row in rows)
+    if winches is not None:
+        for k, piece in enumerate(winches.line):
+            if np.any(rows[piece]["EI"] > 0.0):
+                raise network.pieces[piece].line.fail(
+                    "a line on a winch cannot have bending stiffness. Give EI=0."
+                )
+            more = (winches.drum[k] - winches.length[k]) / winches.segment[k]
+            n = max(n, rows[piece]["segments"] + int(np.ceil(more - 1e-9)))
+    return stack_lines(rows, n)
 
 
 def _first_positions(rest: Any, ties: int) -> np.ndarray:

@@ -170,6 +170,8 @@ def _of_lines(model: Model, text: Any) -> dict[str, Any]:
         bodies = (*model.layout.bodies, "junction")
         names = [f"{bodies[b]} {k}" for k, b in enumerate(lines.contact_body)]
         found["contact"] = text("contact", names, "point that may touch the seabed")
+    if lines.winches is not None:
+        found["winch"] = text("winch", lines.winches.names, "winch")
     if lines.arrays is not None:
         n = lines.arrays.n
         found["line"] = text("line", lines.names, "line")

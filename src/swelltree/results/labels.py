@@ -363,6 +363,32 @@ LABELS: dict[str, Label] = {
     "touchdown": Label(
         "touchdown", ("line",), "m", "distance along the line from A to where it leaves the seabed"
     ),
+    "winch_length": Label("winch_length", ("winch",), "m", "unstretched length of line out"),
+    "winch_speed": Label("winch_speed", ("winch",), "m/s", "speed of paying out"),
+    "winch_tension": Label("winch_tension", ("winch",), "N", "tension of the first segment"),
+    "winch_power": Label("winch_power", ("winch",), "W", "power of the winch into the line"),
+    "winch_work": Label("winch_work", ("winch",), "J", "work of the winch on the line so far"),
+    "winch_rope_mass": Label("winch_rope_mass", ("winch",), "kg", "mass of all segments in use"),
+    "winch_rope_energy": Label(
+        "winch_rope_energy",
+        ("winch",),
+        "J",
+        "kinetic and potential energy of the rope that came in so far",
+    ),
+    "winch_rope_momentum": Label(
+        "winch_rope_momentum", ("winch", "axis"), "N s", "momentum of that rope", _WORLD
+    ),
+    "winch_lost_energy": Label(
+        "winch_lost_energy", ("winch",), "J", "energy taken by splitting and merging so far"
+    ),
+    "winch_lost_momentum": Label(
+        "winch_lost_momentum",
+        ("winch", "axis"),
+        "N s",
+        "momentum taken by splitting and merging so far",
+        _WORLD,
+    ),
+    "winch_segments": Label("winch_segments", ("winch",), "1", "segments in use"),
     "line_kinetic_energy": Label(
         "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
     ),

@@ -17,6 +17,11 @@ from swelltree.model.model import Model
 from swelltree.solvers.chunks import run_chunks, run_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
+from swelltree.studies.winch_findings import (
+    longest_step,
+    refuse_fast_winches,
+    tell_of_winches,
+)
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
 from swelltree.two_step.relax import Rest, relaxed
 from swelltree.two_step.rescue import rescued, why
@@ -101,7 +106,10 @@ def plan(
             "Give duration and output_step."
         )
     output = float(gaps[0]) if gaps.size else 1.0
-    wanted = default_step(model, waves) if step is None else step
+    wanted = step
+    if wanted is None:
+        wanted = min(default_step(model, waves), longest_step(model, times))
+    refuse_fast_winches(model, wanted, times)
     every = max(1, int(np.ceil(output / wanted - 1e-9)))
     if step is not None and abs(output / every - step) > 1e-9 * step:
         raise SwelltreeError(
@@ -162,8 +170,8 @@ def without_waves(model: Model) -> Model:
     waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
     lines = model.lines
     if lines is not None:
-        held = np.full(lines.release_time.shape, np.inf)
-        lines = replace(lines, release_time=held, release_tension=held)
+        never = np.full(lines.tie_end.shape, np.inf)
+        lines = replace(lines, tie_begin=never, tie_end=never, tie_tension=never)
     return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves), lines=lines)
 
 
@@ -364,4 +372,6 @@ def simulate_moored(
             raise SwelltreeError(message)
     if run.code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
-    return to_result(model, how, run, provenance, message)
+    result = to_result(model, how, run, provenance, message)
+    tell_of_winches(model, result)
+    return result

@@ -28,6 +28,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.line_channels import line_channels
+from swelltree.two_step.log import told
 from swelltree.two_step.run import empty_samples
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.walk import Form
@@ -115,7 +116,7 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
         force = sample.lines.end_force.reshape(-1, 3)
         found.append((lines.end_body, lines.end_point, force))
     if lines.tie_body:
-        found.append((lines.tie_body, lines.tie_point, -sample.tie))
+        found.append((lines.tie_body, sample.tie_point, -sample.tie))
     if lines.n_contacts:
         found.append((lines.contact_body, lines.contact_point, sample.contact_force))
     return found
@@ -151,6 +152,9 @@ def to_result(
         "steps_rescued": int(run.carry.n_rescued),
         "iterations_per_step": float(going.iterations) / max(int(going.index), 1),
     }
+    if going.walk.log is not None:
+        attrs["events"] = int(going.walk.log.count)
+        attrs["event_log"] = "\n".join(told(model, going.walk.log))
     return to_dataset(model, run.times, channels, attrs | (provenance or {}))
 
 

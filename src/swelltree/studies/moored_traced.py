@@ -62,7 +62,9 @@ def moored_traced(
 
     def one(walk: Walk, mode: Array) -> tuple[Walk, Any]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
-        after, sample = advance(now, form, setup, walk)
+        # winches wait for the first step
+        waits = jnp.where(mode == 1, 0.0, setup.winding)
+        after, sample = advance(now, form, replace(setup, winding=waits), walk)
         ways = (stopped(after), begun(lambda *_: (after, sample), now, setup, walk), after)
         return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
 

@@ -17,7 +17,7 @@ from swelltree.system.winches import LineName
 
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")
 SWITCHES = ("couple", "release")
-_action = one_of(ACTIONS, "action of a stage")
+_action = one_of(ACTIONS, "stage action")
 
 
 @description

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.system.errors import listed, suggest
-from swelltree.system.lines import Line, OnJunction
+from swelltree.system.lines import Line, OnJunction, OnLine
 from swelltree.system.operations import SWITCHES, Operation, Schedule, Stage, winch_schedule
 from swelltree.system.winches import Winch
 
@@ -20,7 +20,8 @@ def first_segment(line: Line) -> float:
 
 def drum_length(line: Line, winch: Winch, schedule: Schedule) -> float:
     """Longest unstretched length of line that can be out [m]."""
-    return line.rest_length + schedule.most if winch.drum is None else winch.drum
+    own = line.rest_length + schedule.most + first_segment(line)
+    return own if winch.drum is None else winch.drum
 
 
 def shortest_length(line: Line, winch: Winch) -> float:
@@ -47,6 +48,12 @@ def check_winches(system: Any) -> None:
                 f"line '{line.name}' has the model '{line.model}', which cannot change its "
                 "length. Give model='dynamic' or 'multibody'."
             )
+        for other in system.lines:
+            if any(isinstance(e, OnLine) and e.line == line.name for e in (other.A, other.B)):
+                raise winch.fail(
+                    f"line '{other.name}' ends along line '{line.name}', which changes its length. "
+                    "End both on a Junction."
+                )
         _check_lengths(line, winch, winch_schedule(system.operations, winch.name))
 
 

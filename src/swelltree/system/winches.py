@@ -75,7 +75,7 @@ CONTROL_TYPES: dict[str, Any] = {cls.type: cls for cls in (ConstantTension, Heav
 def _as_control(value: Any) -> Any:
     if isinstance(value, dict):
         kind = value.get("type")
-        if kind not in CONTROL_TYPES:
+        if not isinstance(kind, str) or kind not in CONTROL_TYPES:
             raise ValueError(
                 f"has type {shown(kind)}, which is no winch control.{suggest(kind, CONTROL_TYPES)} "
                 f"The types are {listed(CONTROL_TYPES)}."
@@ -106,8 +106,8 @@ class Winch(Description):
         control: `ConstantTension` or `HeaveCompensation`; none by default.
         max_speed: limit of the speed [m/s].
         time_constant: lag of the drive [s]; the rope follows at once if zero.
-        drum: longest unstretched length of line that can be out [m]; the line's own length and
-            what operations pay out if not given.
+        drum: longest unstretched length of line that can be out [m]; the line's own length,
+            what operations pay out and one segment more if not given.
         min_length: shortest unstretched length out [m]; one segment if not given.
         stopping_time: before the end of the drum and the shortest length the speed is at most the
             length left over this time [s].

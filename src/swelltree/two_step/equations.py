@@ -101,7 +101,7 @@ def equations(
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, lines.tie_point, three, y, tie)
+            on_bodies, _ = booked(lines.tie_body, none, step.walk.tie_point, three, y, tie)
             hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
             r, knots = r + on_bodies, knots - hits.T @ tie
             tied = tie_rows(step, three, y, tie)
@@ -174,7 +174,7 @@ def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
     lines = step.model.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    there = held_points(lines.tie_body, none, lines.tie_point, three.next, y)
+    there = held_points(lines.tie_body, none, step.walk.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
     free = tie / step.setup.tie_scale
     return jnp.where(step.walk.let_go[:, None] > 0.0, free, gap).reshape(-1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from swelltree.model.inner import Inner
@@ -17,7 +19,9 @@ from swelltree.two_step.line_report import report
 from swelltree.two_step.newton import Iterate
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.step_rows import ends_before
+from swelltree.two_step.ties import finished_ties
 from swelltree.two_step.walk import LineWalk, Walk
+from swelltree.two_step.winch_step import finished_winches
 
 
 def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
@@ -44,6 +48,12 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
+    log = walk.log
+    if lines is not None and lines.winch is not None:
+        assert sample is not None
+        lines, winch, log = finished_winches(step, lines, sample.report, log)
+        sample = replace(sample, winch=winch)
+    let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
     touching = jnp.zeros((0, 3))
     if model.lines is not None and model.lines.n_contacts:
         touching, _ = contact_forces(step, three, y, contact)
@@ -61,8 +71,10 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
         lam=lam,
         contact=contact,
         tie=tie,
-        let_go=released(step, tie),
+        let_go=let_go,
+        tie_point=tie_point,
         lines=lines,
+        log=log,
     )
     return after, Sample(
         t=walk.t,
@@ -75,6 +87,7 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
         contact=contact,
         contact_force=touching,
         tie=tie,
+        tie_point=walk.tie_point,
         work=walk.work + 0.5 * setup.h * power,
         lines=sample,
         iterations=it.count,
@@ -94,17 +107,6 @@ def driven_power(step: Step, lam: Array) -> Array:
     )
     hits = (np.arange(count)[:, None] == drive[None, :]).astype(float)
     return (hits @ lam) * drives_at(model.drives, step.walk.t).rate
-
-
-def released(step: Step, tie: Array) -> Array:
-    """Which ties have let go once this step is done: by time or by tension."""
-    walk, lines = step.walk, step.model.lines
-    if not walk.let_go.shape[0]:
-        return walk.let_go
-    own = np.array(lines.tie_line)
-    late = walk.t + step.setup.h >= lines.release_time[own] - 1e-9
-    torn = jnp.sqrt((tie * tie).sum(-1)) >= lines.release_tension[own]
-    return jnp.where(late | torn, 1.0, walk.let_go)
 
 
 def _finished_lines(
@@ -140,7 +142,7 @@ def _finished_lines(
         moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y)
+    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y, lines.winch)
     return (
         moved_on,
         LineSample(lines.q, v, nu, found, it.end_force, lines.y, setup.h * found.tension, setup.h),

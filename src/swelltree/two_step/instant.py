@@ -20,6 +20,7 @@ from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+from swelltree.two_step.winch_rest import change_of_rest, next_state, present, rest_lengths
 
 
 @pytree()
@@ -32,6 +33,7 @@ class Instant:
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
+    winch: Any = None  # winches.WinchState after the step, or None
     awash: Any = None  # immersed.Awash of bodies at the surface
 
 
@@ -53,6 +55,7 @@ class Step:
 
 def step_from(model: Model, form: Form, setup: Setup, walk: Walk) -> Step:
     """The step that leaves a walk."""
+    model = present(model, walk)
     return Step(model, form, setup, walk, instant(model, setup, walk))
 
 
@@ -64,6 +67,7 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
     drives = drives_at(model.drives, walk.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
+    winch = None
     lines = model.lines
     if lines is not None and lines.arrays is not None:
         q, y = walk.lines.q, walk.lines.y
@@ -78,7 +82,9 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
             wet=wet[:count].reshape(shape),
         )
         g = -model.gravity[2]
-        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho)
+        winch = next_state(model, setup, walk)
+        rest = None if winch is None else _lengths_around(model, setup, walk, winch)
+        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
         share = wet[count:, None]
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
@@ -88,7 +94,15 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
         )
         normal, offset = bed_plane(lines.bed, r)
     at_surface = awash(model, setup, walk, motion)
-    return Instant(motion, drives, frozen, water, normal, offset, at_surface)
+    return Instant(motion, drives, frozen, water, normal, offset, winch, at_surface)
+
+
+def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:
+    """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
+    w, arrays = walk.lines.winch, model.lines.arrays
+    ahead = w.rest + change_of_rest(model, setup, winch)
+    both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
+    return jnp.stack(both, axis=1)
 
 
 def _reach(diameter: Array, q: Array) -> Array:

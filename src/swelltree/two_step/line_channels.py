@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from swelltree.model.bed import bed_plane
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
 from swelltree.two_step.samples import Sample
+from swelltree.two_step.winch_rest import with_first
+from swelltree.two_step.winch_step import winch_channels
 
 ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 
@@ -20,6 +20,8 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     if lines is None or lines.arrays is None or now is None:
         return {}
     arrays, seen = lines.arrays, now.report
+    if now.winch is not None:
+        arrays = with_first(arrays, now.winch.first, now.winch.rest)
     used = jnp.arange(arrays.n) >= arrays.first[:, None]
     length = jnp.where(used, arrays.rest_length, 0.0)
     # what lies on the seabed at the anchor does not pull it down
@@ -31,9 +33,9 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
         up = jnp.where(lies, jnp.maximum(at_A[:, 2], 0.0), at_A[:, 2])
         at_A = jnp.concatenate([at_A[:, :2], up[:, None]], -1)
     at_B = _size(now.end_force[:, 1])
-    if lines.tie_line:  # ends that can be released
-        own = np.array(lines.tie_line)
-        at_B = at_B.at[own].set(_size(sample.tie))
+    for k, own in enumerate(lines.tie_line):  # ends that can be released
+        if lines.tie_waits[k] == 0.0:
+            at_B = at_B.at[own].set(_size(sample.tie)[k])
     out = {
         "line_position": now.q,
         "line_tension": seen.tension,
@@ -52,6 +54,8 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
         "penetration": seen.penetration.max(),
         "complementarity": seen.complementarity.max(),
     }
+    if now.winch is not None:
+        out |= winch_channels(lines.winches, arrays, now.winch)
     return out | ({"junction_position": now.y} if lines.junctions else {})
 
 

@@ -92,7 +92,8 @@ def report(
         half = 2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1])
         v, vbar = (qp - qn) / h, (qp - qm) / (2.0 * h)
         momentum = jnp.sum(frozen.mass * v[:, None], -1)
-        axial = stored(line, length(d_n), mean_rest) + stored(line, length(d_plus), rest[1])
+        # lengths at t_n are those of `line`, also on a winch
+        axial = stored(line, length(d_n), line.rest_length) + stored(line, length(d_plus), rest[1])
         energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
         if line.bending:
             energy = energy + 0.5 * (

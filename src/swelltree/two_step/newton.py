@@ -95,8 +95,8 @@ def first_iterate(step: Step) -> Iterate:
     at, end_force = Unknowns(x, None, None, None), None
     if step.now.frozen is not None:
         lines = walk.lines
-        ends = ends_after(step, x)
-        at = Unknowns(x, with_ends(2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
+        ends, arrays = ends_after(step, x), step.model.lines.arrays
+        at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
         end_force = jnp.zeros_like(ends)
     terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - other_terms(step.model)])
     return Iterate(

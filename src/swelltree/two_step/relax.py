@@ -21,6 +21,7 @@ FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
 MANY = 10  # iterations
+NOTHING = 0.01  # of the tolerance: what moves less is at rest, however short the step
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 
 
@@ -59,14 +60,17 @@ def relaxed(
     found, at = derivatives(walk), walk
     for count in range(1, MOST + 1):
         setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
-        after, sample = step(model, setup, walk)
-        if not bool(sample.solved):
+        after, now = step(model, setup, walk)
+        if not bool(now.solved):
+            # large tensions leave more of rounding than a long step may leave unsolved
+            if moved < NOTHING * tolerance:
+                return Rest(walk, sample, moved, count)
             longest = max(0.5 * h, ENOUGH)
             h *= 0.25
             if h < 1e-3:
-                break
+                return Rest(walk, now, moved, count)
             continue
-        moved = _distance(walk, after)
+        moved, sample = _distance(walk, after), now
         walk = stopped(after)
         if moved < tolerance and h >= ENOUGH:
             return Rest(walk, sample, moved, count)

@@ -11,7 +11,8 @@ from swelltree.model.model import Model
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
-from swelltree.two_step.walk import Form, Walk
+from swelltree.two_step.walk import Form, LineWalk, Walk
+from swelltree.two_step.winch_rest import present
 
 NEARLY = 0.02  # of its length: a line that fails this near to its end is too short
 
@@ -49,6 +50,7 @@ def rescued(
             lines,
             q_last=0.5 * (lines.q + lines.q_last),
             y_last=0.5 * (lines.y + lines.y_last),
+            winch=_half_as_long_ago(lines.winch),
         )
     now, first = replace(walk, lines=lines), None
     for _ in range(2):
@@ -58,12 +60,34 @@ def rescued(
             return None
     whole = now.lines
     if whole is not None:
-        whole = replace(whole, q_last=walk.lines.q, y_last=walk.lines.y)
+        whole = replace(_a_step_ago(whole, walk.lines), y_last=walk.lines.y)
     return replace(now, t=walk.t + h, lines=whole), first
+
+
+def _half_as_long_ago(winch: Any) -> Any:
+    """Winches whose last step was half as long."""
+    if winch is None:
+        return None
+    return replace(winch, rest_last=0.5 * (winch.rest + winch.rest_last))
+
+
+def _a_step_ago(lines: LineWalk, before: LineWalk) -> LineWalk:
+    """Lines after two half steps with where they were a whole step ago.
+
+    On segments that were split or merged meanwhile the last half step is drawn out.
+    """
+    w, old = lines.winch, before.winch
+    if w is None:
+        return replace(lines, q_last=before.q)
+    same = np.asarray(w.first) == np.asarray(old.first)
+    q = np.where(same[:, None, None], before.q, 2.0 * lines.q_last - lines.q)
+    rest = np.where(same, old.rest, 2.0 * w.rest_last - w.rest)
+    return replace(lines, q_last=q, winch=replace(w, rest_last=rest))
 
 
 def why(model: Model, walk: Walk) -> str:
     """What is wrong where a run stopped, in a sentence."""
+    model = present(model, walk)
     lines = model.lines
     if lines is not None and lines.arrays is not None:
         pose, y = walk.pose, walk.lines.y

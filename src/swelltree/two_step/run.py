@@ -19,12 +19,14 @@ from swelltree.two_step.line_report import LineReport
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.step import advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
+from swelltree.two_step.winch_step import WinchSample
 
 PER_LINE = tuple(
     field.name
     for field in fields(LineReport)
     if field.name not in ("tension", "end_force", "slack", "grounded")
 )
+PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
 class Going(NamedTuple):
@@ -119,6 +121,7 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             y=room(size.junctions // 3, 3),
             impulse=room(n_lines, n),
             span=room(),
+            winch=_winch_room(walk, room),
         )
     return Sample(
         t=room(),
@@ -134,11 +137,27 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
         contact=room(size.contacts),
         contact_force=room(size.contacts, 3),
         tie=room(size.ties // 3, 3),
+        tie_point=room(size.ties // 3, 3),
         work=room(*walk.work.shape),
         lines=lines,
         iterations=room(kind=int),
         error=room(),
         solved=room(kind=bool),
+    )
+
+
+def _winch_room(walk: Walk, room: Any) -> WinchSample | None:
+    """Room for samples of winches."""
+    w = walk.lines.winch
+    if w is None:
+        return None
+    rows = {name: room(*w.tip.shape) for name in PER_WINCH}
+    return WinchSample(
+        first=room(*w.first.shape, kind=np.int32),
+        rest=room(*w.rest.shape),
+        momentum=room(*w.momentum.shape),
+        slip=room(*w.momentum.shape),
+        **rows,
     )
 
 

@@ -24,6 +24,7 @@ class Sample:
     contact: Array  # (k,) normal forces of the seabed
     contact_force: Array  # (k, 3) friction included
     tie: Array  # (tie, 3) forces of ties on the ends of lines
+    tie_point: Array  # (tie, 3) where they hold
     work: Array
     lines: Any  # LineSample, or None
     iterations: Array
@@ -43,3 +44,4 @@ class LineSample:
     y: Array  # (junction, 3)
     impulse: Array  # (line, segment) N s, of the tension over `span`
     span: Array  # s, this step and those since the last sample
+    winch: Any = None  # winch_step.WinchSample, or None

@@ -26,7 +26,9 @@ from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.immersed import apart
+from swelltree.two_step.log import empty_log
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
+from swelltree.two_step.winch_rest import winch_walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
@@ -149,6 +151,7 @@ def set_up(
     return Setup(
         h=np.array(h),
         ahead=np.array(0.0 if beta == 1.0 else h),
+        winding=np.array(0.0 if beta == 1.0 else 1.0),
         theta=np.array(theta),
         # complementarity is smoothed over a hundred times what a step leaves unsolved
         tau=np.array((100.0 * form.tolerance) ** 2),
@@ -204,7 +207,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     inner = inner_at_rest(model)
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
-        lines = lines_at_rest(model, motion.pose)
+        lines = lines_at_rest(model, motion)
     terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
     terms += len(model.layout.drives)
     radiation = inner.radiation
@@ -221,19 +224,22 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
         tie=np.zeros((size.ties // 3, 3)),
-        let_go=np.zeros(size.ties // 3),
+        let_go=np.zeros(0) if model.lines is None else np.array(model.lines.tie_waits, float),
+        tie_point=np.zeros((0, 3)) if model.lines is None else np.array(model.lines.tie_point),
         lines=lines,
+        log=empty_log(model),
     )
 
 
-def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
+def lines_at_rest(model: Model, motion: Motion) -> LineWalk:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
-    lines = model.lines
+    lines, pose = model.lines, motion.pose
     y = np.array(lines.junction_position, float)
     if lines.tie_body:
         nothing = (0,) * len(lines.tie_body)
         tied = held_points(lines.tie_body, nothing, lines.tie_point, pose, np.zeros((0, 3)))
-        y[np.array(lines.tie_junction)] = tied
+        holds = np.array(lines.tie_waits) == 0.0
+        y[np.array(lines.tie_junction)[holds]] = tied[holds]
     if lines.arrays is None:
         none = np.zeros((0, 0, 3))
         return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
@@ -242,7 +248,8 @@ def lines_at_rest(model: Model, pose: Pose) -> LineWalk:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y)
+    winch = winch_walk(model, motion.v, pose)
+    return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)
 
 
 def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
@@ -250,7 +257,8 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
 
     A trial step from the velocity given tells the acceleration now.
     """
-    after, sample = step(model, setup, walk)
+    # winches wait for the first step
+    after, sample = step(model, replace(setup, winding=0.0 * setup.winding), walk)
     v0, h = walk.v_minus, setup.h
     chi = walk.chi
     if setup.memory is not None:

@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from swelltree.model.line_arrays import LineArrays
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -166,7 +169,7 @@ def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
     if after.q is None:
         return after
     ends = ends_after(step, after.x)
-    return replace(after, q=with_ends(after.q, ends))
+    return replace(after, q=with_ends(step.model.lines.arrays, after.q, ends))
 
 
 def line_rows(
@@ -208,6 +211,8 @@ def ends_after(step: Step, x: Array) -> Array:
     return end_positions(step.model.lines, poses_around(step, p, g).next, y)
 
 
-def with_ends(q: Array, ends: Array) -> Array:
-    """Positions of the nodes with the ends where they are held."""
-    return jnp.concatenate([ends[:, :1], q[:, 1:-1], ends[:, 1:2]], axis=1)
+def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:
+    """Positions of the nodes with the ends where they are held; idle ones are at A."""
+    at_A = np.arange(q.shape[1]) <= arrays.first[:, None]
+    q = jnp.where(at_A[:, :, None], ends[:, :1], q)
+    return jnp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.winches import WinchState
 from swelltree.spatial.arrays import Array, pytree
+
+LOG = 512  # events that are kept
 
 
 @pytree()
@@ -21,6 +24,33 @@ class LineWalk:
     nu: Array  # (line, node) forces of the bed
     y: Array  # (junction, 3)
     y_last: Array  # (junction, 3)
+    winch: Any = None  # WinchWalk, or None
+
+
+@pytree()
+class WinchWalk:
+    """Winches between steps: rows (line,) of all lines, else (winch,)."""
+
+    first: Array  # (line,) idle segments
+    rest: Array  # (line,) m, unstretched length of the first segment in use now
+    rest_last: Array  # (line,) m, one step ago
+    state: WinchState
+    tip: Array  # m/s, upward velocity of measured points one half step earlier
+    tension: Array  # N, at the winch in the last step
+    standing: Array  # 1 at the end of the drum, -1 at the shortest length, 2 as fast as can be
+    work: Array  # J, done on the line so far
+    brought: Array  # J, kinetic and potential energy of rope that came in
+    lost: Array  # J, energy that splitting and merging took
+    momentum: Array  # (winch, 3) N s, of rope that came in
+    slip: Array  # (winch, 3) N s, momentum that splitting and merging took
+
+
+@pytree()
+class Log:
+    """What happened: rows of time, kind, number of the item, a value."""
+
+    rows: Array  # (LOG, 4)
+    count: Array  # all events, also those without room
 
 
 @pytree()
@@ -39,8 +69,10 @@ class Walk:
     lam: Array  # (m,) multipliers of the last step
     contact: Array  # (k,) contact forces of the last step
     tie: Array  # (tie, 3) forces of the ties of the last step
-    let_go: Array  # (tie,) one where a line was released
+    let_go: Array  # (tie,) one where nothing holds the end of the line
+    tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
     lines: Any  # LineWalk, or None
+    log: Any = None  # Log, where something can happen
 
 
 @pytree()
@@ -49,6 +81,7 @@ class Setup:
 
     h: Array  # s
     ahead: Array  # s by which time goes on: h, or none on the way to rest
+    winding: Array  # 1, or 0 where winches are held
     theta: Array  # 1/2, or 1 for steps that must not fail
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None

@@ -1,0 +1,103 @@
+"""Winches before and after a run: steps that can carry them, lines that went slack."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.model.winches import FREE
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.two_step.winch_rest import CARRY, winches_of
+
+SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
+SAMPLES = 2001
+
+
+def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
+    """Largest set speed of every winch during a run (winch,) [m/s], within its limit."""
+    winches = winches_of(model)
+    if winches is None:
+        return np.zeros(0)
+    fine = np.linspace(times[0], times[-1], SAMPLES)
+    found = []
+    for told, limit in zip(winches.speed, winches.max_speed, strict=True):
+        corners = np.asarray(told.time)
+        at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])
+        largest = max(abs(float(told(np.asarray(t)))) for t in at)
+        found.append(min(largest, float(limit)))
+    return np.array(found)
+
+
+def longest_step(model: Model, times: np.ndarray) -> float:
+    """Longest step that carries all winches at their set and their limited speeds [s]."""
+    winches = winches_of(model)
+    if winches is None:
+        return np.inf
+    controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
+    limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
+    speed = np.maximum(set_speeds(model, times), limited)
+    return float((CARRY * winches.segment / np.maximum(speed, 1e-12)).min())
+
+
+def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
+    """Segments are split and merged at most once in a step."""
+    winches = winches_of(model)
+    if winches is None:
+        return
+    for k, speed in enumerate(set_speeds(model, times)):
+        most = CARRY * float(winches.segment[k])
+        if speed * step > most * (1.0 + 1e-9):
+            raise SwelltreeError(
+                f"winch '{winches.names[k]}': at {speed:.4g} m/s it moves {speed * step:.4g} m in "
+                f"a step of {step:.4g} s, more than the {most:.4g} m that segments of "
+                f"{float(winches.segment[k]):.4g} m carry. Give step={most / speed:.2g} or less, "
+                "or fewer segments."
+            )
+
+
+def tell_of_winches(model: Model, result: Any) -> None:
+    """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
+    for text in _sentences(model, result):
+        warnings.warn(text, SwelltreeWarning, stacklevel=5)
+
+
+def _sentences(model: Model, result: Any) -> list[str]:
+    lines = model.lines
+    if lines is None:
+        return []
+    told = str(result.attrs.get("event_log", "")).split("\n")
+    found = [row for row in told if "not caught" in row or "can carry" in row]
+    if lines.winches is None or result.sizes["time"] < 2:
+        return found
+    time = np.asarray(result["time"])
+    span = float(time[1] - time[0])
+    resting = _resting(model, result)
+    for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
+        slack = np.asarray(result["line_slack"])[:, k].astype(bool)
+        used = np.asarray(result["line_position"])[:, k]
+        used = np.linalg.norm(np.diff(used, axis=1), axis=-1) > 0.0
+        loose = (slack | ~used).all(axis=1) & ~resting[:, k]
+        if loose.sum() * span > SLACK_FOR:
+            found.append(
+                f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
+                f"s, first at t = {time[loose.argmax()]:.6g} s; its load is lighter than water or "
+                "is lowered faster than it sinks. Give more weight or less speed."
+            )
+    return found
+
+
+def _resting(model: Model, result: Any) -> np.ndarray:
+    """When the load of each line stood on the seabed (time, line)."""
+    lines = model.lines
+    out = np.zeros((result.sizes["time"], len(lines.names)), bool)
+    if "contact_force" not in result:
+        return out
+    force = np.linalg.norm(np.asarray(result["contact_force"]), axis=-1) > 0.0
+    ends = np.array(lines.end_body).reshape(-1, lines.n_points)[:, 1]
+    for k, body in enumerate(ends):
+        own = np.array(lines.contact_body) == body
+        out[:, k] = force[:, own].any(axis=1)
+    return out

@@ -1,0 +1,59 @@
+"""A log of what happens during a run, kept inside the compiled loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.spatial.arrays import Array
+from swelltree.spatial.engine import jax, jnp
+from swelltree.two_step.walk import LOG, Log
+
+SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 9))
+
+
+def empty_log(model: Model) -> Log | None:
+    """Room for events, None where nothing can happen."""
+    lines = model.lines
+    if lines is None or (lines.winches is None and not lines.tie_body):
+        return None
+    return Log(np.zeros((LOG, 4)), np.zeros((), np.int32))
+
+
+def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Array) -> Log:
+    """The log with one more event, if it happened and there is room."""
+    row = jnp.stack([jnp.asarray(x, float) for x in (t, kind, item, value)])
+    slot = jnp.minimum(log.count, LOG - 1)
+    old = jax.lax.dynamic_index_in_dim(log.rows, slot, keepdims=False)
+    row = jnp.where(happened & (log.count < LOG), row, old)
+    rows = jax.lax.dynamic_update_index_in_dim(log.rows, row, slot, 0)
+    return Log(rows, log.count + happened.astype(log.count.dtype))
+
+
+def told(model: Model, log: Log | None) -> list[str]:
+    """Events as sentences, in time."""
+    if log is None:
+        return []
+    lines, count = model.lines, int(log.count)
+    winches = () if lines.winches is None else lines.winches.names
+    texts = {
+        SPLIT: "winch '{name}' has one segment more, {value:.6g} m out",
+        MERGE: "winch '{name}' has one segment less, {value:.6g} m out",
+        DRUM: "winch '{name}' stands at the end of its drum, {value:.6g} m out",
+        SHORTEST: "winch '{name}' stands at its shortest length, {value:.6g} m out",
+        FAST: "winch '{name}' runs at {value:.3g} m/s, the most that the step can carry",
+        CAUGHT: "end B of line '{name}' is caught from {value:.3g} m",
+        MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
+        RELEASED: "line '{name}' is released at {value:.6g} N",
+    }
+    found = []
+    for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
+        own = kind <= FAST
+        k = int(item)
+        name = winches[k] if own else lines.lines[lines.tie_line[k]]
+        found.append(f"{t:.6g} s: " + texts[kind].format(name=name, value=value))
+    if count > LOG:
+        found.append(f"and {count - LOG} more")
+    return found
