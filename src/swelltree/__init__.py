@@ -62,6 +62,7 @@ _NAMES = {
     "swelltree.studies.state_space": "state_space",
     "swelltree.studies.control_report": "control_report",
     "swelltree.studies.excitation_observer": "excitation_observer",
+    "swelltree.studies.operability": "operability",
     "swelltree.studies.steady_state": "steady_state",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",
