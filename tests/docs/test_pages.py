@@ -27,6 +27,8 @@ def blocks(page: str, language: str) -> list[str]:
         pytest.param("docs/how-to/drag.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/moorings.md", marks=pytest.mark.slow),
         pytest.param("docs/how-to/dynamic_lines.md", marks=pytest.mark.slow),
+        pytest.param("docs/tutorial/lowering.md", marks=pytest.mark.slow),
+        pytest.param("docs/how-to/splash_zone.md", marks=pytest.mark.slow),
         "docs/how-to/interchange.md",
     ],
 )
@@ -49,6 +51,11 @@ def test_page_of_drag_describes_its_forces():
     system = loads(text).system
     assert [force.type for force in system.forces] == ["morison", "wind_drag"]
     assert system.current.depth == 60.0
+
+
+def test_page_of_the_splash_zone_describes_its_float():
+    (text,) = blocks("docs/how-to/splash_zone.md", "toml")
+    assert [force.type for force in loads(text).system.forces] == ["immersion"]
 
 
 def test_case_file_page_describes_a_system():

@@ -55,7 +55,11 @@ def operability(dataset: xr.Dataset) -> Figure:
     ax.set_yticks(range(height), [f"{x:g}" for x in use[rows].values])
     below(ax, _axis(use, columns))
     ax.set_ylabel(_axis(use, rows), fontsize=8.5, color=INK)
-    heading(ax, "Part of the limits that is used", str(dataset.attrs.get("limits", "")))
+    heading(
+        ax,
+        "Part of the limits that is used",
+        str(dataset.attrs.get("limits", "")).replace("_", " "),
+    )
     return fig
 
 
