@@ -7,6 +7,7 @@ Reported are hook load, clearances, snap loads and the speed of landing; then th
 sea states as a table of operability.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import swelltree as sw
 
 DEPTH = 36.0  # m
 LENGTH, WIDTH, HEIGHT, DRAFT = 96.0, 22.0, 10.0, 5.5  # of the ship, m
-HEADING = 2.8  # rad, direction the waves travel: from ahead, a little to starboard
+HEADING = np.radians(160.0)  # direction the waves travel towards: from ahead, off the bow
 BOOM, TIP = 24.0, 26.0  # reach of the crane, and height of its tip above the water, m
 SLEW = 0.35  # rad, that the crane turns
 ROPE = 17.0  # m, unstretched, out at first
@@ -102,8 +103,8 @@ def mats() -> list[tuple[float, float, float]]:
 
 def compiled(system: sw.System) -> sw.Model:
     """With hydrodynamic data of the ship, which are computed once and kept."""
-    data = sw.run_bem(system, np.linspace(0.2, 2.4, 23), wave_direction=HEADING)
-    return sw.compile(system, data, fit={"error": 0.05})
+    data = sw.run_bem(system, np.linspace(0.2, 2.4, 23), wave_direction=np.radians((150.0, 170.0)))
+    return sw.compile(system, data, fit={"error": 0.08})
 
 
 def sea(Hs: float, Tp: float) -> sw.IrregularSea:
@@ -116,7 +117,10 @@ def sea(Hs: float, Tp: float) -> sw.IrregularSea:
 
 def lowered(model: sw.Model, Hs: float, Tp: float, duration: float = 150.0) -> Any:
     """The operation in one sea state."""
-    return sw.simulate(model, sea(Hs, Tp), duration=duration, output_step=0.1, step=0.05)
+    with warnings.catch_warnings():
+        # a box makes waves by rolling that are shorter than its panels; its damping is mostly other
+        warnings.filterwarnings("ignore", "the radiation damping of ship Roll")
+        return sw.simulate(model, sea(Hs, Tp), duration=duration, output_step=0.1, step=0.05)
 
 
 def found(run: Any) -> dict[str, float]:

@@ -138,7 +138,7 @@ class Immersion(Force):
             return
         if len(self.depth) < 2:
             raise self.fail("depth has one row. Give two or more.")
-        steps = np.diff(np.array(self.depth))
+        steps = np.array(self.depth[1:]) - np.array(self.depth[:-1])
         if not (steps > 0).all():
             k = int(np.argmax(steps <= 0))
             raise self.fail(

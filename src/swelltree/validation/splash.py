@@ -101,12 +101,8 @@ def momentum_of_entry() -> list[Check]:
     checks = []
     ways = {"smooth": {}, "step 0.02 s": {"step": 0.02}, "step 0.5 s": {"step": 0.5}}
     for name, way in ways.items():
-        more = (
-            {"solver": "two_step", "output_step": 0.5} | way
-            if way
-            else {"output_step": 0.5, "rtol": 1e-9}
-        )
-        run = simulate(model, duration=3.0, **more)
+        more: dict[str, Any] = {"solver": "two_step"} | way if way else {"rtol": 1e-9}
+        run = simulate(model, duration=3.0, output_step=0.5, **more)
         v = -float(run["velocity"].sel(dof="Heave").values[-1, 0])
         spray = -float(run["work"].sel(element="wet spray").values[-1])
         residual = float(np.abs(run["energy_residual"].values[-1]))
