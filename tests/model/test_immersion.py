@@ -166,7 +166,8 @@ def test_a_light_body_is_stable_at_a_long_step():
     assert float(rest["immersion_volume"][0]) == pytest.approx(100.0 / 1025.0, rel=1e-6)
 
 
-def test_half_submerged_stays_in_both_steppers():
+@pytest.mark.slow
+def test_half_submerged_stays_in_the_two_step_scheme():
     low = ball().bodies[0].replace(position=(0, 0, -0.2))
     model = sw.compile(ball().replace(bodies=(low,)))
     rest = sw.equilibrium(model)
@@ -218,3 +219,38 @@ def test_end_state_has_the_derivative_of_differences():
     value = jax.jit(end, compiler_options=QUICK)
     differences = (float(value(1.001)) - float(value(0.999))) / 0.002
     assert found == pytest.approx(differences, rel=5e-3)
+
+
+def test_tables_of_a_hull_push_like_its_panels():
+    box = sw.Body("box", mass=8e3, inertia=(9e3,) * 3, hull=sw.Box(3.0, 2.0, 2.0, 1.0))
+    free = sw.Free("free", sw.WORLD, box)
+
+    def lifted(nonlinear=False, **more):
+        system = sw.System("box", [box], [free], [sw.Immersion("wet", box, **more)])
+        return sw.compile(system, nonlinear=nonlinear)
+
+    table, panels = lifted(), lifted(["box"], buoyancy=False)
+    waves = sw.realise(sw.RegularWave(amplitude=0.5, period=9.0), table.water)
+    for z in (1.5, 0.6, 0.0, -0.7, -3.0):
+        still, moving = [], []
+        for model in (table, panels):
+            motion = at_height(model, z)
+            still.append(total_loads(model, np.zeros(()), motion).wrench[0])
+            model = model.replace(sea=replace(model.sea, waves=waves))
+            moving.append(total_loads(model, np.array(2.0), motion).wrench[0, [0, 2]])
+        np.testing.assert_allclose(*still, rtol=1e-6, atol=1.0)
+        # the box is small against the wave
+        np.testing.assert_allclose(*moving, rtol=1e-2, atol=20.0)
+
+
+@pytest.mark.slow
+def test_small_waves_give_the_response_of_linear_theory():
+    ball = sw.Body("ball", mass=2147.0, inertia=(900,) * 3, hull=sw.Sphere(1.0))
+    wet = sw.Immersion("wet", ball, Ca=0.5, Cd=0.3)
+    model = sw.compile(sw.System("ball", [ball], [sw.Slider("heave", sw.WORLD, ball)], [wet]))
+    omega, amplitude = 2.0, 0.02
+    wave = sw.RegularWave(amplitude=amplitude, period=2 * np.pi / omega)
+    moving = sw.steady_state(model, wave)["position"].sel(dof="Heave").values
+    linear = sw.rao(model, omega=[omega], drag="harmonic", amplitude=amplitude)
+    wanted = abs(complex(linear["rao"].sel(dof="Heave").values.ravel()[0])) * amplitude
+    assert 0.5 * np.ptp(moving) == pytest.approx(wanted, rel=1e-2)

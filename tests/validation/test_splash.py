@@ -10,6 +10,7 @@ from swelltree.validation import splash
     [
         pytest.param(splash.slamming_at_constant_speed, marks=pytest.mark.slow),
         splash.momentum_of_entry,
+        pytest.param(splash.falling_into_the_water, marks=pytest.mark.slow),
         pytest.param(splash.half_submerged, marks=pytest.mark.slow),
     ],
 )

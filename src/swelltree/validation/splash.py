@@ -154,3 +154,52 @@ def half_submerged() -> list[Check]:
             reason="the same",
         ),
     ]
+
+
+@case("splash", "falling_into_the_water", source="the equation of the fall, by SciPy")
+def falling_into_the_water() -> list[Check]:
+    """A sphere that falls in, sinks, comes up and bobs, with weight, drag, slamming and exit."""
+    from scipy.integrate import solve_ivp
+
+    mass, area, full = 3500.0, 1.4, 4.0 / 3.0 * np.pi * RADIUS**3
+    most = 0.5 * RHO * full
+
+    def added(h: Any) -> Any:
+        part = np.clip(h / RADIUS, 0.0, 2.0)
+        return most * part**2 * (3.0 - part) / 4.0
+
+    def slope(h: float) -> float:
+        part = h / RADIUS
+        return most * (6.0 * part - 3.0 * part**2) / 4.0 / RADIUS if 0.0 < part < 2.0 else 0.0
+
+    def fall(_: float, y: np.ndarray) -> list[float]:
+        h, w = y  # depth of the lowest point and its rate
+        drag = 0.5 * RHO * area * min(max(h / RADIUS, 0.0), 1.0) * abs(w) * w
+        push = RHO * G * float(ball_volume(np.array(h))) + drag + slope(h) * max(w, 0.0) * w
+        return [w, (mass * G - push) / (mass + float(added(h)))]
+
+    rows = np.linspace(0.0, 2.0 * RADIUS, 81)
+    body = Body("ball", mass=mass, position=(0, 0, 1.0 + RADIUS))
+    wet = Immersion(
+        "wet",
+        body.at(0, 0, -RADIUS),
+        depth=rows,
+        volume=ball_volume(rows),
+        added_mass=added(rows),
+        drag_area=area * np.minimum(rows / RADIUS, 1.0),
+    )
+    way = Slider("way", WORLD, body)
+    model = compile_system(System("fall", [body], [way], [wet], water=Water(RHO, G)))
+    times = np.linspace(0.0, 6.0, 61)
+    exact = solve_ivp(fall, (0, 6), [-1.0, 0.0], t_eval=times, rtol=1e-10, atol=1e-10).y[0]
+    checks = []
+    ways: dict[str, tuple[dict[str, Any], float, str]] = {
+        "smooth": ({"rtol": 1e-8}, 1e-3, "cubics through 81 rows"),
+        "step 0.01 s": ({"solver": "two_step", "step": 0.01}, 3e-3, "second order"),
+    }
+    for name, (more, limit, reason) in ways.items():
+        run = simulate(model, duration=6.0, output_step=0.1, **more)
+        depth = run["immersion_depth"].values[:, 0]
+        error = float(np.abs(depth - exact).max())
+        checks.append(Check(f"{name}: depth over 6 s", error, limit, "m", reason))
+    return checks
