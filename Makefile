@@ -15,7 +15,7 @@ PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 EDITABLE := --no-build-isolation -e
 
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer demo test test-all validate bench docs lint format clean
+.PHONY: help setup viewer demo test test-all validate bench tables docs lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with M
 	$(BIN)/python benchmarks/wecopttool.py --peer $(WECOPT)/bin/python
 	$(BIN)/python benchmarks/quasi_static.py --peer $(MOORPY)/bin/python
 	$(BIN)/python benchmarks/moorings.py --peer $(MOORDYN)/bin/python
+
+tables: $(VENV)/dev.stamp $(BENCH)/peers.stamp  ## write the tables of the pages again, from what the commands find
+	$(BIN)/swelltree validate --write docs/tables/validation.md
+	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python --markdown docs/tables/benchmarks.md
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -16,9 +16,8 @@ runs, against its own fine step.
 "Coupled" has the same chains on a float that is free in surge and heave, with a spring in heave,
 linear damping and forces of the same period. It starts where it is described, with the lines at
 rest. On MoorDyn's side the float is stepped by leapfrog with the coupling step, which is not
-counted. Ours is `simulate`, all of whose steps and results are. `MANY_STEPS` is set to 0 for it, so
-that runs of any length take the compiled program that is meant for long ones; compilation is not
-counted.
+counted. Ours is `simulate`, all of whose steps and results are. Compilation
+is not counted.
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-import swelltree.studies.moored as stepping
 from swelltree.spatial.arrays import namespace
-from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.line_points import held_ends
-from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
 
 PERIOD, RAMP, SURGE, HEAVE = 10.0, 20.0, 3.0, 1.5
 DURATION, WINDOW, EVERY = 60.0, 40.0, 0.1
@@ -48,7 +43,7 @@ FLOAT = sw.Body("float", mass=1e6, inertia=(1e8, 1e8, 1e8))
 # coupling steps of MoorDyn worth a row; its inner step is the largest that stays stable
 COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
-FINE, WHOLE = 0.005, 0.05  # s: of our own reference, and of a run by `simulate`
+FINE = 0.005  # s, of our own reference
 MORE = 300.0  # s that the run for timing is longer
 G = 9.81
 # the coupled float: N/m in heave, N s/m in surge and heave, and the forces on it in N
@@ -116,63 +111,15 @@ def coupled(segments: int, EA: float) -> sw.System:
     return moored(segments, EA).replace(joints=[rail], moorings=[spring], forces=[push])
 
 
-def at_rest(segments: int, EA: float) -> np.ndarray:
-    """Positions of the nodes with the float at its place (line, node, 3) [m]."""
-    model = sw.compile(driven(segments, EA))
-    result = sw.simulate(
-        model,
-        duration=EVERY,
-        output_step=EVERY,
-        step=WHOLE,
-        start="described",
-        progress=False,
-    )
-    return result.line_position.values[0]
-
-
-def ours(segments: int, EA: float, step: float, rest: np.ndarray) -> tuple[np.ndarray, float]:
-    """Tensions in the last segments by the lines alone, and CPU seconds of the steps."""
-    model = sw.compile(moored(segments, EA))
-    lines = model.lines.arrays
-    setting = LineSetting(held_ends(3), model.lines.bed, G, 1025.0)
-    ends = rest[:, [0, -1]]
-    surge, heave = moved(SURGE, False), moved(HEAVE, True)
-    on_float = np.tile([[0.0], [1.0]], (3, 1))
-
-    def positions(t: Any) -> Any:
-        return ends.reshape(-1, 3) + on_float * jnp.stack([surge(t), 0.0 * t, heave(t)])
-
-    steps = round(DURATION / step)
-    run = jax.jit(lambda state: run_lines(lines, positions, step, steps, state, setting))
-    begin = start_lines(rest)
-    result = jax.block_until_ready(run(begin))
-    used = []
-    for _ in range(3):
-        start = time.process_time()
-        jax.block_until_ready(run(begin))
-        used.append(time.process_time() - start)
-    if not float(result.error.max()) < 1e-6:
-        raise RuntimeError("a step did not converge")
-    every = round(EVERY / step)
-    return np.asarray(result.report.tension)[::every, :, -1], min(used)
-
-
-def whole(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
-    """The same by `simulate`, with the float as a body that is led along its path.
-
-    Only the stepping and its results are counted: what a longer run takes more.
-    """
+def led(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
+    """Tensions in the last segments with the float led along its path, and CPU seconds."""
     result, cpu = timed(sw.compile(driven(segments, EA)), step)
     return result.line_tension.values[:, :, -1], cpu
 
 
 def floating(segments: int, EA: float, step: float) -> tuple[np.ndarray, np.ndarray, float]:
     """Tensions, heave and CPU seconds of the coupled float by `simulate`."""
-    usual, stepping.MANY_STEPS = stepping.MANY_STEPS, 0
-    try:
-        result, cpu = timed(sw.compile(coupled(segments, EA)), step)
-    finally:
-        stepping.MANY_STEPS = usual
+    result, cpu = timed(sw.compile(coupled(segments, EA)), step)
     heave = result.position.values[:, 0, 2]
     return result.line_tension.values[:, :, -1], heave, cpu
 
@@ -311,16 +258,13 @@ def print_led(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> No
         for run in runs_of(seen, key):
             word = "MoorDyn " + run.removeprefix(f"{key}/")
             print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
-        rest = at_rest(segments, EA)
-        fine, cpu = ours(segments, EA, FINE, rest)
+        fine, cpu = led(segments, EA, FINE)
         reference = reference if reference.size else fine
-        print(row(key, f"swelltree step {FINE:g}", cpu, fine, reference), flush=True)
+        print(row(key, f"simulate, step {FINE:g}", cpu, fine, reference), flush=True)
         for step in STEPS:
-            tension, cpu = ours(segments, EA, step, rest)
-            print(row(key, f"swelltree step {step:g}", cpu, tension, reference), flush=True)
-            print(row(key, f"swelltree step {step:g}, own error", cpu, tension, fine))
-        tension, cpu = whole(segments, EA, WHOLE)
-        print(row(key, f"simulate, step {WHOLE:g}", cpu, tension, reference), flush=True)
+            tension, cpu = led(segments, EA, step)
+            print(row(key, f"simulate, step {step:g}", cpu, tension, reference), flush=True)
+            print(row(key, f"simulate, step {step:g}, own error", cpu, tension, fine))
 
 
 def print_coupled(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> None:

@@ -125,11 +125,21 @@ def periodic_table(rows: list[Row]) -> Table:
     return table
 
 
+def as_markdown(table: Table) -> str:
+    """A table for the pages."""
+    rows = list(zip(*(column.cells for column in table.columns), strict=True))
+    lines = [[str(column.header) for column in table.columns], ["---"] * len(table.columns)]
+    lines += [[str(cell) for cell in row] for row in rows]
+    body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"## {table.title}\n\n{body}\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", help="Python with MuJoCo and Pinocchio; without it ours alone")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--json", type=Path, help="also write all numbers to this file")
+    parser.add_argument("--markdown", type=Path, help="also write the tables to this file")
     options = parser.parse_args()
     sizes = [str(n) for n in options.sizes]
     cold_sizes = [str(n) for n in options.sizes if n in COLD_SIZES]
@@ -143,13 +153,19 @@ def main() -> None:
     periodic = collect(sys.executable, "periodic.py", "--figure", str(drawn))
 
     console = Console()
-    console.print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores")
-    console.print(chain_table(rows))
+    where = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    console.print(where)
+    tables = [chain_table(rows)]
     if cold:
-        console.print(cold_table(cold))
+        tables.append(cold_table(cold))
     if floating:
-        console.print(floating_table(floating))
-    console.print(periodic_table(periodic))
+        tables.append(floating_table(floating))
+    tables.append(periodic_table(periodic))
+    for table in tables:
+        console.print(table)
+    if options.markdown:
+        pages = "\n".join(as_markdown(table) for table in tables)
+        options.markdown.write_text(f"`python benchmarks/run.py` on {where}\n\n{pages}")
     console.print(f"Figs. 6 and 7 of paper 001 again: {drawn}")
     if options.json:
         everything = {

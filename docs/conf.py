@@ -19,7 +19,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "tables"]  # tables are parts of pages
 html_theme = "furo"
 html_title = "swelltree"
 

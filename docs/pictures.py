@@ -1,44 +1,156 @@
-"""Pictures of the demo for the pages: `make demo`, then `.venv/bin/python docs/pictures.py`.
+"""Draws the pictures of the pages again: `.venv/bin/python docs/pictures.py [name ...]`.
 
-Needs Chromium on the machine; the pictures are part of the repository.
+Pictures of the replay need Chromium on the machine; the others need nothing but swelltree. All are
+part of the repository.
 """
 
 import shutil
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+import swelltree as sw
+from swelltree.data.make_barges import barges_file
+from swelltree.demo import demo_system
+
 HERE = Path(__file__).parent
-REPORT = HERE.parent / "out" / "demo" / "report.html"
+STATIC = HERE / "_static"
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+sys.path.insert(0, str(HERE.parent / "examples"))
 
 
-def main(report: Path) -> None:
-    with sync_playwright() as play:
+def replay(
+    run: Any, at: float, stage: str, page: str = "", select: str = "", view: str = ""
+) -> None:
+    """Pictures of a report: the replay alone, and the whole page with a body chosen."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        report = Path(folder) / "report.html"
+        sw.write_report(run, report)
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 860}, device_scale_factor=1.25)
-        page.goto(f"file://{report.resolve()}#paused")
-        while not page.evaluate("!!window.swelltree && swelltree.frames() > 0"):
+        tab = browser.new_page(viewport={"width": 1280, "height": 860}, device_scale_factor=1.25)
+        tab.goto(f"file://{report}#paused")
+        while not tab.evaluate("!!window.swelltree && swelltree.frames() > 0"):
             time.sleep(0.1)
-        page.evaluate("swelltree.set({ time: 74 })")
-        page.evaluate("swelltree.stage.finest()")
-        page.evaluate("swelltree.draw()")
-        page.locator("#stage").screenshot(path=HERE / "_static" / "demo.png")
-        page.evaluate('swelltree.set({ selected: { kind: "body", name: "barge2" } })')
-        page.evaluate("swelltree.draw()")
-        page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
-        time.sleep(0.5)
-        page.screenshot(path=HERE / "_static" / "report.png")
+        tab.evaluate(f"swelltree.set({{ time: {at} }})")
+        if view:
+            tab.evaluate(view)
+        tab.evaluate("swelltree.stage.finest()")
+        tab.evaluate("swelltree.draw()")
+        tab.locator("#stage").screenshot(path=STATIC / stage)
+        small(stage, thin=bool(view))
+        if page:
+            tab.evaluate(f'swelltree.set({{ selected: {{ kind: "body", name: "{select}" }} }})')
+            tab.evaluate("swelltree.draw()")
+            tab.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
+            time.sleep(0.5)
+            tab.screenshot(path=STATIC / page)
+            small(page)
         browser.close()
-    for name in ("demo.png", "report.png"):
-        path = HERE / "_static" / name
-        Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-            path, optimize=True
-        )
+
+
+def small(name: str, thin: bool = False) -> None:
+    """A picture in 256 colours; `thin` keeps those of thin lines, at the cost of the sky."""
+    path = STATIC / name
+    how = Image.Quantize.FASTOCTREE if thin else Image.Quantize.MEDIANCUT
+    picture = Image.open(path).convert("RGB")
+    picture.quantize(256, how, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def keep(figure: Any, name: str) -> None:
+    figure.savefig(STATIC / name, dpi=110)
+    plt.close(figure)
+
+
+def demo() -> None:
+    """The replay of the demo, and its page."""
+    run = sw.load_result(HERE.parent / "out" / "demo" / "demo.nc")
+    replay(run, 74, "demo.png", "report.png", "barge2")
+
+
+def network() -> None:
+    """Two buoys and nine lines, tensions in colour."""
+    from mooring_network import run
+
+    nearer = """() => {
+        const stage = swelltree.stage;
+        stage.controls.target.set(0, 0, -22);
+        stage.camera.position.set(-75, -175, 6);
+        stage.controls.update();
+        stage.touch();
+    }"""
+    replay(run(30.0), 24.0, "network.png", view=nearer)
+
+
+def barges() -> Any:
+    return sw.compile(demo_system(), sw.read_hydro(barges_file()), fit={"error": 0.06})
+
+
+def rao() -> None:
+    """Responses of the barges."""
+    model = barges()
+    keep(sw.plot.rao(sw.rao(model, omega=np.linspace(0.25, 1.6, 109))), "rao.png")
+
+
+def mode() -> None:
+    """A mode of the barges."""
+    keep(sw.plot.mode(sw.modes(barges()), 7), "mode.png")
+
+
+def hydro() -> None:
+    """Data and fit of the radiation memory."""
+    keep(sw.plot.hydro(sw.read_hydro(barges_file()), "barge1__Heave"), "hydro.png")
+
+
+def topology() -> None:
+    """The kinematic tree of the demo."""
+    keep(sw.plot.topology(demo_system()), "topology.png")
+
+
+def energy() -> None:
+    """The energy budget of the demo."""
+    run = sw.load_result(HERE.parent / "out" / "demo" / "demo.nc")
+    keep(sw.plot.energy(run), "energy.png")
+
+
+def offset() -> None:
+    """The offset curve of the page on moorings."""
+    page = (HERE / "how-to" / "moorings.md").read_text()
+    names: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    curve = sw.offset_curve(names["model"], "buoy", "Surge", np.linspace(-6, 6, 49))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+    left.plot(curve.offset, curve.restoring_force / 1e3, "k", label="restoring force")
+    for name in curve.line.values[:2]:
+        tension = curve.fairlead_tension.sel(line=name) / 1e3
+        left.plot(curve.offset, tension, "--", label=f"tension of {name}")
+    left.set(xlabel="offset in surge [m]", ylabel="[kN]")
+    left.grid(alpha=0.3)
+    left.legend(frameon=False)
+    for at, style in ((-6, "C1"), (0, "k"), (6, "C0")):
+        shape = curve.line_position.sel(offset=at, line="line1")
+        right.plot(shape.sel(axis="x"), shape.sel(axis="z"), style, label=f"{at} m")
+    right.set(xlabel="x [m]", ylabel="z [m]", title="line1")
+    right.legend(frameon=False)
+    keep(figure, "offset_curve.png")
+
+
+PICTURES: dict[str, Callable[[], None]] = {
+    made.__name__: made for made in (demo, network, rao, mode, hydro, topology, energy, offset)
+}
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else REPORT)
+    for name in sys.argv[1:] or PICTURES:
+        print(name)
+        PICTURES[name]()

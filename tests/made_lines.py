@@ -1,11 +1,19 @@
 """Small lines for tests."""
 
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
+import swelltree as sw
 from swelltree.model.line_arrays import stack_lines
+from swelltree.studies.moored import derivatives_at
+from swelltree.two_step.relax import relaxed
+from swelltree.two_step.start import at_rest, set_up
+from swelltree.two_step.step import advance
+from swelltree.two_step.walk import form_of
 
 # compiling dominates short tests: leave the machine code as it comes
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
@@ -48,3 +56,84 @@ def straight(a, b, n):
     """Nodes of a straight line from a to b (node, 3)."""
     s = np.linspace(0.0, 1.0, n + 1)[:, None]
     return np.asarray(a, float) * (1 - s) + np.asarray(b, float) * s
+
+
+HAND = sw.Body("hand", mass=1e3, inertia=(1e3, 1e3, 1e3))  # what leads the ends of lines
+
+
+def led_lines(lines, motion=None, water=None, **more):
+    """Lines between fixed points, junctions and a hand that is held or led along its path."""
+    if motion is None:
+        joint = sw.Weld("held", sw.WORLD, HAND)
+    else:
+        joint = sw.SubsetJoint("led", sw.WORLD, HAND, dofs=tuple(motion), motion=motion)
+    water = sw.Water(rho=1e-9) if water is None else water
+    return sw.compile(sw.System("lines", [HAND], [joint], lines=lines, water=water, **more))
+
+
+class Steps(NamedTuple):
+    """Samples of the steps of a run, and the walk after the last."""
+
+    walk: object
+    samples: object
+
+    @property
+    def lines(self):
+        return self.samples.lines
+
+    @property
+    def report(self):
+        return self.samples.lines.report
+
+    @property
+    def junctions(self):
+        """Their places, that after the last step included (time + 1, junction, 3)."""
+        return np.concatenate([self.lines.y, np.asarray(self.walk.lines.y)[None]])
+
+
+@lru_cache
+def program(form, steps):
+    def run(model, setup, walk):
+        return jax.lax.scan(lambda w, _: advance(model, form, setup, w), walk, None, length=steps)
+
+    return quick_jit(run)
+
+
+def line_form(model, **more):
+    return replace(form_of(model, "lagrange"), **more)
+
+
+def placed(model, form, q=None, y=None, **more):
+    """The walk at rest with lines and junctions at given places."""
+    walk = at_rest(model, form)
+    q = walk.lines.q if q is None else np.array(q, float)
+    y = walk.lines.y if y is None else np.array(y, float).reshape(-1, 3)
+    nothing = 0.0 * walk.lines.mu + 1.0
+    return replace(
+        walk, lines=replace(walk.lines, q=q, q_last=q, y=y, y_last=y, **({"mu": nothing} | more))
+    )
+
+
+def stepped(model, h, steps, walk=None, form=None, theta=0.5):
+    """Steps of the whole scheme from a walk, none of them helped when it fails."""
+    form = line_form(model) if form is None else form
+    walk = at_rest(model, form) if walk is None else walk
+    setup = set_up(model, form, h, derivatives_at(model)(walk), theta=theta)
+    after, samples = program(form, steps)(model, setup, walk)
+    return Steps(*jax.tree.map(np.asarray, (after, samples)))
+
+
+def at_their_rest(model, walk=None):
+    """Sample of lines and junctions at rest."""
+    form = line_form(model)
+    one = program(form, 1)
+
+    def step(*args):
+        after, samples = one(*args)
+        return jax.tree.map(np.asarray, after), jax.tree.map(lambda x: np.asarray(x)[0], samples)
+
+    walk = at_rest(model, form) if walk is None else walk
+    rest = relaxed(step, model, form, walk, derivatives_at(model))
+    assert bool(rest.sample.solved)
+    assert rest.moved < 1e-7
+    return rest.sample.lines

@@ -296,6 +296,9 @@ def demo(
 @app.command()
 def validate(
     only: Annotated[str | None, typer.Option(help="One case or one group of cases.")] = None,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="Keep the table as Markdown.")
+    ] = None,
 ) -> None:
     """Compare with closed forms, papers and other codes."""
     import importlib.util
@@ -304,7 +307,7 @@ def validate(
         raise SwelltreeError("this version has no validation cases. Install a later one.")
     from swelltree.validation import run_validation
 
-    raise typer.Exit(run_validation(only))
+    raise typer.Exit(run_validation(only, write))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -198,3 +198,18 @@ def test_response_spectrum_is_that_of_the_sea_times_the_rao_squared(model):
     flux = 0.5 * 1000.0 * 9.81**2 / 2 * (sw.components(sea, WATER).amplitude ** 2 / omega).sum()
     width = float(found.capture_width.sum())
     assert width == pytest.approx(float(found.absorbed_power.sum()) / flux, rel=1e-3)
+
+
+def test_modes_at_their_own_frequencies_are_all_there_once():
+    from swelltree.data.make_barges import barges_file
+    from swelltree.demo import demo_system
+
+    barges = sw.compile(demo_system(), sw.read_hydro(barges_file()), radiation="none")
+    found = sw.modes(barges, added_mass="frequency")
+    shapes = (found.shape_real + 1j * found.shape_imag).values.reshape(found.sizes["mode"], -1)
+    assert len(shapes) == 8
+    unit = shapes / np.linalg.norm(shapes, axis=1)[:, None]
+    alike = np.abs(unit.conj() @ unit.T) ** 2 - np.eye(8)
+    # four heaving and bending modes lie within 4 % of one period: none is another one again
+    assert alike.max() < 0.9
+    assert (np.diff(found.natural_frequency) >= 0).all()

@@ -23,7 +23,9 @@ CASES = {
     "clamped": ({"depth": 10.0}, {"EI": 5e4, "clamped": (1.0, 1.0)}),
     "pinned": ({"depth": 10.0, "friction": 0.3}, {"EI": 5e4}),
     "table": (None, {"stretch": STRETCH}),
+    "winch": ({"depth": 10.0}, {}),
 }
+WINCH = 0.97, 1.02  # of the lengths, before and after
 STEPS = [(0.0, 0.5), (1.0, 0.5), (0.0, 1.0)]  # start, theta
 
 
@@ -46,7 +48,8 @@ def setting(name):
     idle = np.arange(lines.n) < lines.first[:, None]
     mu[idle] = 0.0
     beyond = rng.normal(size=(lines.n_lines, 2, 3)), rng.normal(size=(lines.n_lines, 2, 3))
-    frozen = quick_jit(lambda q: freeze(lines, bed, q, water, 9.81, 1025.0))(q_n)
+    rest = np.stack([x * lines.rest_length for x in WINCH], 1) if name == "winch" else None
+    frozen = quick_jit(lambda q: freeze(lines, bed, q, water, 9.81, 1025.0, rest))(q_n)
     velocity = (q_plus - q_minus) / (2 * h)
 
     def rows(how, q, mu, nu, far):
@@ -103,6 +106,22 @@ def test_condensed_line_solves_the_linearised_rows_of_autodiff(name):
             idle = np.sum(np.where((node < lines.first[:, None])[..., None], R, 0.0), 1)
             true = np.concatenate([true, ghosts + np.stack([idle, 0 * idle], 1)], 1)
         assert np.abs(said - true).max() < 1e-11 * np.abs(true).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rough slope", "none"])
+def test_anchored_sweep_is_the_plain_one_with_its_first_end_held(name):
+    lines, rows, x = setting(name)
+    d = np.random.default_rng(1).normal(size=(lines.n_lines, 2, 3))
+    d[:, 0] = 0.0
+    how = (0.0, 0.5)
+    plain, held = (quick_jit(lambda a=a: eliminate(rows(how, *x), a))() for a in (False, True))
+    for a, b in (
+        (plain.S[:, 3:, 3:], held.S),
+        (plain.end_force_residual[:, 1:], held.end_force_residual),
+        *zip(back_substitute(plain, d), back_substitute(held, d[:, 1:]), strict=True),
+    ):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(a).max())
 
 
 @pytest.mark.slow

@@ -1,16 +1,11 @@
 """Forced fairleads against another code: tensions of MoorDyn."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from made_lines import straight
-from swelltree.model.bed import make_bed
-from swelltree.model.line_arrays import stack_lines
-from swelltree.two_step.line_points import held_ends
-from swelltree.two_step.line_rest import settle
-from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
+import swelltree as sw
+from made_lines import HAND
+from swelltree.spatial.arrays import namespace
 
 # MoorDyn 2.7.2, RK2, model and coupling step 2 ms, damping ratio 0.8: means over 60-100 s and the
 # tension (mean over 0.45 s) at five times of the last but one period, lines 1 and 2 [N]
@@ -23,37 +18,42 @@ MOORDYN = {
 AMPLITUDE = {0: 115.2e3, 1: 81.7e3}
 
 
+def swung(amplitude, phase):
+    def signal(t):
+        xp = namespace(t)
+        return amplitude * xp.clip(t / 20.0, 0.0, 1.0) * xp.sin(2 * np.pi * t / 10.0 + phase)
+
+    return signal
+
+
 @pytest.mark.slow
 def test_moved_fairleads_pull_as_in_moordyn():
     """Three 430 m chains, surge 3 m and heave 1.5 m in 10 s, n = 20, h = 0.05 s."""
-    n, EA = 20, 1e9
-    length = 430.0 / n
-    line = {"segments": n, "rest_length": length, "mass_per_length": 150.0, "diameter": 0.15}
-    line |= {"EA": EA, "kappa": 0.8 * length * np.sqrt(150.0 / EA)}
-    line |= {"Cdn": 1.2, "Cdt": 0.1, "Can": 1.0, "Cat": 0.3}
-    lines = stack_lines([line] * 3)
-    angle = 2 * np.pi * np.arange(3) / 3
-    anchors = np.stack([400 * np.cos(angle), 400 * np.sin(angle), np.full(3, -100.0)], -1)
-    places = np.stack([anchors, 0 * anchors], 1).reshape(-1, 3)
-    q = np.stack([straight(a, [0, 0, 0], n) for a in anchors])
-    setting = LineSetting(held_ends(3), make_bed(100.0, stiffness=3e6, damping=3e5))
-
-    def positions(t):
-        ramp = jnp.clip(t / 20.0, 0.0, 1.0)
-        phase = 2 * jnp.pi * t / 10.0
-        move = ramp * jnp.stack([3.0 * jnp.sin(phase), 0.0 * t, 1.5 * jnp.sin(phase + 1.0)])
-        return jnp.asarray(places) + (jnp.arange(6) % 2)[:, None] * move
-
-    state, _, error = jax.jit(lambda s: settle(lines, s, setting))(start_lines(q))
-    assert error < 1e-8
-    run = jax.jit(lambda s: run_lines(lines, positions, 0.05, 2000, s, setting))(state)
-    assert np.max(run.error) < 1e-9
-    assert np.mean(run.iterations) < 3.5
-    tension = np.asarray(run.report.tension)[:, :, -1]
-    t = np.asarray(run.time)
-    late = t >= 60.0
+    kind = {"Cdn": 1.2, "Cdt": 0.1, "Can": 1.0, "Cat": 0.3, "damping_ratio": 0.8}
+    chain = sw.LineType("chain", 0.15, 150.0, EA=1e9, **kind)
+    lines = [
+        sw.Line(f"l{k}", (400 * np.cos(a), 400 * np.sin(a), -100), HAND, 430.0, chain, segments=20)
+        for k, a in enumerate(2 * np.pi * np.arange(3) / 3)
+    ]
+    motion = {"Surge": swung(3.0, 0.0), "Heave": swung(1.5, 1.0)}
+    rail = sw.SubsetJoint("rail", sw.WORLD, HAND, dofs=("Surge", "Heave"), motion=motion)
+    system = sw.System(
+        "led",
+        [HAND],
+        [rail],
+        lines=lines,
+        water=sw.Water(1025.0, 9.81, 100.0),
+        seabed=sw.Seabed(stiffness=3e6, damping=3e5),
+    )
+    run = sw.simulate(
+        sw.compile(system), duration=100.0, output_step=0.05, step=0.05, start="described"
+    )
+    assert run.attrs["steps_rescued"] == 0
+    assert run.attrs["iterations_per_step"] < 3.5
+    tension = run.line_tension.values[:, :, -1]
+    t = run.time.values
     for k, mean in MEANS.items():
-        assert np.mean(tension[late, k]) == pytest.approx(mean, rel=1e-3)
+        assert np.mean(tension[t >= 60.0, k]) == pytest.approx(mean, rel=1e-3)
         smooth = np.convolve(tension[:, k], np.ones(9) / 9, "same")
         np.testing.assert_allclose(
             np.interp(TIMES, t, smooth), MOORDYN[k], rtol=0, atol=0.02 * AMPLITUDE[k]

@@ -1,4 +1,4 @@
-"""Interior point, theta = 1, fallbacks, gradients and the sentence about a line pulled too far."""
+"""Interior point, theta = 1, fallbacks and gradients."""
 
 from dataclasses import replace
 
@@ -8,98 +8,97 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from made_lines import quick_jit, straight
-from swelltree.model.bed import make_bed
-from swelltree.model.line_arrays import stack_lines
-from swelltree.system.errors import SwelltreeError
-from swelltree.two_step.line_attempts import LineOptions
-from swelltree.two_step.line_march import march_lines
-from swelltree.two_step.line_points import held_ends
-from swelltree.two_step.line_step import LineSetting, run_lines, start_lines
+import swelltree as sw
+from made_lines import HAND, led_lines, line_form, placed, quick_jit, stepped, straight
+from swelltree.spatial.arrays import namespace
+from swelltree.studies.moored import derivatives_at
+from swelltree.two_step.rescue import rescued
+from swelltree.two_step.start import at_rest, set_up
+from swelltree.two_step.step import advance
 
 N, DEPTH = 6, 20.0
-LINE = {"segments": N, "rest_length": 8.0, "mass_per_length": 80.0, "diameter": 0.1}
-LINE |= {"Cdn": 1.2, "Can": 1.0}
-LINES = stack_lines([LINE])
-ENDS = np.array([[0.0, 0, -DEPTH], [40.0, 0, 0]])
-SETTING = LineSetting(held_ends(1), make_bed(DEPTH))
+A, B = np.array([-40.0, 0, -DEPTH]), np.zeros(3)
+CHAIN = sw.LineType("chain", 0.1, 80.0, EA=1e7, Cdn=1.2, Can=1.0)
 
 
-def pulled(t):
-    """End B goes round."""
-    ramp = jnp.clip(t / 2.0, 0.0, 1.0)
-    move = ramp * jnp.stack([2.0 * jnp.sin(t), jnp.cos(t), jnp.sin(2.0 * t)])
-    return jnp.asarray(ENDS) + jnp.array([0.0, 1.0])[:, None] * move
+def swung(amplitude, rate):
+    def signal(t):
+        xp = namespace(t)
+        return amplitude * xp.clip(t / 2.0, 0.0, 1.0) * xp.sin(rate * t)
+
+    return signal
 
 
-@pytest.fixture(scope="module")
-def rest():
-    """Not quite at rest: a straight line about to fall."""
-    q = straight(*ENDS, N)
+def model_of(motion=None, axial="inextensible", depth=DEPTH, rho=1025.0):
+    line = sw.Line("bow", tuple(A), HAND, 48.0, CHAIN, segments=N, axial=axial)
+    return led_lines([line], motion, sw.Water(rho, 9.81, depth))
+
+
+def falling(model):
+    """Not at rest: a straight line about to fall."""
+    q = straight(A, B, N)
     q[1:-1, 2] = np.maximum(q[1:-1, 2] - 3.0, -DEPTH + 0.01)
-    return start_lines(q[None])
+    return placed(model, line_form(model), q[None])
 
 
-@pytest.fixture(scope="module")
-def by_newton(rest):
-    return quick_jit(lambda s: run_lines(LINES, pulled, 0.1, 60, s, SETTING))(rest)
-
-
-def test_interior_point_takes_the_same_steps_as_newton(rest, by_newton):
-    options = LineOptions(solver="interior_point")
-    run = quick_jit(lambda s: run_lines(LINES, pulled, 0.1, 60, s, SETTING, options=options))(rest)
-    assert np.max(run.error) < 1e-9
-    assert np.max(by_newton.error) < 1e-9
-    assert np.mean(run.iterations) < 15
-    np.testing.assert_allclose(run.position, by_newton.position, rtol=0, atol=1e-6)
-    size = np.max(by_newton.report.tension)
-    np.testing.assert_allclose(
-        run.report.tension, by_newton.report.tension, rtol=0, atol=1e-5 * size
-    )
+LED = {"Surge": swung(2.0, 1.0), "Sway": swung(1.0, 1.3), "Heave": swung(1.0, 2.0)}
 
 
 @pytest.mark.slow
-def test_failed_steps_are_mended_by_the_next_solver(rest, by_newton):
-    """With four evaluations Newton fails at some steps; the interior point takes them."""
-    strict = LineOptions(max_iterations=4)
-    run = march_lines(LINES, pulled, 0.1, 60, rest, SETTING, options=strict)
-    np.testing.assert_allclose(run.position, by_newton.position, rtol=0, atol=1e-6)
-    assert np.max(run.iterations) > 4
-    # two evaluations are enough for nothing: every step is tried with theta = 1 and in halves
-    hopeless = LineOptions(max_iterations=2, fallback=True)
-    run = quick_jit(lambda s: run_lines(LINES, pulled, 0.1, 5, s, SETTING, options=hopeless))(rest)
-    assert np.all(np.asarray(run.iterations) == 8)
+def test_interior_point_takes_the_same_steps_as_newton():
+    model = model_of(LED)
+    runs = [
+        stepped(model, 0.1, 60, falling(model), line_form(model, interior_point=inside))
+        for inside in (False, True)
+    ]
+    for run in runs:
+        assert run.samples.solved.all()
+    assert np.mean(runs[1].samples.iterations) < 20
+    np.testing.assert_allclose(runs[1].lines.q, runs[0].lines.q, rtol=0, atol=1e-6)
+    size = np.max(runs[0].report.tension)
+    a, b = (run.report.tension for run in runs)
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * size)
 
 
 @pytest.mark.slow
-def test_two_half_steps_with_theta_one_come_out_near_the_whole_step(rest, by_newton):
-    """Forced: tolerances that only the last attempt is asked to meet."""
-    options = LineOptions(fallback=True, theta=1.0)
-    run = quick_jit(lambda s: run_lines(LINES, pulled, 0.1, 60, s, SETTING, options=options))(rest)
-    assert np.max(run.error) < 1e-9
-    # theta = 1 damps, but the line goes the same way
-    assert np.max(np.abs(run.position - by_newton.position)) < 0.5
+def test_failed_steps_are_mended_by_the_next_solver():
+    """Newton is not let through: the interior point takes the step; then two half steps do."""
+    model = model_of(LED)
+    form, h = line_form(model), 0.1
+    walk = stepped(model, h, 10, falling(model)).walk
+    found = derivatives_at(model)(walk)
+    usual = stepped(model, h, 1, walk).walk
+
+    def step(model, setup, walk):
+        run = stepped(model, float(setup.h), 1, walk, theta=float(setup.theta))
+        sample = jax.tree.map(lambda x: x[0], run.samples)
+        whole = float(setup.h) == h
+        return run.walk, replace(sample, solved=sample.solved & (not whole))
+
+    by_inside, _ = rescued(step, model, form, h, walk, found, 1)
+    np.testing.assert_allclose(by_inside.lines.q, usual.lines.q, rtol=0, atol=1e-6)
+    # with an interior point that may not iterate only the halves are left
+    by_halves, _ = rescued(step, model, replace(form, max_iterations=0), h, walk, found, 1)
+    gap = np.abs(by_halves.lines.q - usual.lines.q).max()
+    assert 1e-6 < gap < 0.05
+    assert float(by_halves.t) == pytest.approx(float(usual.t))
 
 
-def test_step_with_theta_one_solves_the_convex_program(rest):
+def test_step_with_theta_one_solves_the_convex_program():
     """min 1/2 |r - y|_M^2/h^2 subject to |d| <= L and z >= -depth, by an independent optimiser."""
-    dry = LineSetting(held_ends(1), make_bed(DEPTH), rho=0.0)
+    model = model_of(rho=1e-9)
     h, g = 0.2, 9.81
-    options = LineOptions(theta=1.0)
-    q = np.asarray(rest.q)[1, 0]
-    rng = np.random.default_rng(1)
+    walk = falling(model)
+    q = walk.lines.q[0]
     v = np.zeros_like(q)
-    v[1:-1] = 3.0 * rng.normal(size=(N - 1, 3))
-    state = replace(
-        jax.tree.map(np.asarray, rest), q=np.stack([q - h * v, q])[:, None], start=np.asarray(0.0)
-    )
-    held = lambda t: jnp.asarray(ENDS)  # noqa: E731
-    run = quick_jit(lambda s: run_lines(LINES, held, h, 1, s, dry, options=options))(state)
-    ours = np.asarray(run.state.q)[1, 0, 1:-1]
+    v[1:-1] = 3.0 * np.random.default_rng(1).normal(size=(N - 1, 3))
+    walk = replace(walk, lines=replace(walk.lines, q_last=(q - h * v)[None]))
+    run = stepped(model, h, 1, walk, theta=1.0)
+    ours = np.asarray(run.walk.lines.q)[0, 1:-1]
     y = (q + h * v + [0, 0, -g * h**2])[1:-1]
 
     def whole(x):
-        return np.concatenate([ENDS[:1], x.reshape(-1, 3), ENDS[1:]])
+        return np.concatenate([A[None], x.reshape(-1, 3), B[None]])
 
     best = minimize(
         lambda x: 0.5 * np.sum((x - y.ravel()) ** 2),
@@ -119,41 +118,27 @@ def test_step_with_theta_one_solves_the_convex_program(rest):
 
 
 @pytest.mark.slow
-def test_pulling_an_inextensible_line_beyond_its_length_ends_with_a_sentence(rest):
-    def away(t):
-        return jnp.asarray(ENDS) + jnp.array([0.0, 1.0])[:, None] * jnp.stack(
-            [6.0 * t, 0 * t, 0 * t]
-        )
-
-    with pytest.raises(
-        SwelltreeError, match=r"line 'bow' is pulled 0\.\d+ m beyond its length 48 m"
-    ):
-        march_lines(LINES, away, 0.05, 60, rest, SETTING, names=("bow",))
-
-
-@pytest.mark.parametrize(
-    "law", [{"EA": 1e7, "kappa": 0.01}, pytest.param({}, marks=pytest.mark.slow)]
-)
-def test_gradient_of_a_run_is_that_of_finite_differences(law):
-    """Derivative of the last tension by mass and by the amplitude of the pull, through 5 steps."""
-    options = LineOptions(differentiable=True, tolerance=1e-12)
-    lines = stack_lines([LINE | law])
-    q = straight(*ENDS, N)
+def test_gradient_of_a_run_is_that_of_finite_differences():
+    """Derivative of the last tension by mass and by the place of the anchor, through 5 steps."""
+    model = model_of(axial="elastic", depth=np.inf)  # contact makes kinks: no bed here
+    form = line_form(model, differentiable=True, tolerance=1e-12)
+    q = straight(A, B, N)
     q[1:-1, 2] -= 2.0
     q[1:-1, 1] += 0.3
-    setting = LineSetting(held_ends(1))  # contact makes kinks: no bed here
-    start = start_lines(q[None])
+    start = placed(model, form, q[None])
+    setup = set_up(model, form, 0.1, derivatives_at(model)(at_rest(model, form)))
 
     def last(p):
-        here = replace(lines, mass_per_length=lines.mass_per_length * p[0])
+        lines = model.lines
+        arrays = replace(lines.arrays, mass_per_length=lines.arrays.mass_per_length * p[0])
+        points = jnp.asarray(lines.end_point).at[0, 0].add(p[1])
+        here = model.replace(lines=replace(lines, arrays=arrays, end_point=points))
+        _, samples = jax.lax.scan(
+            lambda walk, _: advance(here, form, setup, walk), start, None, length=5
+        )
+        return samples.lines.report.tension[-1, 0, -1]
 
-        def moved(t):
-            return jnp.asarray(ENDS) + jnp.array([0.0, 1.0])[:, None] * p[1] * jnp.sin(3 * t)
-
-        run = run_lines(here, moved, 0.1, 5, start, setting, options=options)
-        return run.report.tension[-1, 0, -1]
-
-    p = jnp.array([1.0, 0.5])
+    p = jnp.array([1.0, 0.1])
     value = quick_jit(last)
     reverse = quick_jit(jax.grad(last))(p)
     eps = 1e-5

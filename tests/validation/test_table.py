@@ -99,6 +99,19 @@ def test_an_empty_group_says_so(group):
     ]
 
 
+def test_the_table_is_kept_as_markdown_with_one_section_for_each_group(tmp_path):
+    wave = Case("hydro", "wave", "a book", None, lambda: [Check("|RAO|", 1.0, 0.1, reference=1.0)])
+    cases = (made(GOOD, BAD), wave, made(GOOD, name="second", needs="far_away"))
+    run_cases(None, cases, tmp_path, Console(file=io.StringIO()), write=tmp_path / "table.md")
+    text = (tmp_path / "table.md").read_text()
+    assert text.startswith("`swelltree validate: 2 passed, 1 failed, 1 skipped`")
+    assert [line for line in text.splitlines() if line.startswith("#")] == ["## Joints", "## Hydro"]
+    assert "| period | 2.001 s | 2 ± 0.01 s | reading of the figure |" in text
+    assert "| closure | **0.002 m** (fails) |" in text
+    assert r"\|RAO\|" in text
+    assert NO_DATA in text
+
+
 def test_an_unknown_name_is_refused_with_a_suggestion():
     with pytest.raises(
         SwelltreeError, match=r"no case or group 'four_bat'. Did you mean 'four_bar'"

@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.spatial.arrays import Array, pytree
 
 
-@pytree("bending", "elastic", "inextensible")
+@pytree("bending", "elastic", "inextensible", "lifted")
 class LineArrays:
     """All lines: (line, segment) unless said otherwise.
 
@@ -42,6 +42,7 @@ class LineArrays:
         bending: whether any line has a bending stiffness.
         elastic: whether any segment can stretch.
         inextensible: whether any segment cannot.
+        lifted: whether any segment has lift or any node a drag of its own.
     """
 
     rest_length: Array
@@ -64,6 +65,7 @@ class LineArrays:
     bending: bool
     elastic: bool
     inextensible: bool
+    lifted: bool
 
     @property
     def n(self) -> int:
@@ -133,6 +135,7 @@ def stack_lines(lines: Sequence[dict[str, Any]], n: int | None = None) -> LineAr
         bending=bool(np.any(stacked["EI"] > 0.0)),
         elastic=bool(np.any(soft)),
         inextensible=bool(np.any(~soft)),
+        lifted=bool(np.any(stacked["lift"]) or np.any(stacked["point_drag"])),
     )
 
 

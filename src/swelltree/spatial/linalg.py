@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from jaxtyping import Float
 
 from swelltree.spatial.arrays import Array
@@ -15,7 +16,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code
-DOMINANT = 9  # the same of a matrix that is not symmetric
+LOOPED = 32  # the same by a loop of this program
 
 
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -47,20 +48,27 @@ def _solve_unrolled(A: Array, b: Array) -> Array:
     return jnp.stack(x)
 
 
-def solve_dominant(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Solve A x = b for a matrix near a symmetric positive definite one: no pivots are sought."""
+def solve_small(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Solve A x = b: rows are eliminated in one short loop with pivots, large ones by LAPACK."""
     n = A.shape[0]
-    if n > DOMINANT or is_compact():
+    if n > LOOPED:
         return jnp.linalg.solve(A, b)
-    rows: list[list[Any]] = [[A[i, j] for j in range(n)] + [b[i]] for i in range(n)]
-    for k in range(n):
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            rows[i] = [None if j <= k else rows[i][j] - factor * rows[k][j] for j in range(n + 1)]
-    x: list[Any] = [None] * n
-    for i in reversed(range(n)):
-        x[i] = (rows[i][n] - sum(rows[i][j] * x[j] for j in range(i + 1, n))) / rows[i][i]
-    return jnp.stack(x)
+    index = np.arange(n)
+
+    def eliminate(k: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        # rows stay where they are; `order` keeps which of them solved which unknown
+        table, order = state
+        column = jax.lax.dynamic_index_in_dim(table, k, 1, keepdims=False)
+        pivot = jnp.argmax(jnp.where(order < n, -1.0, jnp.abs(column)))
+        row = jax.lax.dynamic_index_in_dim(table, pivot, 0, keepdims=False)
+        row = row / jax.lax.dynamic_index_in_dim(row, k, 0, keepdims=False)
+        mine = index == pivot
+        table = jnp.where(mine[:, None], row[None], table - column[:, None] * row[None])
+        return table, jnp.where(mine, k, order)
+
+    start = jnp.concatenate([A, b[:, None]], 1), jnp.full(n, n)
+    table, order = jax.lax.fori_loop(0, n, eliminate, start)
+    return jnp.where(order[None, :] == index[:, None], table[None, :, n], 0.0).sum(1)
 
 
 def constrained_solve(

@@ -30,6 +30,7 @@ def weight_and_buoyancy(model: Model) -> Iterator[Finding]:
         lift += float(np.sum(np.asarray(model.hydro.buoyancy)[:, 2]))
     held = bool(model.forces.springs.body_a or model.forces.moorings.body)
     held = held or any(group.kind in ("hull", "lines") for group in model.forces.groups)
+    held = held or (model.lines is not None and model.lines.arrays is not None)
     held = held or any(np.any(getattr(g, "volume", 0.0)) for g in model.forces.groups)
     # what stands on the world, hangs on springs or lines, floats by members or by a nonlinear
     # hull is judged at rest

@@ -28,6 +28,7 @@ from swelltree.studies.linear_ptos import linear_notes
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
+CONTINUED = 20  # steps from the dry mode to that in the water
 STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillation
 
 
@@ -150,25 +151,43 @@ def _at_own_frequency(
         lower = -np.linalg.solve(M, np.concatenate([linear["stiffness"], C], axis=1))
         return _spectrum(np.concatenate([upper, lower]), P)
 
-    first, _ = solved(np.asarray(table.added_mass_inf), 0.0 * np.asarray(table.added_mass_inf))
+    A_inf = np.asarray(table.added_mass_inf)
+
+    def at(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+        """Oscillating modes with that share of what the water does at a frequency."""
+        inside = np.clip(np.array([omega]), table.omega[0], table.omega[-1])
+        A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), inside)[0]
+        B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), inside)[0]
+        values, vectors = solved(A_inf + share * (A - A_inf), share * B)
+        swinging = np.imag(values) > 0
+        return values[swinging], vectors[:, swinging]
+
+    first, begun = at(float(table.omega[0]), 0.0)
     lam, shapes = [], []
-    for guess in first[np.imag(first) > 0]:
-        omega = float(np.imag(guess))
-        found, shape = guess, np.zeros(P.shape[0], dtype=complex)
-        for _ in range(100):
-            at = np.clip(np.array([omega]), table.omega[0], table.omega[-1])
-            A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), at)[0]
-            B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), at)[0]
-            values, vectors = solved(A, B)
-            near = int(np.abs(np.imag(values) - omega).argmin())
-            found, shape = values[near], vectors[:, near]
-            moved = abs(float(np.imag(found)) - omega)
-            omega = 0.5 * (omega + float(np.imag(found)))
-            if moved < 1e-10 * max(omega, 1e-300):
-                break
+    for found, shape in zip(first, begun.T, strict=True):
+        # the water comes in little by little, and the mode is known again by its shape
+        for share in np.linspace(0.0, 1.0, CONTINUED + 1)[1:]:
+            omega = float(np.imag(found))
+            for _ in range(100 if share == 1.0 else 1):
+                values, vectors = at(omega, share)
+                if not len(values):
+                    break
+                near = int(_alike(vectors, shape).argmax())
+                found, shape = values[near], vectors[:, near]
+                moved = abs(float(np.imag(found)) - omega)
+                omega = 0.5 * (omega + float(np.imag(found)))
+                if moved < 1e-10 * max(omega, 1e-300):
+                    break
         lam.append(found)
         shapes.append(shape)
-    return np.array(lam), np.array(shapes).T
+    slowest = np.argsort(np.abs(lam))
+    return np.array(lam)[slowest], np.array(shapes).T[:, slowest]
+
+
+def _alike(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """How much of a shape is in each column (modal assurance), from zero to one."""
+    overlap = np.abs(vectors.conj().T @ shape) ** 2
+    return overlap / (np.abs(vectors) ** 2).sum(0) / (np.abs(shape) ** 2).sum()
 
 
 def _to_dataset(

@@ -20,6 +20,7 @@ from swelltree.spatial.engine import jax
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
+    tell_of_light_loads,
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
@@ -41,7 +42,6 @@ from swelltree.waves.stream_function import StreamWave
 STARTS = ("equilibrium", "described", "cold")
 PER_PERIOD = 150  # steps in the peak period of a sea
 PER_OWN_PERIOD = 40  # steps in the shortest period of a body
-MANY_STEPS = 50_000
 LONGEST, SHORTEST = 0.1, 1e-3  # s
 
 
@@ -65,7 +65,6 @@ class Plan:
     every: int
     solver: str
     width: int  # samples that one program has room for
-    long: bool  # so many steps that a slower compilation pays
 
 
 def refuse_what_jumps(model: Model) -> None:
@@ -120,7 +119,7 @@ def plan(
         interior_point=solver == "interior_point",
         tolerance=0.1 * atol,
     )
-    return Plan(form, output / every, every, solver, chunk, every * len(times) > MANY_STEPS)
+    return Plan(form, output / every, every, solver, chunk)
 
 
 def default_step(model: Model, waves: Any) -> float:
@@ -181,12 +180,10 @@ def _flat(loads: Any) -> Any:
     return loads
 
 
-def to_rest(
-    model: Model, form: Form, width: int = 200, *, hold: bool = False, long: bool = False
-) -> Rest:
+def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
     """Bodies, lines and junctions at rest in still water with its current and wind."""
     form = replace(form, interior_point=False)
-    step = single_step(form, width, long)
+    step = single_step(form, width)
     still = without_waves(model)
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
@@ -217,7 +214,7 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
         cold = at_rest(model, how.form)
         return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
     hold = start == "described"
-    rest = to_rest(model, how.form, how.width, hold=hold, long=how.long).walk
+    rest = to_rest(model, how.form, how.width, hold=hold).walk
     if not hold:
         return rest
     moving = at_rest(model, how.form)
@@ -261,15 +258,15 @@ def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
 
 def start_carry(model: Model, how: Plan, walk: Walk, setup: Any) -> Carry:
     """State before the first chunk."""
-    walk = begun(single_step(how.form, how.width, how.long), model, setup, walk)
+    walk = begun(single_step(how.form, how.width), model, setup, walk)
     zero = np.zeros((), np.int32)
     return Carry(np.zeros(()), going(walk), zero, np.asarray(np.nan), zero, zero)
 
 
 def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -> Any:
     """Function that runs one chunk: (carry, times) -> (carry, samples)."""
-    run = compiled_run(how.form, how.long)
-    single = single_step(how.form, how.width, how.long)
+    run = compiled_run(how.form)
+    single = single_step(how.form, how.width)
 
     def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
         now = carry.going
@@ -341,6 +338,7 @@ def simulate_moored(
     from swelltree.studies.moored_results import to_result, warm_observer
 
     refuse_what_jumps(model)
+    tell_of_light_loads(model)
     chunk = min(chunk, len(times))
     how = plan(model, formulation, solver, step, times, waves, chunk, atol)
     blank = at_rest(model, how.form)

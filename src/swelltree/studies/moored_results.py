@@ -113,7 +113,7 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
     """Bodies, points and forces of line ends and contacts."""
     found = []
     if sample.lines is not None and lines.arrays is not None:
-        force = sample.lines.end_force.reshape(-1, 3)
+        force = sample.lines.report.end_force.reshape(-1, 3)
         found.append((lines.end_body, lines.end_point, force))
     if lines.tie_body:
         found.append((lines.tie_body, sample.tie_point, -sample.tie))

@@ -14,6 +14,7 @@ from swelltree.two_step.winch_rest import CARRY, winches_of
 
 SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
 SAMPLES = 2001
+UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
 
 
 def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
@@ -58,6 +59,28 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
             )
 
 
+def tell_of_light_loads(model: Model) -> None:
+    """A warning before a run: loads lighter than the water they displace."""
+    winches = winches_of(model)
+    if winches is None:
+        return
+    ends = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, 1]
+    for name, k in zip(winches.names, winches.line, strict=True):
+        body = int(ends[k])
+        if body >= model.layout.n_bodies:
+            continue
+        mass = float(np.asarray(model.bodies.mass)[body])
+        lift = float(np.asarray(model.bodies.volume)[body] * model.rho)
+        if lift > mass:
+            warnings.warn(
+                f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg "
+                f"displaces {lift:.4g} kg of water, so it rises and its line goes slack. "
+                "Give more mass.",
+                SwelltreeWarning,
+                stacklevel=4,
+            )
+
+
 def tell_of_winches(model: Model, result: Any) -> None:
     """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
     for text in _sentences(model, result):
@@ -75,11 +98,14 @@ def _sentences(model: Model, result: Any) -> list[str]:
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
     resting = _resting(model, result)
-    for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
-        slack = np.asarray(result["line_slack"])[:, k].astype(bool)
-        used = np.asarray(result["line_position"])[:, k]
-        used = np.linalg.norm(np.diff(used, axis=1), axis=-1) > 0.0
-        loose = (slack | ~used).all(axis=1) & ~resting[:, k]
+    for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
+        nodes = np.asarray(result["line_position"])[:, k]
+        way = nodes[:, -1] - nodes[:, 0]
+        length = np.asarray(result["winch_length"])[:, w]
+        # mooring lines sag; hoisting lines hang down
+        hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
+        straight = np.linalg.norm(way, axis=1) >= SHORT * length
+        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~resting[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
                 f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "

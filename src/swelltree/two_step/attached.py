@@ -1,7 +1,7 @@
 r"""What lines hang on: ends on bodies, junctions and the world, in the equations of a step.
 
-An end on a body point p feels the force of its line with the averaged lever through T (`cayley`);
-its position moves with the unknowns of the body by
+An end on a body point p feels the force of its line with the averaged lever through T (`cayley`),
+with that of the next pose where theta = 1; its position moves with the unknowns of the body by
 
 .. math:: \frac{\partial}{\partial g} C(g) w = \frac{2}{1 + g^2}
           \bigl[-\hat w + (g \cdot w) + g w^\top - 2 w g^\top\bigr] - \frac{4}{(1 + g^2)^2} a g^\top
@@ -53,19 +53,25 @@ def booked(
     three: Three,
     y: Array,
     force: Array,
+    theta: Array,
 ) -> tuple[Array, Array]:
     """Forces at points, booked on the bodies (N, 6) and junctions (J, 3) they are on."""
     N, J = three.T.shape[0], y.shape[0]
     body = np.array(bodies, dtype=int)
-    R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
+    R = with_world(_between(three, theta), np.eye(3))
     T = with_world(three.T, np.eye(3))
     moment = matvec(transpose(T[body]), cross(matvec(R[body], point), force))
     wrench = jnp.concatenate([force, moment], -1)
     return product(_hits(bodies, N).T, wrench), product(_hits(junctions, J).T, force)
 
 
+def _between(three: Three, theta: Array) -> Array:
+    """Rotations that levers are taken at: the mean of last and next, or the next."""
+    return (1.0 - theta) * three.last.R + theta * three.next.R
+
+
 def directions(
-    lines: LineSystem, three: Three, now: Pose, g: Array, n_junctions: int
+    lines: LineSystem, three: Three, now: Pose, g: Array, n_junctions: int, theta: Array
 ) -> tuple[Array, Array]:
     """How forces at ends enter the balances, and how ends move with bodies and junctions.
 
@@ -73,7 +79,7 @@ def directions(
     """
     N = now.p.shape[0]
     body = np.array(lines.end_body, dtype=int)
-    R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
+    R = with_world(_between(three, theta), np.eye(3))
     T = with_world(three.T, np.eye(3))
     lever = matvec(R[body], lines.end_point)
     # moment = T^T (lever x f): its transpose maps to the force

@@ -14,6 +14,7 @@ Lines that bend couple five nodes and are swept in pairs (`bending_solve`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from jaxtyping import Float
@@ -27,6 +28,8 @@ from swelltree.two_step.line_rows import LineRows
 @pytree()
 class Condensed:
     """Lines reduced to their ends, (line, ...); points are A, B and, if lines bend, those beyond.
+
+    Of lines that are all anchored only B is left: A does not move.
 
     The multiplier of the last segment may stay an unknown of the system of the ends, which then
     reads ``balance + matrix d_ends + column dmu`` and ``row . d_ends - c dmu = last``. That form
@@ -69,18 +72,20 @@ class Condensed:
         )
 
 
-def eliminate(rows: LineRows) -> Condensed:
+def eliminate(rows: LineRows, anchored: bool = False) -> Condensed:
     """Reduce the rows of all lines to their ends.
 
     Args:
         rows: as `assemble` gives them.
+        anchored: A of every line is fixed: half of the work.
     """
     if rows.bending is not None:
         balance, matrix, back = jax.vmap(eliminate_bending)(rows)
         none = 0.0 * matrix[:, 0]
         column, row, c, last = none, none, 1.0 + none[:, 0], none[:, 0]
     else:
-        balance, matrix, column, row, c, last, back = jax.vmap(_eliminate_one)(rows)
+        one = partial(_eliminate_one, anchored=anchored)
+        balance, matrix, column, row, c, last, back = jax.vmap(one)(rows)
     return Condensed(
         balance=balance,
         matrix=matrix,
@@ -103,7 +108,7 @@ def back_substitute(
 
     Args:
         cond: reduced lines.
-        d_ends: increments of the points A, B (and of those beyond) [m].
+        d_ends: increments of the points that are left: A, B and those beyond, or B alone [m].
         d_last: increment of the last multiplier, where the system of the ends has found it [N].
     """
     flat = d_ends.reshape(d_ends.shape[0], -1)
@@ -132,18 +137,23 @@ def inverse3(K: Array) -> Array:
     return adjugate / jnp.sum(a * adjugate[:, 0])
 
 
-def _eliminate_one(rows: LineRows) -> tuple[Any, ...]:
+def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Any, ...]:
     """Sweep of one line from A to B."""
     n = rows.E.shape[0]
     eye = jnp.eye(3)
     bed = rows.bed != "none"
     zero3, zero = jnp.zeros(3), jnp.zeros((3, 3))
-    start = (zero3, eye, zero, zero3, zero, eye)
     none = jnp.zeros(())
-    idle_back = (zero3, eye, zero, none, zero3, zero3, *((none, zero3, zero3) if bed else ()))
+    # what is carried on; kept for the way back are the node, its contact and what A does to both
+    start = (zero3, zero) if anchored else (zero3, zero, eye, zero3, zero, eye)
+    idle_back = (
+        (zero3, zero, none, zero3),
+        (none, zero3) if bed else (),
+        () if anchored else (eye, zero3, zero3),
+    )
 
     def node(carry, x):
-        p, P, Z, kp, KP, KZ = carry
+        p, Z, *through = carry
         i, K, R, E, g, gb, c, F, row, column, bed_c, bed_F = x
         Zgb = dot(gb, Z)
         Zg = dot(Z, g)
@@ -165,27 +175,28 @@ def _eliminate_one(rows: LineRows) -> tuple[Any, ...]:
         Z_new = inverse - u[:, None] * w[None, :]
         rho = E * p - R
         gap = (dot(ht, shift) - F - dot(gb, p)) / pivot
-        gap_A = -dot(gb, P) / pivot
         p_new = dot(Z_new, rho) + shift - u * gap
-        P_new = E * dot(Z_new, P) - u[:, None] * gap_A[None, :]
-        pm, Pm = dot(w, rho) + gap, E * dot(w, P) + gap_A
-        kept = (p_new, P_new, Z_new, pm, Pm, w)
+        pm = dot(w, rho) + gap
+        new, from_A, pressed = (p_new, Z_new), (), ()
         if bed:
-            kept += (
+            pressed = (
                 -bed_F / bed_pivot - dot(press, rho - gt * pm),
-                -E * dot(press, P) + dot(press, gt) * Pm,
                 dot(press, gt) * w - press,
             )
-        # the force on A through all segments so far
-        kp_new = kp + dot(KZ, E * p_new + g * pm)
-        KP_new = KP + dot(KZ, E * P_new + g[:, None] * Pm[None, :])
-        KZ_new = dot(KZ, E * Z_new + g[:, None] * w[None, :])
+        if not anchored:
+            P, kp, KP, KZ = through
+            gap_A = -dot(gb, P) / pivot
+            P_new = E * dot(Z_new, P) - u[:, None] * gap_A[None, :]
+            Pm = E * dot(w, P) + gap_A
+            from_A = (P_new, Pm, -E * dot(press, P) + dot(press, gt) * Pm)
+            # the force on A through all segments so far
+            kp_new = kp + dot(KZ, E * p_new + g * pm)
+            KP_new = KP + dot(KZ, E * P_new + g[:, None] * Pm[None, :])
+            KZ_new = dot(KZ, E * Z_new + g[:, None] * w[None, :])
+            new += (P_new, kp_new, KP_new, KZ_new)
         used = i > rows.first
-        pick = lambda new, old: tuple(  # noqa: E731
-            jnp.where(used, a, b) for a, b in zip(new, old, strict=True)
-        )
-        carry = pick((p_new, P_new, Z_new, kp_new, KP_new, KZ_new), start)
-        return carry, pick(kept, idle_back)
+        kept = ((p_new, Z_new, pm, w), pressed, from_A)
+        return jax.tree.map(lambda a, b: jnp.where(used, a, b), (new, kept), (start, idle_back))
 
     inner = slice(1, n)
     xs = (
@@ -202,29 +213,35 @@ def _eliminate_one(rows: LineRows) -> tuple[Any, ...]:
         rows.bed_c[inner],
         rows.bed_F[inner],
     )
-    (p, P, Z, kp, KP, KZ), kept = jax.lax.scan(node, start, xs)
+    (p, Z, *through), kept = jax.lax.scan(node, start, xs)
     # what is left: the ends and the last multiplier
     E, g, gb, c, F = rows.E[-1], rows.g[-1], rows.gb[-1], rows.c[-1], rows.F[-1]
     Zg = dot(Z, g)
+    at_B, K_B = rows.R[-1] - E * p, rows.K[-1] - E * E * Z
+    column, row = g - E * Zg, gb - E * dot(gb, Z)
+    c, last, back = c + dot(gb, Zg), F + dot(gb, p), (kept, (rows.E, rows.g))
+    if anchored:
+        return at_B[None], K_B, column, row, c, last, back
+    P, kp, KP, KZ = through
     at_A = (jnp.arange(n + 1) <= rows.first).astype(float)
     R_A = jnp.sum(at_A[:, None] * rows.R, 0)
     K_A = jnp.sum(at_A[:, None, None] * rows.K, 0)
-    balance = jnp.stack([R_A - kp, rows.R[-1] - E * p])
+    balance = jnp.stack([R_A - kp, at_B])
     upper = jnp.concatenate([K_A - KP, -E * KZ], 1)
-    lower = jnp.concatenate([-E * P, rows.K[-1] - E * E * Z], 1)
-    column = jnp.concatenate([-dot(KZ, g), g - E * Zg])
-    row = jnp.concatenate([-dot(gb, P), gb - E * dot(gb, Z)])
-    back = (kept, (rows.E, rows.g))
-    matrix = jnp.concatenate([upper, lower])
-    return balance, matrix, column, row, c + dot(gb, Zg), F + dot(gb, p), back
+    matrix = jnp.concatenate([upper, jnp.concatenate([-E * P, K_B], 1)])
+    column = jnp.concatenate([-dot(KZ, g), column])
+    row = jnp.concatenate([-dot(gb, P), row])
+    return balance, matrix, column, row, c, last, back
 
 
 def _back_one(back: Any, d_ends: Array, dm_last: Array) -> tuple[Array, Array, Array]:
     """Increments of one line from those of its ends."""
-    (p, P, Z, pm, Pm, w, *contact), (E, g) = back
-    dA, dB = d_ends[0], d_ends[1]
-    base = p + jnp.sum(P * dA, -1)
-    base_m = pm + jnp.sum(Pm * dA, -1)
+    ((base, Z, base_m, w), contact, from_A), (E, g) = back
+    dA, dB, by_A = jnp.zeros(3), d_ends[-1], 0.0
+    if from_A:
+        dA = d_ends[0]
+        more, more_m, by_A = (jnp.sum(x * dA, -1) for x in from_A)
+        base, base_m = base + more, base_m + more_m
 
     def node(carry, x):
         dr, dm = carry
@@ -239,6 +256,5 @@ def _back_one(back: Any, d_ends: Array, dm_last: Array) -> tuple[Array, Array, A
     dmu = jnp.concatenate([dm, dm_last[None]])
     if not contact:
         return dq, dmu, jnp.zeros(dq.shape[0])
-    base_n, by_A, by_k = contact
-    dnu = base_n + jnp.sum(by_A * dA, -1) + jnp.sum(by_k * k, -1)
+    dnu = contact[0] + by_A + jnp.sum(contact[1] * k, -1)
     return dq, dmu, jnp.concatenate([jnp.zeros(1), dnu, jnp.zeros(1)])

@@ -8,6 +8,7 @@ from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.model.tree import moved_positions
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
+from swelltree.spatial.products import product, transpose_apply
 from swelltree.spatial.vectors import dot, matmul, transpose
 from swelltree.two_step.attached import booked, held_points
 from swelltree.two_step.balance import inertia_balance, weight_correction
@@ -77,6 +78,7 @@ def equations(
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
     model, form, setup, walk = step.model, step.form, step.setup, step.walk
+    theta = setup.theta
     u, y, lam, nu, tie = step.size.split(unknown)
     p, g, _ = moved(step, u)
     three = poses_around(step, p, g)
@@ -90,31 +92,37 @@ def equations(
         knots = junction_balance(step, y)
         if end_force is not None:
             on_bodies, on_knots = booked(
-                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force
+                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force, theta
             )
             r, knots = r + on_bodies, knots + on_knots
         if lines.n_contacts:
             force, touching = contact_forces(step, three, y, nu)
             on_bodies, on_knots = booked(
-                lines.contact_body, lines.contact_junction, lines.contact_point, three, y, force
+                lines.contact_body,
+                lines.contact_junction,
+                lines.contact_point,
+                three,
+                y,
+                force,
+                theta,
             )
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, step.walk.tie_point, three, y, tie)
-            hits = jnp.asarray(np.eye(y.shape[0])[np.array(lines.tie_junction)])
-            r, knots = r + on_bodies, knots - hits.T @ tie
+            on_bodies, _ = booked(lines.tie_body, none, walk.tie_point, three, y, tie, theta)
+            hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
+            r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)
     r = r.reshape(-1)
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
     if form.rows:
         spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
-        r = r - lam @ spread.reshape(len(form.rows), -1)
+        r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
         closing = row_residual(model, form.rows, three, walk.angles, step.now.next_drives)
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
-        r = P.T @ r
+        r = transpose_apply(P, r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     way = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
@@ -158,8 +166,9 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
         damping = bed.damping / bed.stiffness
         gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
     else:
-        # four corners of a box share its weight in one way only if each gives by a trifle
-        gap = gap + GIVES * nu * setup.contact_scale
+        # four corners of a box share its weight in one way only if each gives by a trifle, in the
+        # long steps of statics too
+        gap = gap + GIVES * nu * setup.contact_scale * jnp.minimum(1.0, 1.0 / setup.h**2)
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
     if bed.rough:

@@ -137,7 +137,7 @@ def _finished_lines(
     held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
     on_body = (body < walk.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * it.end_force[:, :2] * held).sum((1, 2))
+    pulled = (on_body[:, :, None] * found.end_force[:, :2] * held).sum((1, 2))
     if model.lines.tie_body:
         moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
@@ -145,6 +145,6 @@ def _finished_lines(
     moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y, lines.winch)
     return (
         moved_on,
-        LineSample(lines.q, v, nu, found, it.end_force, lines.y, setup.h * found.tension, setup.h),
+        LineSample(lines.q, v, nu, found, lines.y, setup.h * found.tension, setup.h),
         pulled,
     )

@@ -44,7 +44,7 @@ def search_inside(step: Step) -> Iterate:
     def rows_at(u: Unknowns, s: list[Array], wanted: list[Array]) -> tuple[Any, Array]:
         slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
         rows = line_rows(step, u, slack)
-        value, _, _, _ = evaluate(step, u, rows=rows)
+        value = evaluate(step, u, rows=rows).value
         return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
 
     def towards(found: Any, add: list[Array]) -> Unknowns:
@@ -60,7 +60,7 @@ def search_inside(step: Step) -> Iterate:
     u, error, count = interior_point(
         pairs, rows_at, towards, further, first.at, setup.tau, INSIDE, most
     )
-    # the last correction, powers and end forces as the other solver has them
+    # the last correction and powers as the other solver has them
     last = direction(step, u)
     return replace(
         first,
@@ -69,5 +69,4 @@ def search_inside(step: Step) -> Iterate:
         count=count,
         done=error <= INSIDE,
         power=last.power,
-        end_force=last.end_force,
     )

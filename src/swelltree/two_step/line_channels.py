@@ -25,14 +25,14 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     used = jnp.arange(arrays.n) >= arrays.first[:, None]
     length = jnp.where(used, arrays.rest_length, 0.0)
     # what lies on the seabed at the anchor does not pull it down
-    at_A = now.end_force[:, 0]
+    at_A = seen.end_force[:, 0]
     if lines.bed is not None:
         place = now.q[:, 0]
         normal, offset = bed_plane(lines.bed, place)
         lies = dot(normal, place) - offset < ON_BED * jnp.abs(place[:, 2])
         up = jnp.where(lies, jnp.maximum(at_A[:, 2], 0.0), at_A[:, 2])
         at_A = jnp.concatenate([at_A[:, :2], up[:, None]], -1)
-    at_B = _size(now.end_force[:, 1])
+    at_B = _size(seen.end_force[:, 1])
     for k, own in enumerate(lines.tie_line):  # ends that can be released
         if lines.tie_waits[k] == 0.0:
             at_B = at_B.at[own].set(_size(sample.tie)[k])

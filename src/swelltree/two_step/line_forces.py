@@ -41,7 +41,8 @@ class Frozen:
         force: weight, buoyancy and inertia of the water (line, node, 3) [N].
         weight: weight less buoyancy of the nodes (line, node) [N], positive down.
         tangent: direction of the line at the nodes (line, node, 3).
-        drag: across, along, lift and of clumps (line, node, 4) [N s^2/m^2].
+        drag: across and along (line, node, 2) [N s^2/m^2], and where there is any, lift and drag
+            of clumps (line, node, 4).
         velocity: of the water (line, node, 3) [m/s].
         contact: the bed under the nodes; inner ones in use can touch it.
         active: segments in use (line, segment), 1 or 0.
@@ -172,8 +173,11 @@ def _freeze_one(
     down = jnp.array([0.0, 0.0, -1.0])
     accelerated = jnp.sum(added * water.acceleration[:, None, :], -1)
     accelerated = accelerated + (wet * volume)[:, None] * water.acceleration
-    own_drag = 0.5 * rho * line.point_drag
-    drag = jnp.concatenate([lumped[:, 4:7], own_drag[:, None]], -1) * water.wet[:, None]
+    drag = lumped[:, 4:6]
+    if line.lifted:
+        own_drag = 0.5 * rho * line.point_drag
+        drag = jnp.concatenate([lumped[:, 4:7], own_drag[:, None]], -1)
+    drag = drag * water.wet[:, None]
     node = jnp.arange(n + 1)
     touch = ((node > line.first) & (node < n)).astype(float)
     return Frozen(

@@ -21,8 +21,8 @@ class LineReport:
 
     Args:
         tension: (line, segment) [N].
-        end_force: of the line on what holds A and B, with weight, inertia and drag of the half
-            segments there (line, 2, 3) [N].
+        end_force: of the line on what holds its points, with weight, inertia and drag of the half
+            segments there (line, point, 3) [N].
         slack: whether the segment carries none (line, segment).
         grounded: whether the node rests on the bed (line, node).
         kinetic: (line,) [J].
@@ -106,10 +106,16 @@ def report(
         total = frozen.force + flow + jnp.concatenate([pull, none])
         total = total - jnp.concatenate([none, pull])
         total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
-        if line.bending:
-            total = total - bend(line, frozen, (far[0], far[2]), qm, qp, theta, 1.0).force[1:-1]
         node = jnp.arange(qn.shape[0])
-        at_A = (node == line.first if line.bending else node <= line.first)[:, None]
+        at_A, idle = (node <= line.first)[:, None], (node < line.first)[:, None]
+        ends = []
+        if line.bending:
+            bent = bend(line, frozen, (far[0], far[2]), qm, qp, theta, 1.0).force
+            total = total - bent[1:-1]
+            # idle nodes stand for the point beyond A
+            at_A = at_A & ~idle
+            ends = [jnp.sum(jnp.where(idle, total, 0.0), 0) - bent[0], -bent[-1]]
+        ends = [jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1], *ends]
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
@@ -126,7 +132,7 @@ def report(
         )
         return LineReport(
             tension=jnp.where(active, mu * g, 0.0),
-            end_force=jnp.stack([jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1]]),
+            end_force=jnp.stack(ends),
             slack=active & (half * mu < SMALL),
             grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
             kinetic=0.5 * jnp.sum(momentum * v),

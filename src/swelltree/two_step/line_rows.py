@@ -278,31 +278,33 @@ def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
     along = jnp.sum(w * t, -1)
     across = w - along[:, None] * t
     speed = jnp.sqrt(jnp.sum(across**2, -1) + TINY)
-    whole = jnp.sqrt(jnp.sum(w**2, -1) + TINY)
-    Dn, Dt, Dl, Dp = (frozen.drag[:, k] for k in range(4))
-    side = jnp.cross(t, across)
-    force = (
-        (Dn * speed)[:, None] * across
-        + (Dt * jnp.abs(along) * along)[:, None] * t
-        + (Dl * speed)[:, None] * side
-        + (Dp * whole)[:, None] * w
-    )
-    outer = lambda a, b: a[:, :, None] * b[:, None, :]  # noqa: E731
+    Dn, Dt = frozen.drag[:, 0], frozen.drag[:, 1]
+    sideways, lengthways = Dn * speed, Dt * jnp.abs(along)
+    force = sideways[:, None] * across + (lengthways * along)[:, None] * t
+
+    def outer(size: Array, a: Array, b: Array) -> Array:
+        return (size[:, None] * a)[:, :, None] * b[:, None, :]
+
     eye = jnp.eye(3)
-    tt = outer(t, t)
-    lateral = eye - tt
-    # the cross product with t as a matrix, column by column
-    turn = jnp.cross(t[:, None, :], lateral, axis=-1).swapaxes(1, 2)
-    block = lambda x: x[:, None, None]  # noqa: E731
     by_w = (
-        block(Dn * speed) * lateral
-        + block(Dn / speed) * outer(across, across)
-        + block(2.0 * Dt * jnp.abs(along)) * tt
-        + block(Dl * speed) * turn
-        + block(Dl / speed) * outer(side, across)
-        + block(Dp * whole) * eye
-        + block(Dp / whole) * outer(w, w)
+        sideways[:, None, None] * eye
+        + outer(Dn / speed, across, across)
+        + outer(2.0 * lengthways - sideways, t, t)
     )
+    if frozen.drag.shape[1] > 2:
+        Dl, Dp = frozen.drag[:, 2], frozen.drag[:, 3]
+        whole = jnp.sqrt(jnp.sum(w**2, -1) + TINY)
+        side = jnp.cross(t, across)
+        force = force + (Dl * speed)[:, None] * side + (Dp * whole)[:, None] * w
+        # the cross product with t as a matrix, column by column
+        turn = jnp.cross(t[:, None, :], eye - t[:, :, None] * t[:, None, :], axis=-1)
+        by_w = (
+            by_w
+            + (Dl * speed)[:, None, None] * turn.swapaxes(1, 2)
+            + outer(Dl / speed, side, across)
+            + (Dp * whole)[:, None, None] * eye
+            + outer(Dp / whole, w, w)
+        )
     return force, by_w
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
@@ -31,14 +30,14 @@ class Iterate:
     """Where Newton's method is."""
 
     at: Unknowns
-    change: Unknowns  # the next one
+    change: Unknowns  # from there
     share: Array  # of it that is tried
+    trial: Unknowns  # where it leads: the next to be evaluated, at the end the solution
     recent: Array  # (MEMORY,) sums of squares of the last residuals
     error: Array
     count: Array
     done: Array
     power: Array
-    end_force: Any  # (line, point, 3) predicted after the change
 
 
 def search(step: Step) -> Iterate:
@@ -47,8 +46,7 @@ def search(step: Step) -> Iterate:
     form, setup = step.form, step.setup
 
     def body(it: Iterate) -> Iterate:
-        part = jax.tree.map(lambda x: it.share * x, it.change)
-        trial = changed(step, it.at, part)
+        trial = it.trial
         rows = None
         if step.now.frozen is not None:
             # friction that keeps changing its side: take its secant for a while
@@ -68,16 +66,18 @@ def search(step: Step) -> Iterate:
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
         later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        at, change = pick(trial, it.at), pick(found.change, it.change)
+        share = jnp.where(good, 1.0, 0.5 * it.share)
         return Iterate(
-            at=pick(trial, it.at),
-            change=pick(found.change, it.change),
-            share=jnp.where(good, 1.0, 0.5 * it.share),
+            at=at,
+            change=change,
+            share=share,
+            trial=changed(step, at, jax.tree.map(lambda x: share * x, change)),
             recent=jnp.where(good, later, it.recent),
             error=jnp.where(good, error, it.error),
             count=it.count + 1,
             done=done,
             power=found.power,
-            end_force=found.end_force,
         )
 
     def unfinished(it: Iterate) -> Array:
@@ -85,30 +85,29 @@ def search(step: Step) -> Iterate:
 
     it = jax.lax.while_loop(unfinished, body, first_iterate(step))
     # the last correction costs nothing more
-    return replace(it, at=changed(step, it.at, it.change))
+    return replace(it, at=it.trial)
 
 
 def first_iterate(step: Step) -> Iterate:
     """The last half step goes on, multipliers stay."""
     walk = step.walk
     x = first_guess(step)
-    at, end_force = Unknowns(x, None, None, None), None
+    at = Unknowns(x, None, None, None)
     if step.now.frozen is not None:
         lines = walk.lines
         ends, arrays = ends_after(step, x), step.model.lines.arrays
         at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
-        end_force = jnp.zeros_like(ends)
     terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - other_terms(step.model)])
     return Iterate(
         at=at,
         change=jax.tree.map(jnp.zeros_like, at),
         share=jnp.array(1.0),
+        trial=at,
         recent=jnp.full(MEMORY, jnp.inf),
         error=jnp.array(jnp.inf),
         count=jnp.array(0),
         done=jnp.array(False),
         power=terms,
-        end_force=end_force,
     )
 
 

@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.kinematics import Pose, forward
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import pytree
-from swelltree.two_step.attached import end_positions
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
-MANY = 10  # iterations
+MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest, however short the step
-BACK = 0.5  # of a step: who comes so near to where the last step began swings to and fro
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 
 
@@ -59,7 +56,7 @@ def relaxed(
         hold: bodies stay where they are.
     """
     walk = stopped(walk)
-    h, longest, moved, sample, before = FIRST_STEP, LAST_STEP, np.inf, None, None
+    h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
     found, at = derivatives(walk), walk
     for count in range(1, MOST + 1):
         setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
@@ -74,10 +71,7 @@ def relaxed(
                 return Rest(walk, now, moved, count)
             continue
         moved, sample = _distance(walk, after), now
-        # levers of forces are averaged over a step: a load under its sling swings about its rest
-        turns_back = before is not None and _distance(before, after) < BACK * moved
-        before = None if turns_back else walk
-        walk = stopped(halfway(model, form, walk, after) if turns_back else after)
+        walk = stopped(after)
         if moved < tolerance and h >= ENOUGH:
             return Rest(walk, sample, moved, count)
         if _turned_or_moved(at, walk) > FAR:
@@ -86,6 +80,8 @@ def relaxed(
         if int(sample.iterations) > MANY:
             longest, h = max(0.5 * h, ENOUGH), 0.5 * h
         else:
+            # what was hard on the way need not be hard at its end
+            longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
             h = min(2.0 * h, longest)
     return Rest(walk, sample, moved, MOST)
 
@@ -103,31 +99,6 @@ def stopped(walk: Walk) -> Walk:
         work=0.0 * walk.work,
         lines=lines,
     )
-
-
-def halfway(model: Model, form: Form, a: Walk, b: Walk) -> Walk:
-    """The middle between two walks that are near to one another; multipliers of the second."""
-    p, R, q = (np.asarray(x) for x in (b.pose.p, b.pose.R, b.q))
-    p = 0.5 * (p + np.asarray(a.pose.p))
-    U, _, Vt = np.linalg.svd(R + np.asarray(a.pose.R))
-    pose = Pose(p, U @ Vt)
-    if form.joint_coordinates:
-        q = 0.5 * (q + np.asarray(a.q))
-        for _, first in model.layout.quaternions:
-            own = slice(first, first + 4)
-            q[own] = q[own] / np.linalg.norm(q[own])
-        pose = forward(model, q[: model.layout.n_positions])
-    lines = b.lines
-    if lines is not None:
-        y = 0.5 * (np.asarray(lines.y) + np.asarray(a.lines.y))
-        nodes = 0.5 * (np.asarray(lines.q) + np.asarray(a.lines.q))
-        if model.lines.arrays is not None and nodes.size:
-            ends = np.asarray(end_positions(model.lines, pose, y))
-            idle = (np.asarray(lines.q) == np.asarray(lines.q)[:, :1]).all(-1, keepdims=True)
-            nodes = np.where(idle, ends[:, :1], nodes)
-            nodes[:, -1] = ends[:, 1]
-        lines = replace(lines, q=nodes, y=y)
-    return replace(b, pose=pose, q=q, lines=lines)
 
 
 def _turned_or_moved(a: Walk, b: Walk) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.products import compact
 from swelltree.two_step.line_report import LineReport
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.step import advance
@@ -43,31 +41,24 @@ class Going(NamedTuple):
 
 
 @functools.lru_cache(maxsize=32)
-def compiled_run(form: Form, long: bool = False) -> Any:
-    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every).
-
-    Args:
-        form: coordinates.
-        long: for runs of many steps: up to twice as quick, without library calls that wait for
-            threads, and twice as long to compile.
-    """
+def compiled_run(form: Form) -> Any:
+    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every)."""
 
     def run(
         model: Model,
         setup: Setup,
         going: Going,
-        samples: Sample,
+        table: Array,
         first: Array,
         last: Array,
         every: Array,
-    ) -> tuple[Going, Sample]:
-        def more(state: tuple[Going, Sample]) -> Array:
+    ) -> tuple[Going, Array]:
+        def more(state: tuple[Going, Array]) -> Array:
             return (state[0].index < last) & state[0].ok
 
-        def body(state: tuple[Going, Sample]) -> tuple[Going, Sample]:
+        def body(state: tuple[Going, Array]) -> tuple[Going, Array]:
             now, kept = state
-            with contextlib.nullcontext() if long else compact():
-                after, sample = advance(model, form, setup, now.walk)
+            after, sample = advance(model, form, setup, now.walk)
             ok = sample.solved
             after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
             slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
@@ -79,15 +70,44 @@ def compiled_run(form: Form, long: bool = False) -> Any:
                 impulse, span = impulse + lines.impulse, span + lines.span
                 lines = replace(lines, impulse=impulse, span=span)
             seen = replace(sample, iterations=most, error=error, lines=lines)
-            kept = jax.tree.map(lambda rows, x: _put(rows, x, slot, wanted), kept, seen)
+            kept = _put(kept, _row(seen), slot, wanted)
             gathered = most, error, impulse, span
             reset = jax.tree.map(lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered)
             count = now.iterations + sample.iterations
             return Going(after, now.index + ok, ok, count, *reset), kept
 
-        return jax.lax.while_loop(more, body, (going, samples))
+        return jax.lax.while_loop(more, body, (going, table))
 
-    return jax.jit(run)
+    program = jax.jit(run)
+
+    def stepped(
+        model: Model, setup: Setup, going: Going, samples: Sample, *limits: np.ndarray
+    ) -> tuple[Going, Sample]:
+        after, table = program(model, setup, going, as_table(samples), *limits)
+        return after, from_table(np.asarray(table), samples)
+
+    return stepped
+
+
+def _row(sample: Sample) -> Array:
+    """All numbers of a sample, one after the other."""
+    leaves = [jnp.asarray(x).reshape(-1).astype(float) for x in jax.tree.leaves(sample)]
+    return jnp.concatenate(leaves)
+
+
+def as_table(samples: Sample) -> np.ndarray:
+    """Samples as rows of one table: a program writes one row where it would write many arrays."""
+    leaves = [np.asarray(x) for x in jax.tree.leaves(samples)]
+    return np.concatenate([x.reshape(len(x), -1).astype(float) for x in leaves], axis=1)
+
+
+def from_table(table: np.ndarray, like: Sample) -> Sample:
+    """Samples from the rows of a table."""
+    leaves, tree = jax.tree.flatten(like)
+    ends = np.cumsum([np.asarray(x)[0].size for x in leaves])
+    parts = np.split(table, ends[:-1], axis=1)
+    pairs = zip(parts, leaves, strict=True)
+    return tree.unflatten([x.reshape(y.shape).astype(y.dtype) for x, y in pairs])
 
 
 def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
@@ -112,12 +132,11 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             nu=room(n_lines, n + 1),
             report=LineReport(
                 tension=room(n_lines, n),
-                end_force=room(n_lines, 2, 3),
+                end_force=room(n_lines, model.lines.n_points, 3),
                 slack=room(n_lines, n, kind=bool),
                 grounded=room(n_lines, n + 1, kind=bool),
                 **{name: room(n_lines) for name in PER_LINE},
             ),
-            end_force=room(n_lines, model.lines.n_points, 3),
             y=room(size.junctions // 3, 3),
             impulse=room(n_lines, n),
             span=room(),
@@ -161,15 +180,14 @@ def _winch_room(walk: Walk, room: Any) -> WinchSample | None:
     )
 
 
-def single_step(form: Form, count: int, long: bool = False) -> Any:
+def single_step(form: Form, count: int) -> Any:
     """One step, (model, setup, walk) -> (walk, sample), by the program of whole runs.
 
     Args:
         form: coordinates.
         count: samples that program has room for.
-        long: which program.
     """
-    run = compiled_run(form, long)
+    run = compiled_run(form)
     room: list[Sample] = []
 
     def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:

@@ -40,7 +40,6 @@ class LineSample:
     v: Array  # (line, node, 3)
     nu: Array  # (line, node) N, force of the bed
     report: LineReport  # tensions and flags now, energies half a step later
-    end_force: Array  # (line, point, 3) N, of the line on what it hangs on
     y: Array  # (junction, 3)
     impulse: Array  # (line, segment) N s, of the tension over `span`
     span: Array  # s, this step and those since the last sample

@@ -33,9 +33,9 @@ def polished(step: Step) -> Iterate:
     and give it its derivatives.
     """
     found = jax.lax.stop_gradient(search(jax.lax.stop_gradient(step)))
-    at, power, end_force = found.at, found.power, found.end_force
+    at, power = found.at, found.power
     for _ in range(POLISHING):
         last = direction(step, at, held=True)
         at = changed(step, at, last.change)
-        power, end_force = last.power, last.end_force
-    return replace(found, at=at, power=power, end_force=end_force)
+        power = last.power
+    return replace(found, at=at, power=power)

@@ -17,9 +17,9 @@ from swelltree.model.line_arrays import LineArrays
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.linalg import solve_dominant
+from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
-from swelltree.spatial.vectors import matmul, matvec
+from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import directions, end_positions
 from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
 from swelltree.two_step.complementarity import Slack
@@ -47,12 +47,20 @@ class Direction:
     error: Array  # largest residual before it [m, rad]
     merit: Array  # sum of squares
     power: Array
-    end_force: Any  # (line, point, 3) after it, or None
 
 
-def evaluate(
-    step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None
-) -> tuple[Array, Array, Array, Condensed | None]:
+@pytree()
+class Linear:
+    """The equations at an iterate, lines reduced to their ends."""
+
+    value: Array  # scaled residual (unknowns,)
+    J: Array  # scaled Jacobian
+    power: Array
+    cond: Condensed | None
+    along: Array  # (line, point * 3, 6N + 3J) how ends that move go with bodies and junctions
+
+
+def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None) -> Linear:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
     Args:
@@ -66,17 +74,19 @@ def evaluate(
     p, g, _ = moved(step, at.x[: size.bodies])
     v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
     loads = forces_at(step, v)
-    cond = None
+    rigid = stays_open(model)
+    cond = force = None
     if now.frozen is not None:
         if rows is None:
             rows = line_rows(step, at)
         if held:
             rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
-        cond = eliminate(rows)
-    rigid = stays_open(model)
-    force = None
-    if cond is not None:
-        force = (cond.balance if rigid else cond.end_force_residual).reshape(-1, 3)
+        fixed = anchored(model)
+        cond = eliminate(rows, fixed)
+        force = cond.balance if rigid else cond.end_force_residual
+        if fixed:
+            force = jnp.pad(force, ((0, 0), (1, 0), (0, 0)))
+        force = force.reshape(-1, 3)
 
     def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
         return equations(step, x, loads.wrench, force)
@@ -89,31 +99,37 @@ def evaluate(
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
-        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count)
+        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count, setup.theta)
         k = 3 * model.lines.n_points
-        into, along = (x.reshape(-1, k, x.shape[-1]) for x in (into, along))
+        first = 3 if anchored(model) else 0
+        into, along = (x.reshape(-1, k, x.shape[-1])[:, first:] for x in (into, along))
         K = K + triple(into, cond.matrix if rigid else cond.S, along)
 
     def projected(x: Array) -> Array:
         """Rows of bodies in the directions that are free."""
         if not step.form.joint_coordinates:
             return x
-        return jnp.concatenate([trial.P.T @ x[: 6 * N], x[6 * N :]])
+        return jnp.concatenate([product(trial.P.T, x[: 6 * N]), x[6 * N :]])
 
     rest = J.shape[0] - size.balances
-    J = J + jnp.pad(projected(product(K, moves)), ((0, rest), (0, 0)))
+    if step.form.joint_coordinates:
+        J = J + jnp.pad(projected(product(K, moves)), ((0, rest), (0, 0)))
+        along = along @ moves
+    else:  # the unknowns are the motions themselves
+        J = J + jnp.pad(K, ((0, rest), (0, rest)))
+        along = jnp.pad(along, ((0, 0), (0, 0), (0, rest)))
     J = J * setup.scale[:, None] * setup.columns
+    along = along * setup.columns
     value = trial.value * setup.scale
     if rigid and cond is not None:
         # the last multiplier of each line stays among the unknowns
-        pull = projected(jnp.einsum("lip,li->pl", into, cond.column))
+        pull = projected((into * cond.column[:, :, None]).sum(1).T)
         pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]
-        law = jnp.einsum("li,liq->lq", cond.row, along) @ moves * setup.columns
-        assert now.frozen is not None
+        law = (cond.row[:, :, None] * along).sum(1)
         unit = now.frozen.scale[:, -1] / setup.h**2
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
         value = jnp.concatenate([value, -cond.last])
-    return value, jax.lax.stop_gradient(J) if held else J, loads.power, cond
+    return Linear(value, jax.lax.stop_gradient(J) if held else J, loads.power, cond, along)
 
 
 def triple(into: Array, S: Array, along: Array) -> Array:
@@ -134,33 +150,35 @@ def stays_open(model: Model) -> bool:
     return arrays is not None and arrays.inextensible and not arrays.bending
 
 
+def anchored(model: Model) -> bool:
+    """Is end A of every line fixed? Not asked of lines that bend."""
+    lines = model.lines
+    if lines.arrays.bending:
+        return False
+    at_A = zip(lines.end_body[::2], lines.end_junction[::2], strict=True)
+    return all(end == (model.layout.n_bodies, len(lines.junctions)) for end in at_A)
+
+
 def direction(
     step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None
 ) -> Direction:
-    """Change of all unknowns, residual before it, powers, and end forces after it."""
-    value, J, power, cond = evaluate(step, at, held, rows)
-    model, setup, size = step.model, step.setup, step.size
-    plain = size.rows + size.contacts + size.ties == 0 and not stays_open(model)
-    found = -(solve_dominant if plain else jnp.linalg.solve)(J, value)
+    """Change of all unknowns, residual before it, and powers."""
+    now, setup = step.now, step.setup
+    lin = evaluate(step, at, held, rows)
+    value, cond = lin.value, lin.cond
+    found = -solve_small(lin.J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
     error, merit = jnp.abs(value).max(), (value * value).sum()
     if cond is None:
-        return Direction(Unknowns(dx, None, None, None), error, merit, power, None)
-    old = ends_after(step, at.x)
-    d_ends = ends_after(step, at.x + dx) - old
-    flat = d_ends.reshape(d_ends.shape[0], -1)
-    if stays_open(model):
-        d_last = found[count:] * step.now.frozen.scale[:, -1] / setup.h**2
-        dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
-        pull = matvec(cond.matrix, flat) + cond.column * d_last[:, None]
-        end_force = -(cond.balance + pull.reshape(d_ends.shape))
-    else:
-        dq, dmu, dnu = back_substitute(cond, d_ends)
-        pull = matvec(cond.S, flat)
-        end_force = -(cond.end_force_residual + pull.reshape(d_ends.shape))
+        return Direction(Unknowns(dx, None, None, None), error, merit, lin.power)
+    d_ends = (lin.along * found[:count]).sum(-1).reshape(cond.balance.shape)
+    d_last = None
+    if stays_open(step.model):
+        d_last = found[count:] * now.frozen.scale[:, -1] / setup.h**2
+    change = Unknowns(dx, *back_substitute(cond, d_ends, d_last))
     error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
-    return Direction(Unknowns(dx, dq, dmu, dnu), error, merit, power, end_force)
+    return Direction(change, error, merit, lin.power)
 
 
 def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:

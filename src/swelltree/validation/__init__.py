@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 from swelltree.validation.table import CASES, Case, Check, reference_folder, run_cases
 
@@ -32,6 +33,7 @@ _MODULES = (
     "lines",
     "moored",
     "jumper",
+    "winches",
     "splash",
 )
 
@@ -45,17 +47,19 @@ def all_cases() -> dict[str, Case]:
     return CASES
 
 
-def validate(only: str | None = None) -> int:
+def validate(only: str | None = None, write: Path | None = None) -> int:
     """Run the validation cases and print one table.
 
     Args:
         only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
-            control_models, periodic, lines, cables, splash, weak_scatterer); all when not given.
+            control_models, periodic, lines, cables, winches, splash, weak_scatterer); all when not
+            given.
+        write: Markdown file that gets the table too.
 
     Returns:
         0 when nothing failed, else 1.
     """
-    return run_cases(only, all_cases().values(), reference_folder())
+    return run_cases(only, all_cases().values(), reference_folder(), write=write)
 
 
 run_validation = validate

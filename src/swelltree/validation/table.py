@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.toml import write_text
 
 GROUPS = (
     "joints",
@@ -30,6 +31,7 @@ GROUPS = (
     "periodic",
     "lines",
     "cables",
+    "winches",
     "splash",
     "weak_scatterer",
 )
@@ -184,6 +186,26 @@ def outcome_table(outcomes: Iterable[Outcome]) -> Table:
     return table
 
 
+def markdown(outcomes: Iterable[Outcome]) -> str:
+    """The same table as text for the pages: one section for each group, one row per check."""
+    lines: list[str] = []
+    group = ""
+    for outcome in sorted(outcomes, key=lambda one: GROUPS.index(one.case.group)):
+        if outcome.case.group != group:
+            group = outcome.case.group
+            lines += ["", f"## {group.replace('_', ' ').capitalize()}"]
+        lines += ["", f"**{outcome.case.name}**: {outcome.case.source}", ""]
+        if not outcome.checks:
+            lines.append(outcome.skipped or f"FAILED: {outcome.error}")
+            continue
+        lines += ["| quantity | found | allowed | why this limit |", "|---|---|---|---|"]
+        for check in outcome.checks:
+            found = check.found if check.ok else f"**{check.found}** (fails)"
+            cells = (check.quantity, found, check.allowed, check.reason)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines).strip() + "\n"
+
+
 def summary(outcomes: Iterable[Outcome]) -> tuple[str, int]:
     """Last line of the command and its exit code; every check counts one, a broken case too."""
     outcomes = list(outcomes)
@@ -195,9 +217,21 @@ def summary(outcomes: Iterable[Outcome]) -> tuple[str, int]:
 
 
 def run_cases(
-    only: str | None, cases: Iterable[Case], folder: Path, console: Console | None = None
+    only: str | None,
+    cases: Iterable[Case],
+    folder: Path,
+    console: Console | None = None,
+    write: Path | None = None,
 ) -> int:
-    """Run the selected cases, print the table and the summary, return the exit code."""
+    """Run the selected cases, print the table and the summary, return the exit code.
+
+    Args:
+        only: a case or a group.
+        cases: all of them.
+        folder: of the reference data.
+        console: where to print.
+        write: Markdown file that gets the table and the summary too.
+    """
     if console is None:
         console = Console()
         if not console.is_terminal:
@@ -219,4 +253,6 @@ def run_cases(
         console.print(f"group '{only}' has no cases yet.", highlight=False)
     text, code = summary(outcomes)
     console.print(text, highlight=False, soft_wrap=True)
+    if write is not None:
+        write_text(write, f"`swelltree {text}`\n\n{markdown(outcomes)}")
     return code

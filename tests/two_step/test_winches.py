@@ -1,0 +1,90 @@
+"""Winches in a run: stops, steps that cannot carry them, slack lines; nothing is lost."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.validation.winches import hoist
+
+slow = pytest.mark.slow
+
+
+def test_winch_faster_than_the_step_is_refused_before_the_run():
+    stages = [sw.Stage("pay_out", "winch", length=50, speed=20.0)]
+    with pytest.raises(sw.SwelltreeError, match=r"moves 2 m in a step of 0.1 s.*Give step=0.05"):
+        sw.simulate(hoist(stages), duration=5.0, output_step=0.1, step=0.1)
+
+
+def test_step_that_is_not_given_carries_the_winch():
+    from swelltree.studies.winch_findings import longest_step
+
+    stages = [sw.Stage("pay_out", "winch", length=50, speed=20.0, start=2.0)]
+    times = np.linspace(0.0, 5.0, 51)
+    assert longest_step(hoist(stages), times) == pytest.approx(0.4 * 2.5 / 20.0)
+    assert longest_step(hoist(), times) > 1e9
+
+
+def test_load_lighter_than_water_is_told_before_the_run():
+    from swelltree.studies.winch_findings import tell_of_light_loads
+
+    load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -9), displaced_volume=2.0)
+    rope = sw.LineType("rope", 0.03, 4.0, EA=4e7)
+    line = sw.Line("hoist", sw.WORLD.at(0, 0, 10), load, 20.0, rope, segments=4)
+    joints = [sw.Free("free", sw.WORLD, load)]
+    system = sw.System("light", [load], joints, lines=[line], winches=[sw.Winch("w", line)])
+    with pytest.warns(sw.SwelltreeWarning, match="'load' of 1000 kg displaces 2050 kg of water"):
+        tell_of_light_loads(sw.compile(system))
+
+
+@slow
+def test_winch_stands_at_the_end_of_its_drum_and_says_so():
+    run = sw.simulate(hoist(speed=1.0, drum=22.0), duration=6.0, output_step=0.1, step=0.05)
+    assert float(run.winch_length[-1, 0]) == pytest.approx(22.0, abs=1e-2)
+    assert "stands at the end of its drum" in run.attrs["event_log"]
+    assert run.attrs["events"] == len(run.attrs["event_log"].split("\n"))
+
+
+@slow
+def test_fast_control_is_held_back_and_told():
+    control = sw.ConstantTension(1e5, gain=6e-5)
+    model = hoist(control=control, drum=300.0, time_constant=2.0)
+    with pytest.warns(sw.SwelltreeWarning, match="the most that the step can carry"):
+        run = sw.simulate(model, duration=6.0, output_step=0.25, step=0.25)
+    assert np.abs(run.winch_speed.values).max() == pytest.approx(4.0)
+
+
+@slow
+def test_load_that_floats_leaves_the_line_slack_and_is_told():
+    load = sw.Body("load", mass=1e3, inertia=(1e3, 1e3, 1e3))
+    rope = sw.LineType("rope", 0.03, 4.0, EA=4e7, BA=4e5)
+    line = sw.Line("hoist", sw.WORLD.at(0, 0, 10), load, 10.5, rope, segments=4)
+    floats = sw.LinearMooring(
+        "water", load, {"Heave": 1e5, "Surge": 1e4, "Sway": 1e4}, pretension={"Heave": 9810.0}
+    )
+    stages = [sw.Stage("pay_out", "winch", length=1.0, speed=0.5, ramp=0.5)]
+    system = sw.System(
+        "float",
+        [load],
+        [sw.Free("free", sw.WORLD, load)],
+        moorings=[floats],
+        lines=[line],
+        winches=[sw.Winch("winch", line)],
+        operations=[sw.Operation("lower", stages)],
+    )
+    with pytest.warns(sw.SwelltreeWarning, match="hung slack for"):
+        run = sw.simulate(sw.compile(system), duration=4.0, output_step=0.1, step=0.05)
+    assert run.sizes["time"] == 41
+
+
+@slow
+def test_run_goes_on_from_a_checkpoint(tmp_path):
+    stages = [sw.Stage("pay_out", "winch", length=10, speed=2.0, ramp=1.0)]
+    model = hoist(stages)
+    given = {"duration": 8.0, "output_step": 0.1, "step": 0.05, "chunk": 20}
+    whole = sw.simulate(model, **given)
+    path = tmp_path / "run.zarr"
+    first = sw.simulate(model, **given, checkpoint=path)
+    again = sw.simulate(model, **given, checkpoint=path, resume=True)
+    for run in (first, again):
+        assert np.array_equal(run.winch_tension.values, whole.winch_tension.values)
+        assert run.attrs["event_log"] == whole.attrs["event_log"]
