@@ -22,7 +22,7 @@ _NAMES = {
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
         chain wire_rope polyester nylon
         Winch ConstantTension HeaveCompensation Operation Stage
-        QuadraticDrag BodyDrag MorisonMember WindDrag
+        QuadraticDrag BodyDrag MorisonMember WindDrag Immersion
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
@@ -62,6 +62,7 @@ _NAMES = {
     "swelltree.studies.state_space": "state_space",
     "swelltree.studies.control_report": "control_report",
     "swelltree.studies.excitation_observer": "excitation_observer",
+    "swelltree.studies.operability": "operability",
     "swelltree.studies.steady_state": "steady_state",
     "swelltree.studies.doctor": "check_physics",
     "swelltree.studies.compare": "linear_and_nonlinear",

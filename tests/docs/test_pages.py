@@ -18,6 +18,8 @@ def blocks(page: str, language: str) -> list[str]:
 # pages that take more than a few seconds
 SLOW = {
     "docs/tutorial/first_waves.md",
+    "docs/tutorial/lowering.md",
+    "docs/how-to/splash_zone.md",
     "docs/tutorial/rm3_control.md",
     "docs/tutorial/moored_network.md",
     "docs/how-to/ptos.md",

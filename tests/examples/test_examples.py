@@ -39,6 +39,7 @@ def example(name: str):
         pytest.param("periodic_barge", marks=slow),
         pytest.param("capsizing_barge", marks=slow),
         pytest.param("spar_of_members", marks=slow),
+        pytest.param("crane_vessel", marks=[needs_bem, slow]),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),
         pytest.param("hinge_barge_tank", marks=[needs_bem, slow]),
         pytest.param("hinged_barges", marks=[needs_bem, slow]),

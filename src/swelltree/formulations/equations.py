@@ -17,6 +17,7 @@ from swelltree.formulations.reeling import reeled
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.forces.hydro_frame import in_axes, mean_yaw
 from swelltree.model.forces.hydrodynamics import remembered
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.loads import Loads, Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.hydrodynamics import Convolution
@@ -45,6 +46,7 @@ def solve_motion(
     model = present(model, inner)
     kin = formulation.kinematics(model, t, state)
     loads = total_loads(model, t, kin.motion, inner)
+    model = with_immersed_mass(model, t, kin.motion)
     if latch_group(model) is not None:
         now = Now(t, kin.motion, inner)
         return kin, *held_motion(model, formulation, kin, loads, now)[:2]
@@ -86,7 +88,8 @@ def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     if group is None or not group.watches_hold:
         return now
     loads = total_loads(model, t, kin.motion, y.inner)
-    hold = held_motion(model, formulation, kin, loads, now)[2]
+    heavy = with_immersed_mass(model, t, kin.motion)
+    hold = held_motion(heavy, formulation, kin, loads, now)[2]
     return Now(t, kin.motion, y.inner, hold.needed)
 
 
@@ -137,7 +140,8 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     layout = model.layout
     angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]
     rows = formulation.rows(model)
-    world, joint_axes = joint_reactions(model, t, kin, acceleration, loads.wrench, rows)
+    heavy = with_immersed_mass(present(model, y.inner), t, motion)
+    world, joint_axes = joint_reactions(heavy, t, kin, acceleration, loads.wrench, rows)
     out = {
         "position": motion.pose.p,
         "rotation": motion.pose.R,
@@ -149,7 +153,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
         "reaction_joint_axes": joint_axes,
         "joint_point": motion.frames.follower_o,
         "wrench": loads.wrench,
-        "kinetic_energy": kinetic_energy(present(model, y.inner), kin.inertia, motion.v),
+        "kinetic_energy": kinetic_energy(heavy, kin.inertia, motion.v),
         "potential_energy": loads.potential,
         "work": y.work,
         "closure": closure(model, formulation.open_rows(model), t, motion, angles),

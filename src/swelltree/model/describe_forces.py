@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swelltree.model.describe_immersions import build_immersions
 from swelltree.model.describe_layout import local_point
 from swelltree.model.describe_lines import build_lines
 from swelltree.model.describe_ptos import build_ptos
@@ -79,6 +80,7 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
         tuple(m.name for m in system.moorings),
     )
     group, moored = build_ptos(system, layout), build_lines(system, layout)
+    immersed = build_immersions(system, layout)
     machines = () if group is None else group.names
     forces = Forces(
         springs=_springs(system, layout, springs),
@@ -92,6 +94,7 @@ def build_forces(system: System, layout: Layout) -> tuple[Forces, Sensors, Names
             *(() if group is None else (group,)),
             *(() if moored is None else (moored,)),
             *viscous_groups(system, layout),
+            *(() if immersed is None else (immersed,)),
         ),
     )
     sensors = Sensors(

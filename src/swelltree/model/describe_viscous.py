@@ -17,7 +17,7 @@ from swelltree.model.forces.wind_drag import WindDrags
 from swelltree.model.layout import Layout
 from swelltree.model.model import Bodies
 from swelltree.spatial.vectors import skew
-from swelltree.system import BodyDrag, MorisonMember, QuadraticDrag, System, WindDrag
+from swelltree.system import BodyDrag, Immersion, MorisonMember, QuadraticDrag, System, WindDrag
 from swelltree.system.six import dense
 
 ANGLES = 361  # of wind tables
@@ -218,6 +218,12 @@ def viscous_notes(system: System, wet: list[str]) -> list[str]:
             raise system.body(name).fail(
                 "added_mass is given, but the body has hydro data, which hold it already. "
                 "Leave one of them out."
+            )
+    for force in system.forces:
+        if isinstance(force, Immersion) and force.point.body in wet:
+            raise force.fail(
+                f"body '{force.point.body}' has hydro data, which hold its buoyancy and added mass "
+                "already. Leave one of them out."
             )
     out = []
     for force in system.forces:

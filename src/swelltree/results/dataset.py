@@ -207,6 +207,9 @@ def _of_groups(model: Model, text: Any) -> dict[str, Any]:
             found["line"] = text("line", group.lines, "cable, from end A to end B")
             if group.drums is not None:
                 found["winch"] = text("winch", group.drums.winches.names, "winch")
+        if group.kind == "immersion":
+            own = group.names[: len(group.body)]
+            found["immersion"] = text("immersion", own, "body at the surface")
         if group.kind == "lines":
             found["line"] = text("line", group.lines, "line, from end A to end B")
             found["junction"] = text("junction", group.junction_names, "free point of lines")

@@ -287,6 +287,26 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the body",
     ),
+    "immersion_depth": Label(
+        "immersion_depth", ("immersion",), "m", "depth of the point under the wave surface"
+    ),
+    "immersion_volume": Label("immersion_volume", ("immersion",), "m^3", "wet volume"),
+    "immersion_wrench": Label(
+        "immersion_force",
+        ("immersion", "dof"),
+        "N, N m",
+        "force and moment of the water on the body, without its added mass",
+        _POINT,
+        "the body",
+    ),
+    "immersion_slamming": Label(
+        "slamming_force",
+        ("immersion", "axis"),
+        "N",
+        "force of entry into the water, part of the immersion force",
+        "world axes",
+        "the body",
+    ),
     "wind_force": Label(
         "wind_force", ("wind_drag", "axis"), "N", "wind force", "world axes", "the body of the drag"
     ),

@@ -18,7 +18,7 @@ DECAYED = 0.05  # of the largest damping: what may be left at the end of the dat
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
-DRAGS = ("quadratic_drag", "body_drag", "morison")
+DRAGS = ("quadratic_drag", "body_drag", "morison", "immersion")
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
 LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
 

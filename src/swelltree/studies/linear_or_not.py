@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation, State
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
@@ -30,7 +31,8 @@ def _leftover(how: Formulation) -> Any:
             moved = how.retract(model, rest, x)
             kin = how.kinematics(model, t, State(moved.q, s, moved.chart))
             tau = how.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
-            return tau - how.bias(model, kin), how.mass(model, kin), kin.P
+            heavy = with_immersed_mass(model, t, kin.motion)
+            return tau - how.bias(model, kin), how.mass(heavy, kin), kin.P
 
         zero = jnp.zeros_like(x)
         there, there_mass, P = force(x, s)

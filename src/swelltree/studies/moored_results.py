@@ -11,6 +11,7 @@ from swelltree.formulations.base import Acceleration, Kinematics
 from swelltree.formulations.equations import closure, sensor_channels
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inertia import kinetic_energy, world_inertia
 from swelltree.model.kinematics import (
@@ -53,6 +54,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
     loads = total_loads(model, t, motion, sample.inner)
     wrench = loads.wrench + attached_wrench(model, sample)
+    model = with_immersed_mass(model, t, motion)
     inertia = world_inertia(model, sample.pose)
     angles = coordinate[np.array(layout.angle_dofs, dtype=int)]
     rows = None

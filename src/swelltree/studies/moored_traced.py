@@ -22,6 +22,7 @@ from swelltree.studies.moored import LONGEST, to_rest, without_waves
 from swelltree.studies.moored_results import observe
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.cayley import cayley
+from swelltree.two_step.immersed import apart
 from swelltree.two_step.relax import stopped
 from swelltree.two_step.start import begun, set_up
 from swelltree.two_step.step import advance
@@ -87,7 +88,7 @@ def derivatives(model: Model, walk: Walk) -> tuple[Array, Array]:
         frames = joint_frames(model, pose)
         coordinate = dof_coordinates(model, frames, walk.angles)
         motion = Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
-        return -total_loads(model, jnp.zeros(()), motion, inner).wrench.reshape(-1)
+        return -total_loads(apart(model), jnp.zeros(()), motion, inner).wrench.reshape(-1)
 
     zero = jnp.zeros(6 * N)
     return jax.jacfwd(wrench, argnums=0)(zero, zero), jax.jacfwd(wrench, argnums=1)(zero, zero)

@@ -27,6 +27,7 @@ from jaxtyping import Float
 
 from swelltree.formulations import Formulation, State
 from swelltree.model.forces.hydro_frame import columns_in_axes, in_axes, mean_yaw
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.loads import Now
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import WaveLoads
@@ -114,12 +115,14 @@ def node(
     model = present(model, inner)
     kin = how.kinematics(model, t, state)
     wrench = total_loads(model, t, kin.motion, inner).wrench
+    inner_rates = inner_rate(model, Now(t, kin.motion, inner))
+    model = with_immersed_mass(model, t, kin.motion)
     tau = how.mass(model, kin) @ s_dot + how.bias(model, kin) - how.project(model, kin, wrench)
     rows = jnp.zeros(0)
     if m:
         rows, J, _, _ = how.constraint(kin)
         tau = tau - J.T @ y[n : n + m]
-    rates = flat(inner_rate(model, Now(t, kin.motion, inner)))
+    rates = flat(inner_rates)
     return (
         jnp.concatenate([tau, rows, y_rate[n + m :] - rates]),
         in_axes(mean_yaw(inner), kin.motion.v).reshape(-1),

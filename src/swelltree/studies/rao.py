@@ -24,6 +24,7 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.controllers import pto_group, pto_strokes
+from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.springs import lengths
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
@@ -56,8 +57,10 @@ def _balance(formulation: Formulation) -> Staged:
         kin = formulation.kinematics(model, t, State(moved.q, w[n:], moved.chart))
         wrench = total_loads(model, t, kin.motion, inner_at_rest(model)).wrench
         tau = formulation.project(model, kin, wrench) - formulation.bias(model, kin)
+        # without the added mass of the data, which depends on frequency
+        dry = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
         out = {
-            "mass": formulation.mass(model.replace(added_mass=None), kin),
+            "mass": formulation.mass(dry, kin),
             "P": kin.P,
             "pto_damping": pto_slopes(model, t, kin.motion),
             "coordinate": kin.motion.coordinate,

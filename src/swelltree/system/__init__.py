@@ -31,6 +31,7 @@ from swelltree.system.hulls import (
     Union,
 )
 from swelltree.system.hydro import HydroSpec, OmegaRange
+from swelltree.system.immersion import Immersion
 from swelltree.system.joints import (
     Ball,
     CableElement,
@@ -154,6 +155,7 @@ __all__ = [
     "Hull",
     "HydraulicPto",
     "HydroSpec",
+    "Immersion",
     "IrregularSea",
     "Joint",
     "JointForce",

@@ -14,6 +14,7 @@ from swelltree.system.currents import CURRENT_TYPES, Wind
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
+from swelltree.system.immersion import IMMERSION_TYPES
 from swelltree.system.joints import JOINT_TYPES
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line
@@ -34,7 +35,7 @@ from swelltree.system.winches import Winch
 LISTS: dict[str, tuple[str, Any]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
-    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES),
+    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),

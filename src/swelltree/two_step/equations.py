@@ -14,6 +14,7 @@ from swelltree.two_step.attached import booked, held_points
 from swelltree.two_step.balance import inertia_balance, weight_correction
 from swelltree.two_step.cayley import gibbs
 from swelltree.two_step.complementarity import fischer_burmeister
+from swelltree.two_step.immersed import immersed_balance
 from swelltree.two_step.instant import Step
 from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.two_step.path import discrete_path_matrix
@@ -83,6 +84,7 @@ def equations(
     three = poses_around(step, p, g)
     r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
     r = r - weight_correction(model, three)
+    r = r + immersed_balance(model, setup, step.now.awash, three)[0]
     knots = jnp.zeros((0, 3))
     touching, tied = jnp.zeros(0), jnp.zeros(0)
     lines = model.lines

@@ -13,6 +13,7 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.equations import contact_forces, moved, poses_around
+from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Step, element_rates, mean_memory
 from swelltree.two_step.line_report import report
 from swelltree.two_step.newton import Iterate
@@ -40,7 +41,8 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
         rates,
         walk.element_rates,
     )
-    power, lines, sample = it.power, walk.lines, None
+    power = it.power + immersed_power(model, setup, step.now.awash, three)
+    lines, sample = walk.lines, None
     if it.at.q is not None:
         lines, sample, pulled = _finished_lines(step, it, three.next, y, tie)
         power = jnp.concatenate([power, pulled])

@@ -17,6 +17,7 @@ from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
+from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.line_forces import NodeWater, freeze
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 from swelltree.two_step.winch_rest import change_of_rest, next_state, present, rest_lengths
@@ -33,6 +34,7 @@ class Instant:
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
     winch: Any = None  # winches.WinchState after the step, or None
+    awash: Any = None  # immersed.Awash of bodies at the surface
 
 
 @pytree("form")
@@ -91,7 +93,8 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
             lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
         )
         normal, offset = bed_plane(lines.bed, r)
-    return Instant(motion, drives, frozen, water, normal, offset, winch)
+    at_surface = awash(model, setup, walk, motion)
+    return Instant(motion, drives, frozen, water, normal, offset, winch, at_surface)
 
 
 def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:
@@ -140,7 +143,7 @@ def now_at(step: Step, v: Array) -> Now:
 def forces_at(step: Step, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
     seen = now_at(step, v)
-    return total_loads(step.model, seen.t, seen.motion, seen.inner)
+    return total_loads(apart(step.model), seen.t, seen.motion, seen.inner)
 
 
 def element_rates(step: Step, v: Array) -> Any:

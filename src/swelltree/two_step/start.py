@@ -25,6 +25,7 @@ from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
+from swelltree.two_step.immersed import apart
 from swelltree.two_step.log import empty_log
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 from swelltree.two_step.winch_rest import winch_walk
@@ -70,7 +71,7 @@ def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.nd
 
     def wrench(pose: Pose, v: np.ndarray) -> np.ndarray:
         at = motion_at(model, pose, v, angles)
-        return np.asarray(total_loads(model, t, at, inner).wrench).reshape(-1)
+        return np.asarray(total_loads(apart(model), t, at, inner).wrench).reshape(-1)
 
     stiffness, damping = np.zeros((count, count)), np.zeros((count, count))
     for k in range(count):

@@ -35,6 +35,7 @@ _MODULES = (
     "jumper",
     "winches",
     "cables",
+    "splash",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]
@@ -52,8 +53,8 @@ def validate(only: str | None = None, write: Path | None = None) -> int:
 
     Args:
         only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
-            control_models, periodic, lines, cables, winches, weak_scatterer); all when not given.
-
+            control_models, periodic, lines, cables, winches, splash, weak_scatterer); all when not
+            given.
         write: Markdown file that gets the table too.
 
     Returns:

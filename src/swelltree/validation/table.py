@@ -32,6 +32,7 @@ GROUPS = (
     "lines",
     "cables",
     "winches",
+    "splash",
     "weak_scatterer",
 )
 NO_DATA = "skipped: no reference data"

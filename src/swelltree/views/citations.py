@@ -31,6 +31,8 @@ FORCES = {
     "structures, TU Delft; Newman (1974). (second-order wave loads)",
     "member_force": "Morison, Johnson, Schaaf, O'Brien (1950), The force exerted by surface waves "
     "on piles, Petroleum Transactions 189. (slender members)",
+    "slamming_force": "von Karman (1929), The impact on seaplane floats during landing, NACA "
+    "TN 321. (entry into the water)",
     "line_position": "Wuillaume et al. (2017). (cables)",
 }
 SEAS = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from swelltree.system import Case, System
 from swelltree.system.currents import FlowField
 from swelltree.system.forces import AppliedForce, SpringDamper
+from swelltree.system.immersion import IMMERSION_TYPES
 from swelltree.system.viscous import VISCOUS_TYPES
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def system_tree(system: System) -> RenderableType:
     for f in system.forces:
         if isinstance(f, AppliedForce):
             tree.add(Text.assemble((f.name, "green"), f" applied to {f.point.body}"))
-        elif f.type in VISCOUS_TYPES:
+        elif f.type in VISCOUS_TYPES | IMMERSION_TYPES:
             on = next(iter(f.points.values())).body
             tree.add(Text.assemble((f.name, "green"), (f" {f.type}  ", "dim"), f"on {on}"))
     return tree

@@ -6,6 +6,7 @@ the user.
 """
 
 from swelltree.views.plot.frequency import hydro, rao, spectrum
+from swelltree.views.plot.operability import operability
 from swelltree.views.plot.overview import energy, motion, sea
 from swelltree.views.plot.shapes import line_profile, mode, topology
 from swelltree.views.plot.style import to_png, write_figure
@@ -18,6 +19,7 @@ __all__ = [
     "line_profile",
     "mode",
     "motion",
+    "operability",
     "phase",
     "rao",
     "sea",

@@ -1,0 +1,107 @@
+"""`operability`: the same operation in many conditions, judged by limits.
+
+A run that stops is not operable there; its message is kept, and the others go on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
+
+
+def operability(
+    run: Callable[..., Any],
+    over: Mapping[str, Sequence[float]],
+    judge: Callable[[Any], Mapping[str, float]],
+    limits: Mapping[str, float | tuple[float, float]],
+) -> Any:
+    """Run an operation over a grid of conditions and hold the results against limits.
+
+    Args:
+        run: function of the conditions by name, such as `lambda Hs, Tp: simulate(...)`.
+        over: values of each condition, such as {"Hs": [1, 2, 3], "Tp": [6, 8, 10]}.
+        judge: function of what `run` returns: numbers by name.
+        limits: for some of these numbers the largest that is allowed, or (lowest, largest).
+
+    Returns a dataset with the conditions as dimensions: every number of `judge`; `utilisation`, the
+    largest part of a limit that is used, one and less being operable; `governing`, whose limit
+    that is; and `operable`.
+    """
+    import xarray as xr
+
+    if not over or any(len(values) == 0 for values in over.values()):
+        raise SwelltreeError("operability: there are no conditions. Give values of each, e.g. Hs.")
+    if not limits:
+        raise SwelltreeError("operability: there are no limits. Give {number: largest value}.")
+    names, grid = tuple(over), [list(values) for values in over.values()]
+    shape = tuple(len(values) for values in grid)
+    found: dict[str, np.ndarray] = {}
+    use = np.full((len(limits), *shape), np.nan)
+    failures = []
+    for place in itertools.product(*(range(n) for n in shape)):
+        where = {name: grid[k][i] for k, (name, i) in enumerate(zip(names, place, strict=True))}
+        try:
+            numbers = judge(run(**where))
+        except SwelltreeError as error:
+            told = ", ".join(f"{name} = {value:g}" for name, value in where.items())
+            failures.append(f"{told}: {error}")
+            continue
+        unknown = [name for name in limits if name not in numbers]
+        if unknown:
+            raise SwelltreeError(
+                f"operability: limit '{unknown[0]}' is not among the numbers."
+                f"{suggest(unknown[0], numbers)} They are {listed(numbers)}."
+            )
+        for name, value in numbers.items():
+            found.setdefault(name, np.full(shape, np.nan))[place] = value
+        for k, (name, limit) in enumerate(limits.items()):
+            use[(k, *place)] = _used(float(numbers[name]), limit)
+    # what did not run, or did not give a number, is not operable
+    use = np.where(np.isnan(use), np.inf, use)
+    worst = use.max(axis=0)
+    governing = np.array(list(limits), dtype=object)[use.argmax(axis=0)]
+    data: dict[str, Any] = {
+        name: (names, values, {} if name not in limits else {"limit": limits[name]})
+        for name, values in found.items()
+    }
+    data["utilisation"] = (names, worst, {"long_name": "largest part of a limit", "units": "1"})
+    data["governing"] = (names, governing, {"long_name": "number with that limit"})
+    data["operable"] = (names, worst <= 1.0, {"long_name": "within all limits"})
+    coords = {
+        name: (name, np.asarray(values, float), {"units": UNITS[name]} if name in UNITS else {})
+        for name, values in zip(names, grid, strict=True)
+    }
+    attrs = {
+        "study": "operability",
+        "limits": "; ".join(f"{name} {_told(limit)}" for name, limit in limits.items()),
+        "failures": "; ".join(failures),
+    }
+    return xr.Dataset(data, coords, attrs)
+
+
+def _used(value: float, limit: float | tuple[float, float]) -> float:
+    """Part of a limit that a value uses; one is the limit."""
+    if isinstance(limit, tuple):
+        low, high = limit
+        if not low < high:
+            raise SwelltreeError(
+                f"operability: limits {low:g} to {high:g} leave nothing. Give (lowest, largest)."
+            )
+        # how far from the middle of what is allowed
+        return abs(value - 0.5 * (low + high)) / (0.5 * (high - low))
+    if not limit > 0:
+        raise SwelltreeError(
+            f"operability: limit {limit:g} is not positive. Give (lowest, largest) instead."
+        )
+    return value / limit
+
+
+def _told(limit: float | tuple[float, float]) -> str:
+    return f"{limit[0]:g} to {limit[1]:g}" if isinstance(limit, tuple) else f"<= {limit:g}"

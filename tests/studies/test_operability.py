@@ -1,0 +1,73 @@
+"""Operability: numbers of every cell against their limits, and the figure of it."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.system.errors import SwelltreeError
+
+OVER = {"Hs": [1.0, 2.0, 3.0], "Tp": [6.0, 9.0]}
+LIMITS = {"load": 1.5, "gap": (2.0, 10.0)}
+
+
+def operation(Hs, Tp):
+    if Hs == 3.0 and Tp == 9.0:
+        raise SwelltreeError("line 'rope' broke.")
+    return Hs, Tp
+
+
+def judged(run):
+    Hs, Tp = run
+    return {"load": 1.0 + 0.2 * Hs, "gap": 12.0 - Tp - Hs, "speed": Hs / Tp}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return sw.operability(operation, OVER, judged, LIMITS)
+
+
+def test_cells_hold_the_numbers_and_what_governs(table):
+    assert table["operable"].dims == ("Hs", "Tp")
+    assert table["load"].values[:, 0] == pytest.approx([1.2, 1.4, 1.6])
+    assert float(table["speed"].sel(Hs=2.0, Tp=9.0)) == pytest.approx(2 / 9)
+    assert table["utilisation"].sel(Tp=6.0).values == pytest.approx(
+        [1.2 / 1.5, 1.4 / 1.5, 1.6 / 1.5]
+    )
+    assert table["governing"].sel(Hs=1.0, Tp=9.0).item() == "gap"
+    assert table["operable"].values.tolist() == [[True, True], [True, False], [False, False]]
+
+
+def test_a_run_that_stops_is_not_operable_and_told(table):
+    assert np.isinf(table["utilisation"].sel(Hs=3.0, Tp=9.0))
+    assert table.attrs["failures"] == "Hs = 3, Tp = 9: line 'rope' broke."
+
+
+def test_the_figure_shows_every_cell(table):
+    fig = sw.plot.operability(table)
+    texts = [text.get_text() for text in fig.axes[0].texts]
+    assert texts.count("stopped") == 1
+    assert "0.80" in texts
+    assert fig.axes[0].get_xlabel() == "Tp [s]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"over": {"Hs": []}}, "there are no conditions"),
+        ({"limits": {}}, "there are no limits"),
+        ({"limits": {"lod": 1.0}}, "limit 'lod' is not among the numbers. Did you mean 'load'"),
+        ({"limits": {"load": 0.0}}, "limit 0 is not positive"),
+        ({"limits": {"gap": (3.0, 1.0)}}, "leave nothing"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(changes, words):
+    good = {"run": operation, "over": {"Hs": [1.0], "Tp": [6.0]}, "judge": judged, "limits": LIMITS}
+    with pytest.raises(SwelltreeError, match=words):
+        sw.operability(**(good | changes))
+
+
+def test_the_figure_wants_two_conditions(table):
+    with pytest.raises(SwelltreeError, match="Choose two with"):
+        sw.plot.operability(table.sel(Hs=1.0))
+    with pytest.raises(SwelltreeError, match="not a result of operability"):
+        sw.plot.operability(table.drop_vars("utilisation"))
