@@ -213,6 +213,7 @@ def test_winches_stop_at_the_ends_of_their_rope(speed, end):
     assert abs(float(run.winch_speed[-1, 0])) < 1e-2
 
 
+@pytest.mark.slow
 def test_rest_is_found_with_the_drum_held():
     still = sw.equilibrium(sw.compile(hoist(speed=0.7, drum=8.0)))
     carried = 9.81 * (MASS + 3.0 * np.array([3.0, 1.0]))

@@ -219,6 +219,7 @@ def test_both_ends_fixed_hangs_like_the_catenary():
     assert sags[0][1] == pytest.approx(sags[1][1], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_weight_in_water_is_less_by_the_water_displaced():
     junction = sw.Junction("end", (0, 0, -14))
     line = sw.Line("rope", (0, 0, -10), junction, 4.0, ROPE, "multibody", 4)

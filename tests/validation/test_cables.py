@@ -29,6 +29,7 @@ def test_lengths_at_rest_are_those_of_table_2():
     assert_ok(cables.cable_table_2())
 
 
+@pytest.mark.slow
 def test_three_models_of_the_cable_of_table_1_move_alike():
     runs = [
         cables.run(cables.table_1(*how, 1e5), 2.0, 0.2, rtol=1e-9, atol=1e-10)

@@ -161,6 +161,10 @@ class Formulation(ABC):
 
         return jax.lax.scan(correct, state, None, length=2)[0]
 
+    def solved(self, model: Model, M: Float[Array, "n n"], f: Float[Array, " n"]) -> Array:
+        """Accelerations of a system without constraint rows."""
+        return solve_spd(M, f)
+
     def acceleration(
         self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]
     ) -> Acceleration:
@@ -169,7 +173,7 @@ class Formulation(ABC):
         f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
             M, f, _ = held_still(model, M, f)
-            s_dot, lam = solve_spd(M, f), jnp.zeros(0)
+            s_dot, lam = self.solved(model, M, f), jnp.zeros(0)
         else:
             _, J, _, gamma = self.constraint(kin)
             s_dot, lam = constrained_solve(*held_still(model, M, f, J), gamma)

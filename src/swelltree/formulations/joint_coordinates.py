@@ -33,6 +33,7 @@ from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates, tree_velocities
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.engine import jnp
+from swelltree.spatial.linalg import solve_blocks, solve_spd
 from swelltree.spatial.products import gram, transpose_apply
 from swelltree.spatial.rotations import normalise
 
@@ -122,6 +123,12 @@ class JointCoordinates(Formulation):
 
     def project(self, model: Model, kin: Kinematics, wrench: Array) -> Array:
         return transpose_apply(kin.P, wrench.reshape(-1))
+
+    def solved(self, model: Model, M: Array, f: Array) -> Array:
+        # without hydrodynamic coupling, parts of the tree do not feel each other
+        if model.added_mass is None:
+            return solve_blocks(M, f, model.layout.branches)
+        return solve_spd(M, f)
 
     def retract(self, model: Model, state: State, step: Array) -> State:
         q = moved_positions(model.layout, state.q, step)

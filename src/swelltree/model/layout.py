@@ -100,6 +100,17 @@ class Layout:
             ancestor = ancestor[ancestor]
         return tuple(jumps)
 
+    @cached_property
+    def branches(self) -> tuple[tuple[int, ...], ...]:
+        """Tree velocities of every part of the tree that hangs on the world by itself."""
+        root = list(range(self.n_bodies))
+        for i, p in enumerate(self.parent):
+            root[i] = root[p] if p >= 0 else i
+        found: dict[int, list[int]] = {}
+        for k, dof in enumerate(self.dofs[: self.n_tree]):
+            found.setdefault(root[dof.joint], []).append(k)
+        return tuple(tuple(dofs) for dofs in found.values())
+
     # --- where coordinates live --------------------------------------------------
     @cached_property
     def position_index(self) -> tuple[tuple[int, ...], ...]:

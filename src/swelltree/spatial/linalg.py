@@ -29,6 +29,21 @@ def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n
     return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(A, lower=True), b)
 
 
+def solve_blocks(
+    A: Float[Array, "n n"], b: Float[Array, " n"], blocks: tuple[tuple[int, ...], ...]
+) -> Float[Array, " n"]:
+    """The same where A couples only the entries of each block; equal blocks side by side."""
+    if len(blocks) <= 1:
+        return solve_spd(A, b)
+    parts, order = [], []
+    for size in sorted({len(block) for block in blocks}):
+        rows = np.array([block for block in blocks if len(block) == size])
+        own = A[rows[:, :, None], rows[:, None, :]]
+        parts.append(jax.vmap(solve_spd)(own, b[rows]).reshape(-1))
+        order.append(rows.reshape(-1))
+    return jnp.concatenate(parts)[np.argsort(np.concatenate(order))]
+
+
 def _solve_unrolled(A: Array, b: Array) -> Array:
     """L D L^T by scalars: no dots, no library call."""
     n = A.shape[0]

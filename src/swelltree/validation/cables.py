@@ -242,7 +242,7 @@ def cable_lowering() -> list[Check]:
     """20 t lowered by 100 m and lifted back on ten more elements of 10 m."""
     down = Stage("pay_out", "winch", start=1.0, length=100.0, speed=4.0, ramp=5.0)
     up = Stage("haul_in", "winch", length=100.0, speed=4.0, ramp=5.0)
-    wire = LineType("wire", 0.03, 3.0, EA=2e7, BA=2e5)
+    wire = LineType("wire", 0.03, 2.0, EA=2e7, BA=2e5)
     system = hoist([down, Stage("hold", "winch", duration=2.0), up], wire, 20e3, 20.0, 2)
     result = simulate(
         compile_system(system),
@@ -254,7 +254,7 @@ def cable_lowering() -> list[Check]:
         progress=False,
     )
     length = result["winch_length"].values[:, 0]
-    mass = result["winch_rope_mass"].values[:, 0] / (3.0 * length) - 1.0
+    mass = result["winch_rope_mass"].values[:, 0] / (2.0 * length) - 1.0
     work = float(np.ptp(result["winch_work"].values))
     lost = float(np.abs(result["winch_lost_energy"].values).max())
     tension = result["winch_tension"].values[:, 0]
