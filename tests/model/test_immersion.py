@@ -65,12 +65,12 @@ def test_dry_and_wet_limits_are_those_of_archimedes():
         heavy = with_immersed_mass(model, np.zeros(()), motion)
         assert heavy.added_mass[2, 2] == pytest.approx(added)
     # stored energy is the integral of the force
-    z = np.linspace(0.5, -3.0, 701)
-    stored = [total_loads(model, np.zeros(()), at_height(model, x)).potential[2] for x in z]
-    lift = [total_loads(model, np.zeros(()), at_height(model, x)).wrench[0, 2] for x in z]
+    z = np.linspace(0.5, -3.0, 141)
+    found = [total_loads(model, np.zeros(()), at_height(model, x)) for x in z]
+    stored, lift = [x.potential[2] for x in found], [x.wrench[0, 2] for x in found]
     work = np.concatenate([[0.0], np.cumsum(-0.5 * np.diff(z) * np.add(lift[1:], lift[:-1]))])
     weight = 9e3 * G * (0.5 - z)
-    np.testing.assert_allclose(stored, work + weight, rtol=1e-4, atol=1.0)
+    np.testing.assert_allclose(stored, work + weight, rtol=1e-3, atol=5.0)
 
 
 def test_tables_go_through_their_rows_and_do_not_overshoot():
