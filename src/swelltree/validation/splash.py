@@ -69,6 +69,9 @@ def slamming_at_constant_speed() -> list[Check]:
         # all are powers of the depth: A' = power A / h
         exact = power * np.interp(h, depth, added)[1:] / h[1:] * SPEED**2
         force = run["slamming_force"].sel(axis="z").values[1:, 0]
+        # of the spray, and of the drive, whose power is its force times the speed
+        work = run["work"].values[-1, -2:]
+        full = float(np.interp(h[-1], depth, added))
         held = -run["reaction"].sel(dof="Heave").values[1:, 0]
         checks += [
             Check(
@@ -82,6 +85,18 @@ def slamming_at_constant_speed() -> list[Check]:
                 float(np.abs(held / force - 1.0).max()),
                 1e-9,
                 reason="rounding",
+            ),
+            Check(
+                f"{name}: impulse, of A V",
+                float(abs(work[-1] / SPEED / (full * SPEED) - 1.0)),
+                1e-4,
+                reason="tolerance of the solver",
+            ),
+            Check(
+                f"{name}: spray, of A V^2 / 2",
+                float(abs(-work[0] / (0.5 * full * SPEED**2) - 1.0)),
+                1e-4,
+                reason="the same",
             ),
         ]
     return checks
