@@ -183,11 +183,11 @@ def falling_into_the_water() -> list[Check]:
         part = np.clip(h / RADIUS, 0.0, 2.0)
         return most * part**2 * (3.0 - part) / 4.0
 
-    def slope(h: float) -> float:
+    def slope(h: Any) -> Any:
         part = h / RADIUS
         return most * (6.0 * part - 3.0 * part**2) / 4.0 / RADIUS if 0.0 < part < 2.0 else 0.0
 
-    def fall(_: float, y: np.ndarray) -> list[float]:
+    def fall(_: Any, y: Any) -> list[Any]:
         h, w = y  # depth of the lowest point and its rate
         drag = 0.5 * RHO * area * min(max(h / RADIUS, 0.0), 1.0) * abs(w) * w
         push = RHO * G * float(ball_volume(np.array(h))) + drag + slope(h) * max(w, 0.0) * w
