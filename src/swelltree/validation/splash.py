@@ -27,7 +27,7 @@ RADIUS = 1.0  # m, of spheres
 SPEED = 4.0  # m/s, of entry
 
 
-def ball_volume(depth: np.ndarray, radius: float = RADIUS) -> np.ndarray:
+def ball_volume(depth: Any, radius: float = RADIUS) -> Any:
     """Volume of a sphere below a depth of its lowest point [m^3]."""
     h = np.clip(depth, 0.0, 2.0 * radius)
     return np.pi * h**2 * (3.0 * radius - h) / 3.0
@@ -190,7 +190,7 @@ def falling_into_the_water() -> list[Check]:
     def fall(_: Any, y: Any) -> list[Any]:
         h, w = y  # depth of the lowest point and its rate
         drag = 0.5 * RHO * area * min(max(h / RADIUS, 0.0), 1.0) * abs(w) * w
-        push = RHO * G * float(ball_volume(np.array(h))) + drag + slope(h) * max(w, 0.0) * w
+        push = RHO * G * float(ball_volume(h)) + drag + slope(h) * max(w, 0.0) * w
         return [w, (mass * G - push) / (mass + float(added(h)))]
 
     rows = np.linspace(0.0, 2.0 * RADIUS, 81)
