@@ -94,9 +94,9 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
+    into = along = jnp.zeros((0, 0, 6 * N + size.junctions))
     K = setup.damping * per_step
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
-    into = along = jnp.zeros((0, 0, K.shape[0]))
     if cond is not None:
         count = size.junctions // 3
         into, along = directions(model.lines, trial.three, walk.pose, trial.g, count, setup.theta)
@@ -121,7 +121,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     J = J * setup.scale[:, None] * setup.columns
     along = along * setup.columns
     value = trial.value * setup.scale
-    if rigid and cond is not None:
+    if rigid and cond is not None and now.frozen is not None:
         # the last multiplier of each line stays among the unknowns
         pull = projected((into * cond.column[:, :, None]).sum(1).T)
         pull = jnp.pad(pull, ((0, J.shape[0] - size.balances), (0, 0))) * setup.scale[:, None]

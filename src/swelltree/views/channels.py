@@ -32,6 +32,7 @@ OWNERS = {
     "spring": "spring",
     "mooring": "mooring",
     "line": "line",
+    "winch": "winch",
     "point": "point",
     "pair": "pair",
     "junction": "junction",
@@ -49,6 +50,12 @@ LEFT_OUT = {
     "line_kinetic_energy",
     "line_stored_energy",
     "line_potential_energy",
+    "winch_rope_mass",
+    "winch_rope_energy",
+    "winch_rope_momentum",
+    "winch_lost_energy",
+    "winch_lost_momentum",
+    "winch_segments",
     "iterations",
     "residual",
     "complementarity",
@@ -60,6 +67,12 @@ LEFT_OUT = {
     "joint_force",
     "joint_force_control",
     "spring_control",
+}
+WINCHES = {
+    "winch_length": "Rope out, unstretched",
+    "winch_speed": "Speed of paying out",
+    "winch_tension": "Tension at the winch",
+    "winch_power": "Power of the winch into the line",
 }
 ALONG = ("line_tension", "line_node_tension")
 NAMES = {
@@ -76,6 +89,11 @@ NAMES = {
     "spring_length": "length",
     "line_tension": "tension",
     "line_node_tension": "tension",
+    "winch_length": "rope out",
+    "winch_speed": "speed of paying out",
+    "winch_tension": "tension",
+    "winch_power": "power",
+    "winch_work": "work",
 }
 
 
@@ -306,6 +324,8 @@ def _pulls(found: Channels) -> None:
     found.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
     found.plot("Moorings and lines", "Tension at end A, the anchor", found.add("anchor_tension"))
     found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
+    for name, title in WINCHES.items():
+        found.plot("Winches", title, found.add(name))
     numbers = found.add("mooring_force")
     for k in numbers:
         row = found.rows[k]
