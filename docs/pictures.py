@@ -145,8 +145,32 @@ def offset() -> None:
     keep(figure, "offset_curve.png")
 
 
+def lowering() -> None:
+    """The crane vessel: one operation, and where it can be done."""
+    import crane_vessel
+
+    model = crane_vessel.compiled(crane_vessel.vessel())
+    figure, axes = plt.subplots(3, 1, figsize=(8.5, 5.4), sharex=True, layout="constrained")
+    for Hs, color in ((1.5, "C0"), (3.5, "C3")):
+        run = crane_vessel.lowered(model, Hs, 8.0)
+        t, label = run.time, f"Hs {Hs:g} m"
+        load = run.position.sel(body="load", dof="Heave")
+        axes[0].plot(t, run.winch_tension[:, 0] / crane_vessel.WEIGHT, color, lw=0.9, label=label)
+        axes[1].plot(t, load, color, lw=0.9, label=label)
+        axes[2].plot(t, run.winch_speed[:, 0], color, lw=0.9, label=label)
+    rows = ("hook load / weight", "height of the load [m]", "speed of the winch [m/s]")
+    for ax, text in zip(axes, rows, strict=True):
+        ax.set_ylabel(text, fontsize=8)
+        ax.grid(alpha=0.3)
+    axes[0].legend(frameon=False)
+    axes[-1].set_xlabel("time [s]")
+    keep(figure, "lowering.png")
+    keep(sw.plot.operability(crane_vessel.operable(model)), "operability.png")
+
+
 PICTURES: dict[str, Callable[[], None]] = {
-    made.__name__: made for made in (demo, network, rao, mode, hydro, topology, energy, offset)
+    made.__name__: made
+    for made in (demo, network, rao, mode, hydro, topology, energy, offset, lowering)
 }
 
 

@@ -8,6 +8,7 @@ sea states as a table of operability.
 """
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -188,7 +189,9 @@ def main() -> None:
 
     table = operable(model)
     print(table["utilisation"].to_pandas().round(2))
-    sw.plot.write_figure(sw.plot.operability(table), "crane_vessel_operability.png")
+    folder = Path("out")
+    folder.mkdir(exist_ok=True)
+    sw.plot.write_figure(sw.plot.operability(table), folder / "crane_vessel_operability.png")
     assert bool(table["operable"].sel(Hs=1.5, Tp=6.0))
     assert not bool(table["operable"].sel(Hs=3.5).all())
 

@@ -93,6 +93,11 @@ def test_page_of_seas_describes_its_waves():
     assert [study.wave.type for study in loads(text).studies] == ["irregular", "regular"]
 
 
+def test_page_of_the_splash_zone_describes_its_float():
+    (text,) = blocks("docs/how-to/splash_zone.md", "toml")
+    assert [force.type for force in loads(text).system.forces] == ["immersion"]
+
+
 def test_page_of_drag_describes_its_forces():
     (text,) = blocks("docs/how-to/drag.md", "toml")
     system = loads(text).system

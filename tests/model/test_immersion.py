@@ -65,12 +65,12 @@ def test_dry_and_wet_limits_are_those_of_archimedes():
         heavy = with_immersed_mass(model, np.zeros(()), motion)
         assert heavy.added_mass[2, 2] == pytest.approx(added)
     # stored energy is the integral of the force
-    z = np.linspace(0.5, -3.0, 701)
-    stored = [total_loads(model, np.zeros(()), at_height(model, x)).potential[2] for x in z]
-    lift = [total_loads(model, np.zeros(()), at_height(model, x)).wrench[0, 2] for x in z]
+    z = np.linspace(0.5, -3.0, 141)
+    found = [total_loads(model, np.zeros(()), at_height(model, x)) for x in z]
+    stored, lift = [x.potential[2] for x in found], [x.wrench[0, 2] for x in found]
     work = np.concatenate([[0.0], np.cumsum(-0.5 * np.diff(z) * np.add(lift[1:], lift[:-1]))])
     weight = 9e3 * G * (0.5 - z)
-    np.testing.assert_allclose(stored, work + weight, rtol=1e-4, atol=1.0)
+    np.testing.assert_allclose(stored, work + weight, rtol=1e-3, atol=5.0)
 
 
 def test_tables_go_through_their_rows_and_do_not_overshoot():
@@ -254,3 +254,32 @@ def test_small_waves_give_the_response_of_linear_theory():
     linear = sw.rao(model, omega=[omega], drag="harmonic", amplitude=amplitude)
     wanted = abs(complex(linear["rao"].sel(dof="Heave").values.ravel()[0])) * amplitude
     assert 0.5 * np.ptp(moving) == pytest.approx(wanted, rel=1e-2)
+
+
+@pytest.mark.slow
+def test_a_load_on_a_dynamic_line_has_derivatives():
+    d = np.linspace(0.0, 2.0, 21)
+    load = sw.Body("load", mass=10e3, inertia=(8e3,) * 3, position=(0, 0, 0.3))
+    wet = sw.Immersion(
+        "wet",
+        load.at(0, 0, -1),
+        depth=d,
+        volume=1.75 * d,
+        added_mass=9e3 * np.sin(0.25 * np.pi * d) ** 2,
+        drag_area=3.0 * d,
+    )
+    rope = sw.Line("rope", (0, 0, 12), load.at(0, 0, 1.5), 10.2, sw.wire_rope(0.04), segments=2)
+    free = sw.Free("hang", sw.WORLD, load)
+    model = sw.compile(sw.System("hung", [load], [free], [wet], lines=[rope]))
+    start = sw.moored_start(model)
+    times = np.arange(0.0, 2.01, 0.25)
+
+    def end(mass):
+        heavier = model.with_values({"load.mass": mass})
+        run = sw.simulate(heavier, WAVE, times=times, start=start, step=0.05)
+        return run["position"][-1, 0, 2]
+
+    found = float(jax.jit(jax.jacfwd(end), compiler_options=QUICK)(10e3))
+    value = jax.jit(end, compiler_options=QUICK)
+    differences = (float(value(10e3 + 10.0)) - float(value(10e3 - 10.0))) / 20.0
+    assert found == pytest.approx(differences, rel=1e-4)

@@ -96,7 +96,7 @@ def kirchhoff(A: Float[Array, "n 6 6"], v: Float[Array, "n 6"]) -> Float[Array, 
 
 def dense_inertia(model: Model, inertia: Inertia) -> Float[Array, "b6 b6"]:
     """Mass matrix of all bodies (6N x 6N), added mass included."""
-    xp = namespace(inertia.arm)
+    xp = namespace(inertia.arm, inertia.mass, inertia.about_point)
     N = model.layout.n_bodies
     m, S = inertia.mass[:, None, None], skew(inertia.arm)
     top = xp.concatenate([m * np.eye(3) + 0.0 * S, -m * S], axis=-1)

@@ -27,7 +27,7 @@ RADIUS = 1.0  # m, of spheres
 SPEED = 4.0  # m/s, of entry
 
 
-def ball_volume(depth: np.ndarray, radius: float = RADIUS) -> np.ndarray:
+def ball_volume(depth: Any, radius: float = RADIUS) -> Any:
     """Volume of a sphere below a depth of its lowest point [m^3]."""
     h = np.clip(depth, 0.0, 2.0 * radius)
     return np.pi * h**2 * (3.0 * radius - h) / 3.0
@@ -69,6 +69,9 @@ def slamming_at_constant_speed() -> list[Check]:
         # all are powers of the depth: A' = power A / h
         exact = power * np.interp(h, depth, added)[1:] / h[1:] * SPEED**2
         force = run["slamming_force"].sel(axis="z").values[1:, 0]
+        # of the spray, and of the drive, whose power is its force times the speed
+        work = run["work"].values[-1, -2:]
+        full = float(np.interp(h[-1], depth, added))
         held = -run["reaction"].sel(dof="Heave").values[1:, 0]
         checks += [
             Check(
@@ -82,6 +85,18 @@ def slamming_at_constant_speed() -> list[Check]:
                 float(np.abs(held / force - 1.0).max()),
                 1e-9,
                 reason="rounding",
+            ),
+            Check(
+                f"{name}: impulse, of A V",
+                float(abs(work[-1] / SPEED / (full * SPEED) - 1.0)),
+                1e-4,
+                reason="tolerance of the solver",
+            ),
+            Check(
+                f"{name}: spray, of A V^2 / 2",
+                float(abs(-work[0] / (0.5 * full * SPEED**2) - 1.0)),
+                1e-4,
+                reason="the same",
             ),
         ]
     return checks
@@ -168,14 +183,14 @@ def falling_into_the_water() -> list[Check]:
         part = np.clip(h / RADIUS, 0.0, 2.0)
         return most * part**2 * (3.0 - part) / 4.0
 
-    def slope(h: float) -> float:
+    def slope(h: Any) -> Any:
         part = h / RADIUS
         return most * (6.0 * part - 3.0 * part**2) / 4.0 / RADIUS if 0.0 < part < 2.0 else 0.0
 
-    def fall(_: float, y: np.ndarray) -> list[float]:
+    def fall(_: Any, y: Any) -> list[Any]:
         h, w = y  # depth of the lowest point and its rate
         drag = 0.5 * RHO * area * min(max(h / RADIUS, 0.0), 1.0) * abs(w) * w
-        push = RHO * G * float(ball_volume(np.array(h))) + drag + slope(h) * max(w, 0.0) * w
+        push = RHO * G * float(ball_volume(h)) + drag + slope(h) * max(w, 0.0) * w
         return [w, (mass * G - push) / (mass + float(added(h)))]
 
     rows = np.linspace(0.0, 2.0 * RADIUS, 81)
