@@ -11,6 +11,7 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
 from swelltree.model.forces.total import total_loads
+from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.solvers.newton import (
@@ -139,6 +140,7 @@ def _settled(how: Formulation) -> Any:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
+        model = present(model, inner_at_rest(model))
         still = State(state.q, jnp.zeros_like(state.s), state.chart)
         return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
 
