@@ -123,6 +123,28 @@ def energy() -> None:
     keep(sw.plot.energy(run), "energy.png")
 
 
+def cables() -> None:
+    """The cable of Wuillaume et al. (2017), Table 1 and section 6.2."""
+    from swelltree.validation.cables import READINGS, floater_run, table_1
+
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
+    for ax, (words, damping) in zip(axes, READINGS.items(), strict=False):
+        model = sw.compile(table_1("multibody", "block", damping))
+        run = sw.simulate(model, duration=10.0, output_step=0.01)
+        for k in range(3):
+            length = run.line_stretched_length.isel(line=0, line_segment=k)
+            ax.plot(run.time, length, label=f"{k + 1}")
+        ax.set(xlabel="time [s]", ylabel="length of element [m]", title=words)
+    for words, with_cable in (("with cable", True), ("one piece", False)):
+        run = floater_run(with_cable)
+        axes[2].plot(run.time, run.position.sel(body="float", dof="Surge"), label=words)
+    axes[2].set(xlabel="time [s]", ylabel="surge [m]", title="section 6.2")
+    for ax in axes:
+        ax.legend(frameon=False)
+        ax.grid(alpha=0.3)
+    keep(figure, "cables.png")
+
+
 def offset() -> None:
     """The offset curve of the page on moorings."""
     page = (HERE / "how-to" / "moorings.md").read_text()
@@ -143,6 +165,21 @@ def offset() -> None:
     right.set(xlabel="x [m]", ylabel="z [m]", title="line1")
     right.legend(frameon=False)
     keep(figure, "offset_curve.png")
+
+
+def crane() -> None:
+    """The load under water, on its rope."""
+    import crane_vessel
+
+    model = crane_vessel.compiled(crane_vessel.vessel())
+    nearer = """() => {
+        const stage = swelltree.stage;
+        stage.controls.target.set(0, 14, -4);
+        stage.camera.position.set(-58, 112, 16);
+        stage.controls.update();
+        stage.touch();
+    }"""
+    replay(crane_vessel.lowered(model, 2.0, 8.0, duration=60.0), 56.0, "crane.png", view=nearer)
 
 
 def lowering() -> None:
@@ -170,7 +207,19 @@ def lowering() -> None:
 
 PICTURES: dict[str, Callable[[], None]] = {
     made.__name__: made
-    for made in (demo, network, rao, mode, hydro, topology, energy, offset, lowering)
+    for made in (
+        demo,
+        network,
+        rao,
+        mode,
+        hydro,
+        topology,
+        energy,
+        offset,
+        cables,
+        crane,
+        lowering,
+    )
 }
 
 

@@ -25,7 +25,11 @@ def _while(w: Writer, eqn: Any, *refs: Ref) -> Found:
 @rule("scan")
 def _scan(w: Writer, eqn: Any, *refs: Ref) -> Found:
     p = eqn.params
-    a, b = p["num_consts"], p["num_consts"] + p["num_carry"]
+    if "ft_in" in p:  # JAX 0.11 and later: constants, carried values and rows, as trees
+        constants, carried, _ = (len(part) for part in p["ft_in"].unpack())
+    else:
+        constants, carried = p["num_consts"], p["num_carry"]
+    a, b = constants, constants + carried
     full = tuple(w.full(x) for x in refs)
     body = w.keep(run_of(p["jaxpr"])[1])
     parts = f"{_listed(0, a)}, {_listed(a, b)}, {_listed(b, len(refs))}"

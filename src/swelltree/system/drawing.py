@@ -19,9 +19,11 @@ import numpy as np
 from swelltree.system.bodies import Body, Point
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces import SpringDamper
+from swelltree.system.frames import turned_onto
 from swelltree.system.panels import Panels, hull_panels
 from swelltree.system.system import System
 
+DRUM, BAR = 0.12, 0.04  # sides of a drum and of a boom, of the longest boom
 SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
 MOST_FACES = 6000  # of a shape; finer meshes are made coarser
 STEPS = 65535  # of a coordinate over the size of the shape
@@ -51,7 +53,7 @@ def drawing(system: System) -> dict[str, Any]:
     shapes: list[dict[str, Any]] = []
     bodies = []
     for body in system.bodies:
-        packed = pack_shape(shape(body, size))
+        packed = pack_shape(crane(system, body) or shape(body, size))
         if packed not in shapes:
             shapes.append(packed)
         about = {
@@ -168,6 +170,37 @@ def shape(body: Body, size: float) -> Panels:
     panels = box(*sides)
     return Panels(
         panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces
+    )
+
+
+def crane(system: System, body: Body) -> Panels | None:
+    """A body without a hull that carries winches: a drum at its foot, booms to where ropes leave.
+
+    The foot is where the body is joined to what carries it, else its centre of mass.
+    """
+    ropes = {winch.line for winch in system.winches}
+    ends = [line.A for line in system.lines if line.name in ropes]
+    tips = [e.position for e in ends if isinstance(e, Point) and e.body == body.name]
+    if body.hull is not None or not tips:
+        return None
+    joined = [j.follower.position for j in system.joints if j.follower.body == body.name]
+    reference = np.array(body.reference)
+    foot = np.array(joined[0] if joined else body.center_of_mass) - reference
+    booms = [np.array(tip) - reference - foot for tip in tips]
+    reach = max(float(np.linalg.norm(boom)) for boom in booms)
+    if reach == 0.0:
+        return None
+    parts = [box(*(DRUM * reach * np.ones(3)))]
+    for boom in booms:
+        length = float(np.linalg.norm(boom))
+        if length > 0.0:
+            bar = box(length, BAR * reach, BAR * reach)
+            axes = turned_onto(tuple(boom), 0)
+            parts.append(Panels((bar.vertices + [0.5 * length, 0, 0]) @ axes.T, bar.faces))
+    first = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+    return Panels(
+        np.concatenate([part.vertices for part in parts]) + foot,
+        np.concatenate([part.faces + k for part, k in zip(parts, first, strict=True)]),
     )
 
 
