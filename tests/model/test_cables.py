@@ -365,3 +365,11 @@ def test_gradients_pass_through_a_cable():
     h = 1e-2
     slope = (fall(60.0 + h) - fall(60.0 - h)) / (2 * h)
     assert float(jax.grad(fall)(60.0)) == pytest.approx(float(slope), rel=1e-5, abs=1e-9)
+
+
+def test_a_cable_that_goes_through_the_seabed_is_told():
+    load = sw.Body("load", mass=60.0, inertia=(3.0, 4.0, 5.0), position=(0, 0, -4.9))
+    rope = sw.Line("rope", (0, 0, -2.0), load, 3.0, ROPE, "lumped", 2)
+    system = sw.System("deep", [load], lines=[rope], water=sw.Water(depth=5.0))
+    with pytest.warns(sw.SwelltreeWarning, match=r"line 'rope' was .* m below the seabed at t ="):
+        sw.simulate(sw.compile(system), duration=1.0, output_step=0.1, start="described")

@@ -1,4 +1,4 @@
-"""After a run: did the motion stay where linear hydrodynamics hold?"""
+"""After a run: did the motion stay where the model holds?"""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
         result: its dataset.
         waves: realised sea, or None.
     """
+    found = list(_through_the_ground(model, result))
     if model.hydro is None:
-        return []
-    found: list[Finding] = []
+        return found
     stiffness = np.asarray(model.hydro.stiffness)
     for i, name in enumerate(result.body.values):
         k = model.layout.bodies.index(str(name))
@@ -38,6 +38,27 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
         found += beyond_linear(model, str(name), amplitude, reach, "did")
         found += _wandered(model, str(name), amplitude, waves)
     return found
+
+
+def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
+    """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
+    chains = any(group.kind == "cables" for group in model.forces.groups)
+    depth = float(model.water.depth)
+    if not chains or not np.isfinite(depth) or "line_position" not in result:
+        return
+    lowest = result.line_position.sel(axis="z").min("line_node")
+    for name in result.line.values:
+        own = lowest.sel(line=name)
+        below = -depth - float(own.min())
+        if below > 0.0:
+            when = float(own.time[int(np.argmin(own.values))])
+            yield Finding(
+                "warning",
+                "seabed",
+                f"line '{name}' was {below:.3g} m below the seabed at t = {when:.4g} s: chains of "
+                "bodies do not touch it. Use model='dynamic'.",
+                {"below": below},
+            )
 
 
 def _wandered(model: Model, name: str, amplitude: np.ndarray, waves: Any) -> Iterator[Finding]:
