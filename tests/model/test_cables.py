@@ -214,9 +214,11 @@ def test_both_ends_fixed_hangs_like_the_catenary():
         still = sw.equilibrium(
             sw.compile(sw.System("span", [post], [held], lines=[line], water=water))
         )
-        sags.append((float(still.line_position.sel(axis="z").min()), float(still.anchor_tension)))
+        lowest = float(still.line_position.sel(axis="z").min())
+        sags.append((lowest, still.anchor_tension.item()))
     assert sags[0][0] == pytest.approx(sags[1][0], abs=0.2)
-    assert sags[0][1] == pytest.approx(sags[1][1], rel=0.05)
+    # an element tells the tension in its middle: half of its weight is missing at the end
+    assert sags[0][1] == pytest.approx(sags[1][1], abs=0.5 * 5.0 * 8.0 * 9.81)
 
 
 @pytest.mark.slow

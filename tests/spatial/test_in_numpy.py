@@ -153,3 +153,12 @@ def test_unknown_operations_are_compiled():
 def test_inside_a_transformation_it_is_the_function_itself():
     program = in_numpy(lambda x: (x**3).sum())
     assert np.allclose(jax.grad(program)(X), 3 * X**2)
+
+
+def test_nothing_beside_a_number_stays_nothing():
+    def program(x):
+        none = jnp.zeros((0, 3)) * x[0]
+        wide = jnp.broadcast_to(x[1], (0, 3))
+        return jnp.concatenate([none, wide], axis=1), jnp.stack([x[:0], 2.0 * x[:0]])
+
+    assert_same(in_numpy(program)(X), jax.jit(program)(X))

@@ -198,12 +198,9 @@ def _line(piece: Piece) -> dict[str, Any]:
         kind, length = part.type, part.length / part.segments
         EA = np.inf if inextensible else float(kind.initial_EA or np.inf)
         # fraction of the critical damping of one segment between its two halves of mass
-        ratio = kind.damping_ratio
-        BA = (
-            (kind.BA or 0.0)
-            if ratio is None
-            else ratio * length * np.sqrt(EA * kind.mass_per_length)
-        )
+        ratio, BA = kind.damping_ratio, kind.BA or 0.0
+        if ratio is not None and not inextensible:
+            BA = ratio * length * np.sqrt(EA * kind.mass_per_length)
         for _ in range(part.segments):
             for name in fields:
                 rows[name].append(getattr(kind, name))

@@ -97,7 +97,7 @@ def _alike(w: Writer, refs: tuple[Ref, ...], along: int | None) -> list[Ref]:
     common = [1] * rank
     for x in refs:
         for d, n in enumerate(x.actual):
-            common[d] = max(common[d], n)
+            common[d] = max(common[d], n) if x.shape[d] else 0  # nothing stays nothing
     out = []
     for x in refs:
         wanted = list(common)
