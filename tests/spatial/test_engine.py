@@ -42,3 +42,19 @@ def test_a_loop_without_dots_becomes_one_kernel():
         return jax.lax.fori_loop(0, 100, lambda i, y: y + 1e-3 * jnp.sin(y), x)
 
     assert engine.is_one_kernel(loop, jnp.ones(2000))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="no list of mapped memory")
+def test_compiled_programs_are_let_go_when_there_are_many():
+    def mapped() -> int:
+        with open("/proc/self/maps", "rb") as file:
+            return sum(1 for _ in file)
+
+    programs = [jax.jit(lambda x, k=k: jax.numpy.sin(x) ** k) for k in range(2, 12)]
+    values = [program(1.0) for program in programs]
+    full = mapped()
+    engine.make_room(most=10**9)
+    assert mapped() >= full - 2  # enough room: nothing happens
+    engine.make_room(most=0)
+    assert mapped() < full
+    assert [program(1.0) for program in programs] == values

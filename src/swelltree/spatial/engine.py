@@ -16,12 +16,14 @@ cache off), ``SWELLTREE_ONE_KERNEL=0`` leaves XLA's own choice of kernels.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
 # loops whose state is below this many bytes become one function; effectively "all of them"
 _ONE_KERNEL = "xla_cpu_small_while_loop_byte_threshold=1000000000000"
 
@@ -88,3 +90,22 @@ def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
 
 
 __all__ = ["Tracer", "cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jnp"]
+
+
+def make_room(most: int = MANY_MAPS) -> None:
+    """Let go of compiled programs before the system runs out of places to map them to.
+
+    Linux lets a process map some 65 000 pieces of memory, and every compiled model takes
+    several hundred. What is used again is compiled again, or read from the cache on disk.
+
+    Args:
+        most: pieces that may be in use.
+    """
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return
+    with maps.open("rb") as file:
+        count = sum(1 for _ in file)
+    if count > most:
+        jax.clear_caches()
+        gc.collect()

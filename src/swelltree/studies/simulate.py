@@ -30,7 +30,7 @@ from swelltree.solvers.chunks import run_chunks, run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import Tracer, jax, jnp
+from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -226,7 +226,10 @@ def simulate(
     waves, still = None if wave is None else realised(model, wave, case), model
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
-    known = [] if is_traced((model, start)) else _checked(model)
+    known = []
+    if not is_traced((model, start)):
+        known = _checked(model)
+        make_room()
     model = without_table(model)
     if moored and is_traced((model, start)):
         from swelltree.studies.moored_traced import moored_traced

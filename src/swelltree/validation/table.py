@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from swelltree.spatial.engine import make_room
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.toml import write_text
 
@@ -246,6 +247,7 @@ def run_cases(
         for one in chosen:
             bar.update(task, description=f"{one.group}: {one.name}")
             outcomes.append(perform(one, folder))
+            make_room()
             bar.advance(task)
     if outcomes:
         console.print(outcome_table(outcomes))
