@@ -247,6 +247,8 @@ def run_cases(
         for one in chosen:
             bar.update(task, description=f"{one.group}: {one.name}")
             outcomes.append(perform(one, folder))
+            if write is not None:  # a long table is kept as far as it has come
+                write_text(write, f"`swelltree {summary(outcomes)[0]}`\n\n{markdown(outcomes)}")
             make_room()
             bar.advance(task)
     if outcomes:
@@ -255,6 +257,4 @@ def run_cases(
         console.print(f"group '{only}' has no cases yet.", highlight=False)
     text, code = summary(outcomes)
     console.print(text, highlight=False, soft_wrap=True)
-    if write is not None:
-        write_text(write, f"`swelltree {text}`\n\n{markdown(outcomes)}")
     return code
