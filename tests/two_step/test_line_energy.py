@@ -78,11 +78,10 @@ def test_chain_swung_on_to_the_floor_gains_no_energy_and_stays_above(friction):
         run = stepped(model, h, 200, start, line_form(model, tolerance=1e-12))
         assert run.samples.solved.all()
         E = energy(run, mass, h)
-        # the knot's contact gives up to 1e-7 m, and gives that work back: 1e-9 of what is lost
-        assert np.max(np.diff(E)) < 3e-6
+        assert np.max(np.diff(E)) < 1e-6
         assert E[-1] < E[0] - 1000.0
         assert np.max(run.report.penetration) < 1e-8
-        assert np.min(run.junctions[..., 2]) > floor - 1e-7
+        assert np.min(run.junctions[..., 2]) > floor - 1e-8
         assert np.max(run.report.length_violation) < 1e-8
         assert np.max(run.report.complementarity) < 1e-7 * 90 * G * 8
         assert run.report.grounded[-1].sum() >= 2

@@ -125,7 +125,7 @@ def test_lines_on_a_junction_balance_it_at_rest():
     pull = -T[0, -1] * d[0, -1] - T[1, -1] * d[1, -1] + T[2, 0] * d[2, 0]
     half = 0.5 * weight * (7.5 + 7.5 + 3.0)
     balance = pull + [0, 0, -50.0 * 9.81 - half]
-    assert np.abs(balance).max() < 1e-7 * T.max()
+    assert np.abs(balance).max() < 1e-8 * T.max()
     np.testing.assert_allclose(T[0], T[1], rtol=1e-8)  # mirror lines carry the same
 
 

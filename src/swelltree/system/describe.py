@@ -8,10 +8,11 @@ import dataclasses
 import functools
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import BeforeValidator, ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from swelltree.system.errors import SwelltreeError, shown, suggest
+from swelltree.system.values import row_of
 
 T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -85,6 +86,27 @@ def within(cls: Any, table: dict[Any, Any]) -> Any:
         return cls(**{str(key): value for key, value in table.items()})
     except SwelltreeError as error:
         raise ValueError(str(error).partition(": ")[2]) from None
+
+
+def parts_of(cls: Any, example: str) -> Any:
+    """Reader of a list of parts of an item: descriptions of one kind, or their tables.
+
+    Args:
+        cls: what they are.
+        example: how to give one, for the message.
+    """
+
+    def read(value: Any) -> Any:
+        rows = row_of(value)
+        if rows is None:
+            raise ValueError(f"{shown(value)} is not a list. Give {example} in brackets.")
+        made = tuple(within(cls, row) if isinstance(row, dict) else row for row in rows)
+        for row in made:
+            if not isinstance(row, cls):
+                raise ValueError(f"holds {shown(row)}. Give {example}.")
+        return made
+
+    return BeforeValidator(read)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies import POINT_SCHEMA, Point, as_point
-from swelltree.system.describe import Description, description, differs, plain, within
+from swelltree.system.describe import Description, description, differs, parts_of, plain, within
 from swelltree.system.errors import shown
 from swelltree.system.line_types import LineType
 from swelltree.system.values import (
@@ -160,17 +160,6 @@ class Section(Description):
         return table if self.segments is None else table | {"segments": self.segments}
 
 
-def _as_sections(value: Any) -> Any:
-    rows = row_of(value)
-    if rows is None:
-        raise ValueError(f"{shown(value)} is not a list. Give Section(type, length) in brackets.")
-    made = tuple(within(Section, row) if isinstance(row, dict) else row for row in rows)
-    for row in made:
-        if not isinstance(row, Section):
-            raise ValueError(f"holds {shown(row)}. Give Section(type, length).")
-    return made
-
-
 def _as_clamp(value: Any) -> Any:
     return None if value is None else as_axis(value)
 
@@ -216,7 +205,9 @@ class Line(Description):
     model: Annotated[str, _model[0], _model[1]] = "dynamic"
     segments: Count | None = None
     axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
-    sections: Annotated[Any, BeforeValidator(_as_sections), WithJsonSchema({"type": "array"})] = ()
+    sections: Annotated[
+        Any, parts_of(Section, "Section(type, length)"), WithJsonSchema({"type": "array"})
+    ] = ()
     clamp_A: Clamp = None
     clamp_B: Clamp = None
     release_time: Number | None = None

@@ -7,12 +7,11 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
-from swelltree.system.describe import Description, description, within
-from swelltree.system.errors import shown
+from swelltree.system.describe import Description, description, parts_of
 from swelltree.system.pto_base import MaybePoint
-from swelltree.system.values import Name, Number, one_of, row_of
+from swelltree.system.values import Name, Number, one_of
 from swelltree.system.winches import LineName
 
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")
@@ -110,17 +109,6 @@ class Stage(Description):
         return self.rope / (self.seconds - self.ramp)
 
 
-def _as_stages(value: Any) -> Any:
-    rows = row_of(value)
-    if rows is None:
-        raise ValueError(f"{shown(value)} is not a list. Give Stage(action, target) in brackets.")
-    made = tuple(within(Stage, row) if isinstance(row, dict) else row for row in rows)
-    for row in made:
-        if not isinstance(row, Stage):
-            raise ValueError(f"holds {shown(row)}. Give Stage(action, target, ...).")
-    return made
-
-
 @description
 class Operation(Description):
     """Stages one after the other; several operations run side by side.
@@ -132,7 +120,9 @@ class Operation(Description):
 
     kind: ClassVar[str] = "operation"
     name: Name
-    stages: Annotated[Any, BeforeValidator(_as_stages), WithJsonSchema({"type": "array"})]
+    stages: Annotated[
+        Any, parts_of(Stage, "Stage(action, target)"), WithJsonSchema({"type": "array"})
+    ]
 
     def __post_init__(self) -> None:
         if not self.stages:

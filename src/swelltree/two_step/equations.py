@@ -167,8 +167,10 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
         gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
     else:
         # four corners of a box share its weight in one way only if each gives by a trifle, in the
-        # long steps of statics too
-        gap = gap + GIVES * nu * setup.contact_scale * jnp.minimum(1.0, 1.0 / setup.h**2)
+        # long steps of statics too; a junction stands alone
+        shares = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
+        give = GIVES * jnp.minimum(1.0, 1.0 / setup.h**2) * shares
+        gap = gap + give * nu * setup.contact_scale
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
     if bed.rough:
