@@ -3,8 +3,8 @@
 q holds the coordinates of the tree joints (quaternions for ball and free
 joints) and, behind them, the angles of cut joints. These are integrated like all
 others, so that turns are not lost in long steps; after every step they are set to
-what the poses say, give or take whole turns. s holds the tree velocities. Cut joints and prescribed motions remain as
-constraint rows.
+what the poses say, give or take whole turns. s holds the tree velocities. Cut
+joints and prescribed motions remain as constraint rows.
 """
 
 from __future__ import annotations

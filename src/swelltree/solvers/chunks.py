@@ -67,13 +67,19 @@ class ChunkedRun:
 
 def run_key(*parts: Any) -> str:
     """Fingerprint of a run: a hash of texts or arrays of the case and of the versions used."""
-    digest = sha256()
+    versions = []
     for name in ("jax", "jaxlib", "numpy", "diffrax", "swelltree"):
         try:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             version = "none"
-        digest.update(f"{name}={version};".encode())
+        versions.append(f"{name}={version}")
+    return fingerprint(*versions, *parts)
+
+
+def fingerprint(*parts: Any) -> str:
+    """A hash of texts or arrays."""
+    digest = sha256()
     for part in parts:
         if isinstance(part, np.ndarray | jax.Array):
             array = np.asarray(part)
