@@ -112,7 +112,10 @@ def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
     about = {"wave": text, "wave_components": sea_text(waves)}
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
+    # on the axis, so that every variable taken out of the result knows its ramp
+    time = result["time"].assign_attrs(ramp=float(waves.ramp))
+    result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)
+    return result.assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
