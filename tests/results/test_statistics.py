@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import xarray as xr
-from made_buoy import buoy_run
 
 import swelltree as sw
+from made_buoy import buoy_run
 from swelltree.model.layout import DOFS
 from swelltree.results.angles import unwrapped
 from swelltree.results.statistics import NAMES, of_samples, time_weights
