@@ -32,6 +32,7 @@ from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
+from swelltree.studies.output_step import output_times
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
@@ -68,6 +69,12 @@ def _observer(formulation: Formulation) -> Any:
             return observe(model, formulation, t, y)
 
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+
+
+def kept_step(model: Model) -> float | None:
+    """The step that the model was compiled for [s], if it was."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return float(memory.step) if isinstance(memory, Convolution) else None
 
 
 def _convolution_step(
@@ -129,25 +136,6 @@ def is_traced(model: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
-def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
-    """Output times from a duration and a step, or as given."""
-    if times is not None:
-        times = np.asarray(times, float)
-        if times.ndim != 1 or len(times) == 0 or times[0] < 0 or (np.diff(times) <= 0).any():
-            raise SwelltreeError("times must be increasing and not negative. Give e.g. linspace.")
-        return times
-    if not duration > 0 or not np.isfinite(duration):
-        raise SwelltreeError(f"duration {duration} s is not positive. Give more than zero.")
-    step = duration / 200 if output_step is None else output_step
-    if not step > 0 or step > duration:
-        raise SwelltreeError(
-            f"output_step {step} s must lie between zero and the duration {duration} s."
-        )
-    count = int(np.floor(duration / step + 1e-9))
-    times = step * np.arange(count + 1)
-    return times if duration - times[-1] < 1e-9 * duration else np.append(times, duration)
-
-
 def simulate(
     model: Model,
     wave: Any = None,
@@ -178,7 +166,8 @@ def simulate(
         model: from `compile`.
         wave: a described sea; still water if not given.
         duration: [s].
-        output_step: time between samples [s]; a two-hundredth of the duration if not given.
+        output_step: time between samples [s]; if not given a twentieth of the shortest period of
+            the waves and of the bodies, and no more than a two-hundredth of the duration.
         times: the output times themselves, instead of duration and step [s].
         formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
             partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
@@ -207,11 +196,13 @@ def simulate(
     formulation = formulation or ("lagrange" if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
-    t_out = output_times(duration, output_step, times)
     if not rtol > 0 or not atol > 0:
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
+    waves, still = None if wave is None else realised(model, wave, case), model
+    keeps = step if step is not None else kept_step(model)
+    t_out = output_times(model, waves, duration, output_step, times, keeps)
     if moored and (solver not in MOORED or how.name not in ("lagrange", "path_matrix")):
         raise SwelltreeError(
             f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "
@@ -226,7 +217,6 @@ def simulate(
         step = _convolution_step(model.hydro.memory, solver, step, t_out)
     fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
     options = Options(rtol=rtol, atol=atol, step=fixed)
-    waves, still = None if wave is None else realised(model, wave, case), model
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = []
