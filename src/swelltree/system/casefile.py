@@ -81,7 +81,8 @@ class Case:
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """The case as TOML text; with a path the file is also written, whole or not at all."""
-        from swelltree.system.toml import to_text, write_text
+        from swelltree.system.toml import to_text
+        from swelltree.system.whole_files import write_whole
 
         hydro = {} if self.hydro is None else {"hydro": self.hydro.table()}
         text = to_text(
@@ -92,7 +93,7 @@ class Case:
             }
         )
         if path is not None:
-            write_text(Path(path), text)
+            write_whole(Path(path), text)
         return text
 
 
