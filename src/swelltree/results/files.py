@@ -64,6 +64,25 @@ def make_folder(folder: str | Path) -> Path:
     return folder
 
 
+def refuse_results_of_others(path: Path, case_file: str) -> None:
+    """A file that holds a result of another case is not to be written over."""
+    import h5py
+
+    if not path.is_file():
+        return
+    try:
+        with h5py.File(path, "r") as file:
+            owner = file.attrs.get("case_file", case_file)
+    except OSError:  # not whole, or not ours: there is no result to lose
+        return
+    owner = owner.decode() if isinstance(owner, bytes) else str(owner)
+    if owner != case_file:
+        raise SwelltreeError(
+            f"'{path}' holds a result of the case '{owner}', not of '{case_file}'. "
+            "Choose another folder with --out."
+        )
+
+
 def load_result(path: str | Path) -> xr.Dataset:
     """Read a result file into memory."""
     import xarray as xr

@@ -12,6 +12,7 @@ from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
 from swelltree.system.currents import CURRENT_TYPES, Wind
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.file_names import file_stems
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.immersion import IMMERSION_TYPES
@@ -152,6 +153,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
     for study in studies:
         if names.count(study.name) > 1:
             raise study.fail("the name is used twice. Give every study its own name.")
+    file_stems(names)
     spec = None if hydro is None else HydroSpec(**hydro)
     return Case(_system(document["system"], source), studies, text=text, hydro=spec)
 
