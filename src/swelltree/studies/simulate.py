@@ -26,7 +26,8 @@ from swelltree.formulations.equations import (
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
-from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
@@ -257,12 +258,7 @@ def simulate(
     width = min(chunk, len(t_out))
     observer = threading.Thread(target=_warm_observer, args=(model, how, y0, width))
     observer.start()
-    key = run_key(
-        *jax.tree.leaves(jax.tree.map(np.asarray, (model, y0))),
-        (how, solver, tuple(options), chunk),
-        t_out,
-        model.layout,
-    )
+    key = "" if checkpoint is None else run_key(model, y0, how, solver, options, chunk, t_out)
     run = run_chunks(
         lambda carry, t: advance(model, options, carry, t),
         start_carry(0.0, y0, events=event_count(model)),
