@@ -114,7 +114,8 @@ def made_run(
         for name, (dims, values, more) in about.items()
         if set(dims) <= used | {"axis"}
     }
-    found = xr.Dataset(variables, {"time": time, **coords})
+    axis = ("time", time, {"units": "s", "ramp": float(sea.ramp)})
+    found = xr.Dataset(variables, {"time": axis, **coords})
     found.attrs = provenance(model) | {
         "wave_components": sea_text(sea),
         "study_name": "made up",

@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.results.energy import energy_scale
 from swelltree.results.pto_books import mean_books
+from swelltree.results.sampling import aliased
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
@@ -44,6 +45,8 @@ def warnings_of(dataset: xr.Dataset) -> list[str]:
         out.append(
             f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
         )
+    if sentence := aliased(dataset):
+        out.append(sentence)
     if "closure" in dataset:
         worst = float(np.nanmax(dataset["closure"].values))
         if worst > LOOSE_CLOSURE:

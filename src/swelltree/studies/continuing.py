@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.described import Described
 from swelltree.model.model import Model
-from swelltree.solvers.chunks import fingerprint
+from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
 from swelltree.system.errors import SwelltreeError, shown
@@ -27,9 +28,8 @@ def is_run(start: Any) -> bool:
 
 
 def model_key(model: Model) -> str:
-    """Fingerprint of a model without its sea."""
-    leaves = jax.tree.leaves(jax.tree.map(np.asarray, model))
-    return fingerprint(*leaves, model.layout)
+    """Fingerprint of a model without its sea: of its numbers, its layout and users' functions."""
+    return content_key(model.replace(described=Described()))
 
 
 def keep_end(result: Any, model: Model, coordinates: str, state: Any, time: float) -> Any:
@@ -105,6 +105,26 @@ def end_of(run: Any, model: Model, coordinates: str, like: Any) -> Any:
     return tree.unflatten(
         [part.reshape(shape).astype(np.asarray(x).dtype) for part, shape, x in parts]
     )
+
+
+def continued(times: np.ndarray, begin: float, given: bool) -> np.ndarray:
+    """Output times of a run that goes on at `begin`.
+
+    Even times stay on the grid they would have in one long run, to the last digit.
+    """
+    if not given:
+        step = times[1] - times[0]
+        count = np.round(begin / step)
+        even = len(times) < 3 or np.ptp(np.diff(times)) < 1e-9 * step
+        if even and abs(count * step - begin) < 1e-9 * step:
+            return step * (count + np.arange(len(times)))
+        return begin + times
+    if times[0] < begin:
+        raise SwelltreeError(
+            f"times begin at {times[0]:g} s, before the run to be continued ends, at {begin:g} s. "
+            "Give later times, or duration and output_step."
+        )
+    return times
 
 
 def refuse_start(start: Any, words: str) -> SwelltreeError:

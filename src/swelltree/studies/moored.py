@@ -14,7 +14,8 @@ from swelltree.model.hydrodynamics import Convolution, WaveLoads
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
-from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
 from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
@@ -405,7 +406,7 @@ def simulate_moored(
         walk = first_walk(model, how, usual if start is None else start)
         setup, found = set_up_run(model, how, walk)
         carry = start_carry(model, how, walk, setup)
-    key = run_key(*jax.tree.leaves(jax.tree.map(np.asarray, (model, walk))), how, times, chunk)
+    key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
     run = run_chunks(
         stepper(model, how, setup, found, len(times)),
         carry,

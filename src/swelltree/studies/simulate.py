@@ -27,15 +27,24 @@ from swelltree.model.corners import corner_times, noticed_times
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
-from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.problem import padded_corners
 from swelltree.solvers.smooth import Carry, Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
-from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
+from swelltree.studies.continuing import (
+    continued,
+    end_of,
+    end_time,
+    is_run,
+    keep_end,
+    refuse_start,
+)
+from swelltree.studies.output_step import output_times
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -71,6 +80,12 @@ def _observer(formulation: Formulation) -> Any:
             return observe(model, formulation, t, y)
 
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+
+
+def kept_step(model: Model) -> float | None:
+    """The step that the model was compiled for [s], if it was."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return float(memory.step) if isinstance(memory, Convolution) else None
 
 
 def _convolution_step(
@@ -115,7 +130,10 @@ def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
     about = {"wave": text, "wave_components": sea_text(waves)}
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
+    # on the axis, so that every variable taken out of the result knows its ramp
+    time = result["time"].assign_attrs(ramp=float(waves.ramp))
+    result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)
+    return result.assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
@@ -127,71 +145,6 @@ def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int
 def is_traced(model: Any) -> bool:
     """Are we inside jit, grad or vmap?"""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
-
-
-def given_times(times: Any) -> np.ndarray:
-    """Output times as given: finite, increasing and not negative."""
-    try:
-        found = np.asarray(times, float)
-    except (TypeError, ValueError):
-        raise SwelltreeError(
-            f"times {shown(times)} are not numbers. Give e.g. np.linspace(0, 10, 101)."
-        ) from None
-    if found.ndim != 1 or len(found) == 0:
-        raise SwelltreeError(
-            f"times have shape {found.shape}. Give a row of at least one time, e.g. linspace."
-        )
-    bad = ~np.isfinite(found)
-    if bad.any():
-        k = int(bad.argmax())
-        raise SwelltreeError(f"times: number {k + 1} is {found[k]}. Give finite times.")
-    if found[0] < 0:
-        raise SwelltreeError(f"times begin at {found[0]:g} s. Give times from zero on.")
-    late = np.diff(found) <= 0
-    if late.any():
-        k = int(late.argmax())
-        raise SwelltreeError(
-            f"times: {found[k + 1]:.12g} s follows {found[k]:.12g} s. Give increasing times."
-        )
-    return found
-
-
-def continued(times: np.ndarray, begin: float, given: bool) -> np.ndarray:
-    """Output times of a run that goes on at `begin`.
-
-    Even times stay on the grid they would have in one long run, to the last digit.
-    """
-    if not given:
-        step = times[1] - times[0]
-        count = np.round(begin / step)
-        even = len(times) < 3 or np.ptp(np.diff(times)) < 1e-9 * step
-        if even and abs(count * step - begin) < 1e-9 * step:
-            return step * (count + np.arange(len(times)))
-        return begin + times
-    if times[0] < begin:
-        raise SwelltreeError(
-            f"times begin at {times[0]:g} s, before the run to be continued ends, at {begin:g} s. "
-            "Give later times, or duration and output_step."
-        )
-    return times
-
-
-def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
-    """Output times from a duration and a step, or as given."""
-    if times is not None:
-        return given_times(times)
-    if not duration > 0 or not np.isfinite(duration):
-        raise SwelltreeError(
-            f"duration {duration} s is not a positive number. Give the seconds to simulate."
-        )
-    step = duration / 200 if output_step is None else output_step
-    if not step > 0 or step > duration:
-        raise SwelltreeError(
-            f"output_step {step} s must lie between zero and the duration {duration} s."
-        )
-    count = int(np.floor(duration / step + 1e-9))
-    times = step * np.arange(count + 1)
-    return times if duration - times[-1] < 1e-9 * duration else np.append(times, duration)
 
 
 def simulate(
@@ -225,7 +178,8 @@ def simulate(
         model: from `compile`.
         wave: a described sea; still water if not given.
         duration: [s].
-        output_step: time between samples [s]; a two-hundredth of the duration if not given.
+        output_step: time between samples [s]; if not given a twentieth of the shortest period of
+            the waves and of the bodies, and no more than a two-hundredth of the duration.
         times: the output times themselves, instead of duration and step [s].
         formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
             partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
@@ -259,15 +213,17 @@ def simulate(
     formulation = formulation or ("lagrange" if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
-    t_out = output_times(duration, output_step, times)
-    begin = end_time(start) if is_run(start) else 0.0
-    if is_run(start):
-        t_out = continued(t_out, begin, times is not None)
     if not rtol > 0 or not atol > 0:
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
     for word, value in (("step", step), ("max_step", max_step)):
         if value is not None and not value > 0:
             raise SwelltreeError(f"{word} {value} s is not positive. Give more than zero.")
+    waves, still = None if wave is None else realised(model, wave, case), model
+    keeps = step if step is not None else kept_step(model)
+    t_out = output_times(model, waves, duration, output_step, times, keeps)
+    begin = end_time(start) if is_run(start) else 0.0
+    if is_run(start):
+        t_out = continued(t_out, begin, times is not None)
     if moored and (solver not in MOORED or how.name not in ("lagrange", "path_matrix")):
         raise SwelltreeError(
             f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "
@@ -283,7 +239,6 @@ def simulate(
     fixed = step if step is not None else float(np.diff(t_out, prepend=begin).max())
     longest = np.inf if max_step is None else max_step
     options = Options(rtol=rtol, atol=atol, step=fixed, max_step=longest)
-    waves, still = None if wave is None else realised(model, wave, case), model
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = []
@@ -330,12 +285,7 @@ def simulate(
     width = min(chunk, len(t_out))
     observer = threading.Thread(target=_warm_observer, args=(model, how, carry.y, width))
     observer.start()
-    key = run_key(
-        *jax.tree.leaves(jax.tree.map(np.asarray, (model, carry))),
-        (how, solver, tuple(options), chunk),
-        t_out,
-        model.layout,
-    )
+    key = "" if checkpoint is None else run_key(model, carry, how, solver, options, chunk, t_out)
     run = run_chunks(
         lambda carry, t: advance(model, options, carry, t),
         carry,

@@ -8,6 +8,7 @@ take-offs. Radiation needs no fitted memory.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,9 @@ def steady_state(
     result = _to_dataset(model, how, own, found, radiation, provenance)
     if stability:
         result = _with_stability(result, model, how, found, waves)
-    return result if waves is None else with_elevation(result, wave, waves)
+    time = result["time"].assign_attrs(period=length)
+    result = result.assign_coords(time=time)
+    return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
 
 
 def _with_stability(result: Any, model: Model, how: Formulation, found: Found, waves: Any) -> Any:

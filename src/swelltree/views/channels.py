@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.results.statistics import of_samples, settled
+from swelltree.results.angles import turning, unwrapped
+from swelltree.results.statistics import of_samples, period_of, settled, time_weights
 from swelltree.views.pack import Blocks
 from swelltree.views.scene import COLORS, stride, times
-from swelltree.views.units import prefixed, readable, turning, unit_of
+from swelltree.views.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,6 +112,7 @@ class Channels:
         count = sum(self._width(name) for name in self._wanted())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
         self.kept = dataset["time"].values >= self.settled
+        self.weights = time_weights(dataset["time"].values[self.kept], period_of(dataset))
 
     def _wanted(self) -> list[str]:
         return [
@@ -136,7 +138,7 @@ class Channels:
             return self.where[name]
         if name not in self.dataset or "time" not in self.dataset[name].dims:
             return []
-        values = self.dataset[name]
+        values = unwrapped(self.dataset[name])
         dims = [str(dim) for dim in values.dims if dim != "time"]
         data = np.asarray(values.transpose("time", *dims).values, float)
         if name in ALONG:  # the largest along the line and the one at its end
@@ -148,8 +150,6 @@ class Channels:
             owner, label, turns = self._about(name, dims, index)
             unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
             column = factor * data[(slice(None), *index)]
-            if name in ("position", "joint_coordinate") and turns:
-                column = factor * np.unwrap(column / factor)
             if name == "position":
                 column = column - column[0]
             abouts.append({"owner": owner, "label": label, "unit": unit, "turns": turns})
@@ -169,7 +169,7 @@ class Channels:
             unit, factor = prefixed(about["unit"], largest[about["unit"]])
             if factor != 1.0:
                 column *= factor
-            numbers = of_samples(column[self.kept])
+            numbers = of_samples(column[self.kept], self.weights)
             self.rows.append(
                 about | {"unit": unit, "variable": name, "stats": [_digits(x) for x in numbers]}
             )

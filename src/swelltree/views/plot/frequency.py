@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.angles import turning
 from swelltree.results.statistics import settled
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.views.frequency import record_spectrum, sea_spectrum
 from swelltree.views.plot.overview import without_free
 from swelltree.views.plot.style import below, color, figure, heading, legend, style
 from swelltree.views.plot.time import variable
-from swelltree.views.units import readable, turning, unit_of
+from swelltree.views.units import readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
