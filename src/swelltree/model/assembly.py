@@ -13,8 +13,14 @@ from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
-from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
+from swelltree.model.tree import moved_positions, tree_blocks, turn_dofs, velocity_matrix
+from swelltree.spatial.rotations import (
+    euler_to_matrix,
+    euler_velocity,
+    matrix_to_euler,
+    matrix_to_quat,
+    quat_to_matrix,
+)
 from swelltree.system.errors import SwelltreeError
 
 CLOSED = 1e-12  # residual of an assembled loop, m or rad
@@ -148,6 +154,8 @@ def assemble(
         if left > 1e-9:
             raise SwelltreeError(_cannot_close(model, closure, q, left))
         report += _moved(model, start, q)
+    s = spinning(model, q, s)
+    if layout.cut_rows:
         s, kicked = _consistent_velocity(model, closure, q, s, given_s)
         report += kicked
     frames = joint_frames(model, forward(model, q))
@@ -171,6 +179,17 @@ def _given(model: Model, joints: list) -> tuple[np.ndarray, np.ndarray, np.ndarr
         if dof.label in joint.initial_velocity():
             v[k], s[k] = True, joint.initial_velocity()[dof.label]
     return q, v, s
+
+
+def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Velocities with the rates of Roll, Pitch, Yaw of free rotations as angular velocities."""
+    layout = model.layout
+    s = s.copy()
+    for (_, first), own in zip(layout.quaternions, turn_dofs(layout), strict=True):
+        if (own < layout.n_tree).all():
+            euler = matrix_to_euler(quat_to_matrix(q[first : first + 4]))
+            s[own] = euler_velocity(euler, s[own])
+    return s
 
 
 def _cannot_close(model: Model, closure: Closure, q: np.ndarray, left: float) -> str:
