@@ -26,12 +26,12 @@ from swelltree.studies.winch_findings import (
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.two_step.first_half_step import begun
 from swelltree.two_step.relax import Rest, relaxed
 from swelltree.two_step.rescue import rescued, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
 from swelltree.two_step.start import (
     at_rest,
-    begun,
     force_derivatives,
     motion_at,
     set_up,
@@ -282,8 +282,15 @@ def _carry_at(now: Any) -> Carry:
     return Carry(np.asarray(now.walk.t), now, now, zero, np.asarray(np.nan), zero, zero)
 
 
-def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -> Any:
-    """Function that runs one chunk: (carry, times) -> (carry, samples)."""
+def stepper(
+    model: Model, how: Plan, setup: Any, derivatives: Any, total: int, given: Any = None
+) -> Any:
+    """Function that runs one chunk: (carry, times) -> (carry, samples).
+
+    With the velocities `given` at the start, (N, 6), the first sample has these.
+    """
+    from swelltree.studies.first_sample import as_given
+
     run = compiled_run(how.form)
     single = single_step(how.form, how.width)
 
@@ -318,6 +325,8 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             if over == 0:
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
+        if given is not None and first == 0:
+            samples = as_given(model, how.form, samples, given)
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
@@ -408,7 +417,7 @@ def simulate_moored(
         carry = start_carry(model, how, walk, setup)
     key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
     run = run_chunks(
-        stepper(model, how, setup, found, len(times)),
+        stepper(model, how, setup, found, len(times), None if goes_on else walk.v_minus),
         carry,
         times,
         chunk=chunk,
