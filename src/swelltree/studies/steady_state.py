@@ -28,6 +28,7 @@ from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
+from swelltree.studies.given import takes_model
 from swelltree.studies.periodic_nodes import Nodes, in_chunks
 from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
 from swelltree.studies.periodic_set_up import check_periodic, period_of, set_up
@@ -36,6 +37,7 @@ from swelltree.studies.simulate import realised, with_elevation
 from swelltree.system.errors import SwelltreeError
 
 
+@takes_model
 def steady_state(
     model: Model,
     wave: Any = None,
