@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_tables import read_curve, read_grid
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place, Section, TextRow, read_sections
@@ -56,7 +57,7 @@ def read_moordyn(
 
     Args:
         path: of the file.
-        depth: of the water [m], where the file does not tell it.
+        depth: of the water [m], where the file does not tell it; that of the anchors if they agree.
         rho: density of the water [kg/m^3], likewise.
         g: gravity [m/s^2], likewise.
     """
@@ -73,14 +74,11 @@ def read_moordyn(
         if read is not None and section.rows:
             file = read(file, section, Place(path, section.name))
     given = {"depth": depth, "rho": rho, "g": g}
-    for word, value in given.items():
-        if value is not None and word in file.told and value != getattr(file.water, word):
-            raise SwelltreeError(
-                f"{path.name}: {word} is {value} but the file says {getattr(file.water, word)}. "
-                "Leave it out."
-            )
-    water = {word: value for word, value in given.items() if value is not None}
-    return replace(file, water=file.water.replace(**water))
+
+    def fail(section: str, row: Any, text: str) -> SwelltreeError:
+        return Place(path, section).fail(row.line, text)
+
+    return with_water(file, given, fail)
 
 
 def file_text(path: Path) -> str:

@@ -42,7 +42,12 @@ def moored_start(model: Model, formulation: str = "lagrange") -> Walk:
 
 
 def moored_traced(
-    model: Model, times: np.ndarray, formulation: str, step: float | None, start: Any
+    model: Model,
+    times: np.ndarray,
+    formulation: str,
+    step: float | None,
+    max_step: float,
+    start: Any,
 ) -> dict[str, Array]:
     """Samples at evenly spaced times from zero on; see `simulate`."""
     if not isinstance(start, Walk):
@@ -52,7 +57,8 @@ def moored_traced(
         )
     form = replace(form_of(model, formulation), differentiable=True)
     output = float(np.diff(times)[0])
-    every = max(1, int(np.ceil(output / (LONGEST if step is None else step) - 1e-9)))
+    wanted = min(LONGEST if step is None else step, max_step)
+    every = max(1, int(np.ceil(output / wanted - 1e-9)))
     walk = jax.tree.map(jnp.asarray, start)
     found = jax.lax.stop_gradient(derivatives(model, walk))
     run = set_up(model, form, output / every, found)

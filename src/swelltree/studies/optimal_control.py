@@ -41,7 +41,7 @@ from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.control_series import Response
 from swelltree.studies.given import takes_model
 from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear
-from swelltree.studies.periodic_set_up import period_of
+from swelltree.studies.periodic_set_up import harmonics_for, period_of
 from swelltree.studies.rao import linear_system
 from swelltree.studies.simulate import realised
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -184,7 +184,7 @@ def optimal_control(
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
-            count = _harmonics(waves, length, harmonics)
+            count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
             if method == "auto":
                 plain = recalled(
                     known,
@@ -249,15 +249,6 @@ def _still(model: Model) -> Model:
     if model.hydro is None:
         return model
     return without_table(model.replace(hydro=replace(model.hydro, memory=None, waves=None)))
-
-
-def _harmonics(waves: Any, length: float, harmonics: int | None) -> int:
-    if harmonics is not None:
-        if harmonics < 1:
-            raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
-        return harmonics
-    highest = int(np.round(np.max(np.asarray(waves.omega)) * length / (2 * np.pi)))
-    return max(HARMONICS, HIGHER * highest)
 
 
 def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:

@@ -18,7 +18,7 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.spatial.engine import Tracer, jax
 from swelltree.spatial.in_numpy import in_numpy
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.stream_function import StreamWave
@@ -76,14 +76,30 @@ def output_times(
 
 
 def _given(times: Any) -> np.ndarray:
+    """Times as given: finite, increasing and not negative."""
     try:
-        times = np.asarray(times, float)
+        found = np.asarray(times, float)
     except (TypeError, ValueError):
-        raise SwelltreeError("times are not numbers. Give increasing seconds.") from None
-    fine = times.ndim == 1 and len(times) and np.isfinite(times).all()
-    if not fine or times[0] < 0 or (np.diff(times) <= 0).any():
-        raise SwelltreeError("times must be increasing and not negative. Give e.g. linspace.")
-    return times
+        raise SwelltreeError(
+            f"times are not numbers: {shown(times)}. Give increasing seconds."
+        ) from None
+    if found.ndim != 1 or len(found) == 0:
+        raise SwelltreeError(
+            f"times have shape {found.shape}. Give a row of at least one time, e.g. linspace."
+        )
+    bad, late = ~np.isfinite(found), ~(np.diff(found) > 0)
+    said = None
+    if bad.any():
+        said = f"number {int(bad.argmax()) + 1} is {found[bad.argmax()]}"
+    elif late.any():
+        said = f"{found[late.argmax() + 1]:.12g} s follows {found[late.argmax()]:.12g} s"
+    elif found[0] < 0:
+        said = f"they begin at {found[0]:g} s"
+    if said is not None:
+        raise SwelltreeError(
+            f"times must be increasing and not negative, but {said}. Give e.g. linspace."
+        )
+    return found
 
 
 def _number(name: str, value: Any) -> float:

@@ -7,11 +7,10 @@ from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
+from swelltree.system.seabed import ON_BED
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.winch_rest import with_first
 from swelltree.two_step.winch_step import winch_channels
-
-ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 
 
 def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
