@@ -33,6 +33,11 @@ from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
+from swelltree.studies.winch_findings import (
+    all_winches,
+    refuse_what_cannot_be_obeyed,
+    stages_until,
+)
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
@@ -230,6 +235,7 @@ def simulate(
     known = []
     if not is_traced((model, start)):
         known = _checked(model)
+        refuse_what_cannot_be_obeyed(model, t_out)
         make_room()
     model = without_table(model)
     if moored and is_traced((model, start)):
@@ -386,6 +392,8 @@ def _to_dataset(
     }
     if event_count(model):
         attrs["events"] = int(run.carry.n_events)
+    if all_winches(model):
+        attrs["event_log"] = "\n".join(stages_until(model, float(run.times[-1])))
     if solver == "rk4":
         attrs["step"] = float(options.step)
     return to_dataset(model, run.times, channels, attrs | (provenance or {}))
