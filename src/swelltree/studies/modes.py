@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import solve_motion, start_phase
+from swelltree.formulations.equations import settled_at, solve_motion
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
@@ -37,7 +37,7 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
     """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
     t = jnp.zeros(())
     n = state.s.shape[0]
-    inner = start_phase(model, formulation).inner
+    inner = settled_at(model, formulation, state)
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:

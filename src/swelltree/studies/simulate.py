@@ -20,6 +20,7 @@ from swelltree.formulations.equations import (
     observe,
     rates,
     settle,
+    settled_at,
     start_phase,
     switched,
 )
@@ -324,7 +325,8 @@ def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
     if word == "described":
         return begin
     rest = equilibrium_state(model, how)[0] if is_traced(model) else find_rest(model, how)[0]
-    return Phase(State(rest.q, begin.state.s, rest.chart), begin.work, begin.inner)
+    state = State(rest.q, begin.state.s, rest.chart)
+    return Phase(state, begin.work, settled_at(model, how, state))
 
 
 def _traced(
