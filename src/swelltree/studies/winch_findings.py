@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -14,6 +15,9 @@ from swelltree.two_step.winch_rest import CARRY, winches_of
 
 SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
 SAMPLES = 2001
+RELEASE = re.compile(
+    r"(?P<time>\S+) s: (?:end B of )?line '(?P<line>.+)' (?P<what>is released|is caught).*"
+)
 UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
 
 
@@ -127,7 +131,7 @@ def _sentences(model: Model, result: Any) -> list[str]:
         return found
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
-    resting = _resting(model, result)
+    excused = _resting(model, result) | _released(lines.lines, told, time)
     for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
         nodes = np.asarray(result["line_position"])[:, k]
         way = nodes[:, -1] - nodes[:, 0]
@@ -135,7 +139,7 @@ def _sentences(model: Model, result: Any) -> list[str]:
         # mooring lines sag; hoisting lines hang down
         hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
         straight = np.linalg.norm(way, axis=1) >= SHORT * length
-        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~resting[:, k]
+        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~excused[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
                 f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
@@ -143,6 +147,17 @@ def _sentences(model: Model, result: Any) -> list[str]:
                 "is lowered faster than it sinks. Give more weight or less speed."
             )
     return found
+
+
+def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.ndarray:
+    """When nothing hung on each line, because its end B was let go (time, line)."""
+    out = np.zeros((len(time), len(names)), bool)
+    for row in log:  # in time: an end that is caught again carries again
+        if found := RELEASE.fullmatch(row):
+            own = np.array([name == found["line"] for name in names])
+            later = time >= float(found["time"]) - 1e-9
+            out[np.ix_(later, own)] = found["what"] == "is released"
+    return out
 
 
 def _resting(model: Model, result: Any) -> np.ndarray:
