@@ -24,6 +24,7 @@ from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 
 POINTS_PER_PERIOD = 40
+BLOCK = 512  # times that are summed together
 METHODS = ("components", "convolution", "moving")
 SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
@@ -141,15 +142,16 @@ def wave_loads(
 
 def synthesised(t: np.ndarray, omega: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Real part of sum F exp(-i omega t) at many times, in blocks of bounded memory."""
-    out = np.empty((len(t), F.shape[1]))
-    block = max(1, 4_000_000 // len(omega))
+    # blocks of one size: what a time gets does not depend on how many come after it
+    padded = np.pad(t, (0, -len(t) % BLOCK))
+    out = np.empty((len(padded), F.shape[1]))
     parts = np.concatenate([np.real(F), np.imag(F)])
-    for first in range(0, len(t), block):
-        angle = np.outer(t[first : first + block], omega)
+    for first in range(0, len(padded), BLOCK):
+        angle = np.outer(padded[first : first + BLOCK], omega)
         # Re[F exp(-i angle)] in real numbers
         turned = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
-        out[first : first + len(angle)] = turned @ parts
-    return out
+        out[first : first + BLOCK] = turned @ parts
+    return out[: len(t)]
 
 
 class Record(NamedTuple):

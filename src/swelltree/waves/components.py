@@ -116,6 +116,7 @@ def joined(trains: list[Components]) -> Components:
         repeat_period=periods.pop() if len(periods) == 1 else math.inf,
         residual=max(train.residual for train in trains),
         mean=sum(train.mean for train in trains),
+        width=np.concatenate([np.broadcast_to(train.width, len(train)) for train in trains]),
     )
 
 
@@ -133,7 +134,13 @@ def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Co
         amplitude = amplitude * np.sqrt(-np.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
     waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
-    return dataclasses.replace(waves, repeat_period=2 * math.pi / width if width else math.inf)
+    # where the density of the spectrum has the energy of the bin
+    S = spectra.density(sea.spectrum, omega, water.g)
+    return dataclasses.replace(
+        waves,
+        repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.divide(energy, S, out=np.zeros(len(omega)), where=S > 0),
+    )
 
 
 def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float | None]:
@@ -307,4 +314,5 @@ def focused(sea: Any, water: Water) -> Components:
         waves,
         phase=omega * sea.t - waves.wavenumber * along,
         repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.full(len(omega), width or 0.0),
     )
