@@ -27,6 +27,7 @@ from swelltree.hydro.relations import (
     outliers,
     table_of,
 )
+from swelltree.system.errors import SwelltreeError
 from swelltree.system.findings import RANK, Finding
 
 if TYPE_CHECKING:
@@ -59,6 +60,26 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
         found += check(table)
     found += _causality(table, infinite)
     return sorted(found, key=lambda finding: RANK[finding.severity])
+
+
+NEEDED = ("added_mass", "radiation_damping", "rotation_center", "displaced_volume", "rho", "g")
+
+
+def told(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
+    """Sentences of the warnings about data; what the report calls an error is raised.
+
+    Args:
+        data: hydrodynamic data; those without the points of their bodies cannot be judged.
+        who: begins the sentence.
+        apart: codes of findings that do not matter here.
+    """
+    if any(name not in data for name in (*NEEDED, "water_depth")):
+        return []
+    found = [finding for finding in hydro_report(data) if finding.code not in apart]
+    for finding in found:
+        if finding.severity == "error":
+            raise SwelltreeError(f"{who}: {finding.sentence}")
+    return [f"{who}: {one.sentence}" for one in found if one.severity == "warning"]
 
 
 def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:

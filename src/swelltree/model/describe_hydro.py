@@ -14,6 +14,7 @@ from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.model.welded import shared_out, welded_motion
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.radiation import FRAMES, RADIATION
@@ -186,7 +187,8 @@ def build_hydro(
             raise SwelltreeError("radiation='constant' needs omega. Give the wave's frequency.")
         added, damping = at_frequency(table, options.omega)
     elif options.radiation == "state_space":
-        memory, sentence = fit_memory(table, moving_dofs(model), dict(options.fit))
+        motion = welded_motion(layout, mean)
+        memory, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
         report.append(sentence)
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
@@ -323,11 +325,25 @@ def moving_dofs(model: Model) -> np.ndarray:
 
 
 def fit_memory(
-    table: Table, moves: np.ndarray, options: dict[str, Any]
+    table: Table, moves: np.ndarray, motion: np.ndarray, options: dict[str, Any]
 ) -> tuple[Memory | None, str]:
-    """State space of the radiation memory on the dofs that move and radiate."""
+    """State space of the radiation memory on the dofs that move and radiate.
+
+    Args:
+        table: the data.
+        moves: which of the 6N body velocities can move.
+        motion: T of `welded_motion`: bodies welded together are fitted as one.
+        options: of `fit_radiation`.
+    """
     from swelltree.hydro.radiation_fit import fit_radiation
 
+    apart, T = table, motion
+    table = replace(
+        table,
+        added_mass=T.T @ table.added_mass @ T,
+        radiation_damping=T.T @ table.radiation_damping @ T,
+        added_mass_inf=T.T @ table.added_mass_inf @ T,
+    )
     size = np.abs(table.radiation_damping).max(axis=(0, 2))
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
@@ -341,16 +357,21 @@ def fit_memory(
         table.added_mass_inf[np.ix_(live, live)],
         **options,
     )
-    k, n = fit.A.shape[0], table.added_mass_inf.shape[0]
-    B, C = np.zeros((k, n)), np.zeros((n, k))
-    B[:, live], C[live] = fit.B, fit.C
-    sentence = f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %."
-    return Memory(fit.A, B, C), sentence
+    k, W = fit.A.shape[0], shared_out(apart.radiation_damping, T, live)
+    B, C = fit.B @ W.T, W @ fit.C
+    sentence = (
+        f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %; kernel "
+        f"{100 * fit.kernel_error:.2g} %, added mass {100 * fit.mass_error:.2g} % and damping "
+        f"{100 * fit.damping_error:.2g} % where the bodies radiate."
+    )
+    return Memory(fit.A, B, C), " ".join([sentence, *(n for n in fit.notes if "left out" in n)])
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
     """The kernel at multiples of half a step, on the dofs that move and radiate."""
+    from swelltree.hydro.damping_band import damping_scale
     from swelltree.hydro.memory import radiation_kernel
+    from swelltree.hydro.spikes import jumps
 
     if not step > 0:
         raise SwelltreeError(f"step {step} s of the convolution is not positive. Give e.g. 0.05.")
@@ -358,8 +379,11 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
         return None, "radiation: the data have no damping, so there is no memory."
-    pick = np.ix_(np.arange(len(table.omega)), live, live)
-    kernel = radiation_kernel(table.omega, table.radiation_damping[pick], step=step / 2)
+    omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
+    A, B = A[:, live][:, :, live], B[:, live][:, :, live]
+    off = jumps(omega, A, B, damping_scale(B))
+    good = off == 0.0
+    kernel = radiation_kernel(omega[good], B[good], step=step / 2)
     count = len(kernel.time) // 2 + 1
     K = np.zeros((2 * count + 2, live.size, live.size))
     K[: len(kernel.values)] = kernel.values
@@ -367,6 +391,9 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
         f"radiation: convolution over {kernel.time[-1]:.3g} s, the kernel's remainder is "
         f"{100 * kernel.remainder:.2g} % of its largest value."
     )
+    if not good.all():
+        names = ", ".join(f"{w:.4g}" for w in omega[~good])
+        sentence += f" Frequencies at which the data jump were left out: {names} rad/s."
     return Convolution(K, np.array(step), tuple(int(i) for i in live)), sentence
 
 
