@@ -116,3 +116,16 @@ def test_rope_paid_out_under_water_brings_its_buoyancy_into_the_books():
     assert np.ptp(run.winch_segments.values) > 0
     # the two halves of a step see the load at different places: second order of the step
     assert np.ptp(left) < 0.02 * buoyancy
+
+
+def test_lengths_and_segments_follow_the_rope_that_is_out():
+    stages = [sw.Stage("pay_out", "winch", length=6, speed=3.0, ramp=0.5)]
+    run = sw.simulate(hoist(stages), duration=3.0, output_step=0.25, step=0.05)
+    out = run.winch_length.values[:, 0]
+    assert out[-1] > out[0] + 4.0
+    assert run.line_length.dims == ("time", "line", "line_segment")
+    assert run.line_length.sum("line_segment").values[:, 0] == pytest.approx(out, rel=1e-9)
+    used = (run.line_length > 0).sum("line_segment")
+    np.testing.assert_array_equal(used, run.line_segments)
+    np.testing.assert_array_equal(run.line_segments[:, 0], run.winch_segments[:, 0])
+    assert run.line_segments[-1, 0] > run.line_segments[0, 0]

@@ -52,6 +52,7 @@ from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
+from swelltree.model.table_notes import table_notes
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
@@ -206,6 +207,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
             *joined(model, joints, poses),
             *moved,
             *redundancy,
+            *table_notes(system),
             *model.report,
         ),
     )

@@ -256,11 +256,12 @@ class System(Description):
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """The system as case file text; with a path the file is written, whole or not at all."""
-        from swelltree.system.toml import to_text, write_text
+        from swelltree.system.toml import to_text
+        from swelltree.system.whole_files import write_whole
 
         text = to_text({"system": self.table()})
         if path is not None:
-            write_text(Path(path), text)
+            write_whole(Path(path), text)
         return text
 
     def _repr_html_(self) -> str:

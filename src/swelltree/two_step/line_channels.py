@@ -50,6 +50,8 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     }
     if now.winch is not None:
         out |= winch_channels(lines.winches, arrays, now.winch)
+        # segments come and go with the rope that is out
+        out |= {"line_length": length, "line_segments": used.sum(1).astype(float)}
     return out | ({"junction_position": now.y} if lines.junctions else {})
 
 
