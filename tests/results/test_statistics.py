@@ -8,9 +8,8 @@ import swelltree as sw
 from made_buoy import buoy_run
 from swelltree.model.layout import DOFS
 from swelltree.results.angles import unwrapped
-from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 from swelltree.results.statistics import NAMES, of_samples, time_weights
-from swelltree.spatial.rotations import matrix_to_euler
+from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 
 
 def test_statistics_of_a_sine_are_known():

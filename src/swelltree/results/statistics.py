@@ -77,6 +77,11 @@ def statistics(dataset: Any, start: float | None = None) -> Any:
     return xr.Dataset(found, attrs={"statistics_from": first})
 
 
+def statistic(values: Any, name: str) -> np.ndarray:
+    """One statistic of a variable, over the window of all statistics."""
+    return statistics(values).sel(statistic=name).values
+
+
 def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Statistics (..., 7) of samples (..., time), in the order of `NAMES`; gaps do not count.
 

@@ -19,6 +19,7 @@ from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
 from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
+from swelltree.studies.imbalance import seen_at, told, unbalanced
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
@@ -28,7 +29,7 @@ from swelltree.studies.winch_findings import (
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.two_step.first_half_step import begun
 from swelltree.two_step.relax import Rest, relaxed
-from swelltree.two_step.rescue import rescued, why
+from swelltree.two_step.rescue import rescued, too_short, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
 from swelltree.two_step.start import (
     at_rest,
@@ -199,7 +200,7 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
-            f"equilibrium: bodies and lines did not come to rest; {why(still, rest.walk)} "
+            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
     if not rest.moved < 1e-4:
@@ -210,6 +211,18 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
             stacklevel=4,
         )
     return rest
+
+
+def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
+    """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
+    short = too_short(model, rest.walk)
+    if short is not None:
+        return f"{short[0].upper()}{short[1:]} "
+    if hold:
+        return ""
+    # lines at rest, bodies as described: what then pulls them is out of balance
+    found = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
+    return f"{told(*unbalanced(model, found))} ".lstrip()
 
 
 def first_walk(model: Model, how: Plan, start: Any) -> Walk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import textwrap
 import threading
 import warnings
@@ -20,6 +21,7 @@ from swelltree.formulations.equations import (
     observe,
     rates,
     settle,
+    settled_at,
     start_phase,
     switched,
 )
@@ -43,7 +45,13 @@ from swelltree.studies.continuing import (
     keep_end,
     refuse_start,
 )
+from swelltree.studies.given import takes_model
 from swelltree.studies.output_step import output_times
+from swelltree.studies.winch_findings import (
+    all_winches,
+    refuse_what_cannot_be_obeyed,
+    stages_until,
+)
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
@@ -122,14 +130,15 @@ def realised(model: Model, wave: Any, case: int | str) -> Any:
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
-    from swelltree.results.sea import sea_text
+    from swelltree.results.sea import sea_quantities, sea_text
     from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    about = {"wave": text, "wave_components": sea_text(waves)}
+    words = json.dumps(sea_quantities(wave, waves))
+    about = {"wave": text, "wave_components": sea_text(waves), "sea_quantities": words}
     # on the axis, so that every variable taken out of the result knows its ramp
     time = result["time"].assign_attrs(ramp=float(waves.ramp))
     result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)
@@ -147,6 +156,7 @@ def is_traced(model: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
+@takes_model
 def simulate(
     model: Model,
     wave: Any = None,
@@ -215,6 +225,8 @@ def simulate(
     solver = solver or ("two_step" if moored else "tsit5")
     if not rtol > 0 or not atol > 0:
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
+    if chunk < 1:
+        raise SwelltreeError(f"chunk {chunk} is not a number of samples. Give one or more.")
     for word, value in (("step", step), ("max_step", max_step)):
         if value is not None and not value > 0:
             raise SwelltreeError(f"{word} {value} s is not positive. Give more than zero.")
@@ -244,6 +256,7 @@ def simulate(
     known = []
     if not is_traced((model, start)):
         known = _checked(model)
+        refuse_what_cannot_be_obeyed(model, t_out)
         make_room()
     model = without_table(model)
     if moored and is_traced((model, start)):
@@ -366,7 +379,8 @@ def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
     if word == "described":
         return begin
     rest = equilibrium_state(model, how)[0] if is_traced(model) else find_rest(model, how)[0]
-    return Phase(State(rest.q, begin.state.s, rest.chart), begin.work, begin.inner)
+    state = State(rest.q, begin.state.s, rest.chart)
+    return Phase(state, begin.work, settled_at(model, how, state))
 
 
 def _traced(
@@ -435,6 +449,8 @@ def _to_dataset(
     }
     if event_count(model):
         attrs["events"] = int(run.carry.n_events)
+    if all_winches(model):
+        attrs["event_log"] = "\n".join(stages_until(model, float(run.times[-1])))
     if solver == "rk4":
         attrs["step"] = float(options.step)
     return to_dataset(model, run.times, channels, attrs | (provenance or {}), near)

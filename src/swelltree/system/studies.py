@@ -188,7 +188,7 @@ class SteadyStateStudy(Study):
     Args:
         name: unique among the studies.
         wave: the sea.
-        harmonics: number of harmonics of the period.
+        harmonics: number of harmonics of the period; as many as the sea needs by default.
         radiation: "data", or "state_space" for the fitted memory.
         formulation: one of FORMULATIONS; "lagrange" is the DAE form.
     """
@@ -196,7 +196,7 @@ class SteadyStateStudy(Study):
     type: ClassVar[str] = "steady_state"
     name: Name
     wave: SeaLike
-    harmonics: int = 9
+    harmonics: int | None = None
     radiation: Radiation = "data"
     formulation: Formulation = "path_matrix"
 

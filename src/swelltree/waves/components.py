@@ -12,6 +12,7 @@ import numpy as np
 from swelltree.system import seas
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.spectra import DirectionalTable
+from swelltree.system.units import tell_units
 from swelltree.system.water import Water
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
@@ -32,6 +33,8 @@ def components(sea: Any, water: Water, case: int | str = 0) -> Components:
         case: number or name of the run; another case of the same seed is another sea.
     """
     found = _train(sea, water, case, 0)
+    given = [abs(getattr(train, "beta", 0.0)) for train in getattr(sea, "trains", (sea,))]
+    tell_units(max(given, default=0.0), water.rho, sea.label)
     if not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
         tell_breaking(sea, found, water)
     return dataclasses.replace(found, ramp=float(sea.ramp))
@@ -113,6 +116,7 @@ def joined(trains: list[Components]) -> Components:
         repeat_period=periods.pop() if len(periods) == 1 else math.inf,
         residual=max(train.residual for train in trains),
         mean=sum(train.mean for train in trains),
+        width=np.concatenate([np.broadcast_to(train.width, len(train)) for train in trains]),
     )
 
 
@@ -130,7 +134,13 @@ def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Co
         amplitude = amplitude * np.sqrt(-np.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
     waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
-    return dataclasses.replace(waves, repeat_period=2 * math.pi / width if width else math.inf)
+    # where the density of the spectrum has the energy of the bin
+    S = spectra.density(sea.spectrum, omega, water.g)
+    return dataclasses.replace(
+        waves,
+        repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.divide(energy, S, out=np.zeros(len(omega)), where=S > 0),
+    )
 
 
 def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float | None]:
@@ -304,4 +314,5 @@ def focused(sea: Any, water: Water) -> Components:
         waves,
         phase=omega * sea.t - waves.wavenumber * along,
         repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.full(len(omega), width or 0.0),
     )

@@ -32,7 +32,7 @@ def timeseries(data: Any, *names: str, **selection: Any) -> Figure:
         names = tuple(map(str, dataset.data_vars)) if dataset is not data else ("position",)
     panels: list[tuple[str, str, list[tuple[str, np.ndarray]]]] = []
     for name in names:
-        panels += _panels(dataset, name, selection)
+        panels += panels_of(dataset, name, selection)
     fig, axes = figure(len(panels), 1, 9.6, 0.5 + 2.1 * len(panels))
     time = dataset["time"].values
     for ax, (title, unit, lines) in zip(axes[:, 0], panels, strict=True):
@@ -63,7 +63,7 @@ def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
     return unwrapped(dataset[name])
 
 
-def _panels(
+def panels_of(
     dataset: xr.Dataset, name: str, selection: dict[str, Any]
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
     """Lines of one variable, by unit."""
