@@ -32,6 +32,7 @@ from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
+from swelltree.studies.watch import watched, why_stopped
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
@@ -253,7 +254,7 @@ def simulate(
             resume=resume,
             provenance=provenance,
         )
-        result = _with_findings(model, result, waves, known)
+        result = _with_findings(model, watched(model, result), waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
     start = _first_phase(still, how, start)
@@ -282,7 +283,7 @@ def simulate(
     )
     observer.join()
     result = _to_dataset(model, how, solver, options, run, width, provenance)
-    result = _with_findings(model, result, waves, known)
+    result = _with_findings(model, watched(model, result), waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
 
 
@@ -410,6 +411,11 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, run.carry.y)
     kin = how.kinematics(model, jnp.asarray(run.carry.t), phase.state)
+    pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
+    loop = why_stopped(model, float(run.carry.t), pose, angles)
+    if loop is not None:
+        return f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     return f"{sentence} Look at body '{body}', which moves fastest there."
