@@ -92,11 +92,13 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.hydro.case import check_hydro_file
     from swelltree.model.compile import compile
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
     found = load(case)
+    check_hydro_file(found)
     system, notes = without_user_code(found.system)
     Console().print(outline(found, compile(system), notes))
     if physics:
@@ -109,8 +111,9 @@ def _check_physics(found: Any, case: Path) -> int:
 
     from swelltree.model.case import compile_case
     from swelltree.studies.doctor import check_physics
+    from swelltree.system.user_code import use_code_beside
 
-    sys.path.insert(0, str(case.resolve().parent))
+    use_code_beside(found, case)
     model = compile_case(found)
     runs = [study for study in found.studies if study.type == "simulate"]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
@@ -139,9 +142,11 @@ def run(
     from rich.console import Console
 
     from swelltree.model.case import compile_case
-    from swelltree.results.files import make_folder, save
+    from swelltree.results.files import make_folder, refuse_results_of_others, save
     from swelltree.results.summary import summary
     from swelltree.system import load
+    from swelltree.system.file_names import file_stems
+    from swelltree.system.user_code import use_code_beside
 
     found = load(case)
     studies = found.studies if study is None else (found.study(study),)
@@ -150,12 +155,15 @@ def run(
     if formulation is not None:
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
-    sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
+    stems = file_stems([spec.name for spec in found.studies])
+    for spec in studies:
+        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case.name)
+    use_code_beside(found, case)
     model = compile_case(found)
     console = Console()
     failed = 0
     for spec in studies:
-        stem = spec.name.replace("/", "_").replace("\\", "_")
+        stem = stems[spec.name]
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
         attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
