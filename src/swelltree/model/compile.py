@@ -9,10 +9,10 @@ import numpy as np
 from swelltree.hydro.report import told
 from swelltree.model.assembly import (
     Closure,
+    asked_attitudes,
     assemble,
     check_mass,
     described_start,
-    independent_rows,
     joined,
 )
 from swelltree.model.constraints import Drives
@@ -46,12 +46,14 @@ from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
+from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
+from swelltree.model.redundancy import Redundancy, find_redundancy
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.table_notes import table_notes
@@ -147,6 +149,7 @@ def compile(
         names=names,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
+        surplus=0,
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
@@ -196,23 +199,28 @@ def _started(model: Model, system: System, joints: list) -> Model:
     q, angles = described_start(model, joints, poses)
     now = drives_at(model.drives, np.zeros(()))
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
-    q, s, angles, moved = assemble(model, joints, q, angles, drives)
+    refuse_pointless_rods(model, joints, q)
+    attitudes = asked_attitudes(model, joints, poses)
+    q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
+    refuse_turned_over(model, joints, q)
     loops = dict(system.topology.loops)
-    kept, redundancy = layout.cut_rows, []
+    closure = Closure(model, drives, angles)
+    found = Redundancy((), 0, [])
     if layout.cut_rows:
-        kept, redundancy = independent_rows(model, q, angles, drives, loops)
-    dropped = set(layout.cut_rows) - set(kept)
-    check_mass(present(model, inner_at_rest(model)), q, kept, Closure(model, drives, angles))
+        found = find_redundancy(model, q, closure, loops)
+    dropped = set(layout.cut_rows) - set(found.kept)
+    check_mass(present(model, inner_at_rest(model)), q, closure)
     return model.replace(
         start=Start(q, s, angles),
-        cut_rows=kept,
+        cut_rows=found.kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
-        redundant=bool(dropped),
+        surplus=found.surplus,
+        redundant=bool(found.report),
         report=(
             *_cuts(system),
             *joined(model, joints, poses),
             *moved,
-            *redundancy,
+            *found.report,
             *table_notes(system),
             *model.report,
         ),

@@ -17,6 +17,11 @@ from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 if TYPE_CHECKING:
     import xarray as xr
 
+LEAST_NORM = (
+    "not unique, because joints are redundant (the result's 'report' names them): "
+    "least-norm reactions, the smallest sum of squares of all multipliers, N and N m alike"
+)
+
 
 def to_dataset(
     model: Model, times: np.ndarray, channels: dict[str, np.ndarray], attrs: dict[str, Any]
@@ -53,6 +58,9 @@ def to_dataset(
     for channel, label in LABELS.items():
         if channel in raw:
             variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
+    if model.redundant:
+        for name in {"reaction", "reaction_joint_axes"} & variables.keys():
+            variables[name][2]["uniqueness"] = LEAST_NORM
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
         variables,

@@ -47,6 +47,7 @@ from swelltree.studies.continuing import (
 )
 from swelltree.studies.given import takes_model
 from swelltree.studies.output_step import output_times
+from swelltree.studies.watch import watched, why_stopped
 from swelltree.studies.winch_findings import (
     all_winches,
     refuse_what_cannot_be_obeyed,
@@ -283,7 +284,7 @@ def simulate(
             resume=resume,
             provenance=provenance,
         )
-        result = _with_findings(model, result, waves, known)
+        result = _with_findings(model, watched(model, result), waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
     options = options._replace(corners=_corners(model, solver, t_out))
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
@@ -312,7 +313,7 @@ def simulate(
     observer.join()
     result = _to_dataset(model, how, solver, options, run, width, provenance)
     result = keep_end(result, still, _coordinates(how), run.carry, float(run.carry.t))
-    result = _with_findings(model, result, waves, known)
+    result = _with_findings(model, watched(model, result), waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
 
 
@@ -469,6 +470,11 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, run.carry.y)
     kin = how.kinematics(model, jnp.asarray(run.carry.t), phase.state)
+    pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
+    loop = why_stopped(model, float(run.carry.t), pose, angles)
+    if loop is not None:
+        return f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     return f"{sentence} Look at body '{body}', which moves fastest there."
