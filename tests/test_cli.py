@@ -233,3 +233,146 @@ def test_report_view_and_export_of_a_result_file(tmp_path):
         assert failed.exit_code == 2
         assert failed.output.startswith("swelltree: ")
         assert len(failed.output.strip().splitlines()) == 1
+
+
+def test_check_names_ptos_moorings_lines_and_winches(tmp_path):
+    buoy = sw.Body("buoy", hull=sw.Box(4.0, 4.0, 2.0, 1.0))
+    line = sw.Line("tail", sw.WORLD.at(30, 0, -40), buoy.at(2, 0, 0), 55.0, sw.chain(0.05))
+    system = sw.System(
+        "moored",
+        [buoy],
+        [sw.Slider("mast", sw.WORLD, buoy)],
+        ptos=[sw.LinearPto("damper", joint="mast", damping=1e4)],
+        moorings=[sw.LinearMooring("soft", buoy, stiffness={"Surge": 1e3})],
+        lines=[line],
+        winches=[sw.Winch("drum", line)],
+        water=sw.Water(depth=40.0),
+    )
+    path = tmp_path / "moored.toml"
+    system.to_toml(path)
+    done = swelltree("check", path)
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "damper linear, on joint mast" in told
+    assert "soft linear, on buoy" in told
+    assert "tail dynamic, world - buoy" in told
+    assert "drum on line tail" in told
+
+
+def test_check_misses_a_hydro_file(case):
+    case.write_text(case.read_text() + '\n[hydro]\nfile = "no_such.nc"\n')
+    done = swelltree("check", case)
+    assert done.exit_code == 2
+    assert is_one_sentence(done.output)
+    assert "no_such.nc' does not exist" in done.output
+
+
+def two_studies(case, first, second):
+    """The case with two short runs of these names, told apart by their length."""
+    text = case.read_text().split("[[studies]]")[0]
+    for name, duration in ((first, 0.2), (second, 0.4)):
+        text += f'[[studies]]\nname = "{name}"\ntype = "simulate"\nduration = {duration}\n'
+    case.write_text(text)
+    return case
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        ("a/b", "a_b", "same file 'a_b.nc' as those of study 'a/b'"),
+        ("Run", "run", "same file 'run.nc' as those of study 'Run'"),
+        ("caf\\u00e9", "cafe\\u0301", "as those of study 'caf\u00e9'"),
+        ("a", "b\\u0000c", "holds a sign that cannot be printed"),
+        ("a", "x" * 300, "its name of 300 letters is too long for a file"),
+        ("a", "\u00e9" * 150, "its name of 150 letters is too long for a file"),
+        ("a", "hydro", "in the file of the data that `swelltree bem` writes"),
+    ],
+)
+def test_studies_that_would_share_a_file_are_refused_before_anything_runs(
+    case, tmp_path, first, second, sentence
+):
+    for command in (("run", "--out", tmp_path / "out"), ("check",)):
+        done = swelltree(command[0], two_studies(case, first, second), *command[1:])
+        assert done.exit_code == 2, done.output
+        assert sentence in done.stderr
+        assert is_one_sentence(done.stderr)
+    assert not (tmp_path / "out").exists()
+
+
+def test_studies_of_other_names_have_files_of_their_own(case, tmp_path):
+    done = swelltree("run", two_studies(case, "a/b", "a*c"), "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    ends = {
+        sw.load_result(file).attrs["study_name"]: float(sw.load_result(file).time[-1])
+        for file in (tmp_path / "out").glob("*.nc")
+    }
+    assert ends == {"a/b": 0.2, "a*c": 0.4}
+
+
+def test_a_result_of_another_case_is_not_written_over(case, tmp_path):
+    assert swelltree("run", case, "--out", tmp_path / "out").exit_code == 0
+    before = (tmp_path / "out" / "swing.nc").read_bytes()
+    assert swelltree("run", case, "--out", tmp_path / "out").exit_code == 0  # its own is
+    other = tmp_path / "other.toml"
+    other.write_text(case.read_text().replace("0.2", "0.3"))
+    done = swelltree("run", other, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "holds a result of the case 'pendulum.toml', not of 'other.toml'" in done.stderr
+    assert len((tmp_path / "out" / "swing.nc").read_bytes()) == len(before)
+
+
+@pytest.mark.parametrize("names_code", [False, True])
+def test_a_module_beside_the_case_never_stands_in_for_a_package(tmp_path, names_code):
+    # in a process of its own: what is imported here already would hide the mistake
+    for module in ("scipy", "xarray", "h5py", "rich", "control"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('ran the intruder')\n")
+    (tmp_path / "law_of_test_cli.py").write_text("def push(t):\n    return 5.0 * t\n")
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace("FORCES", PUSH if names_code else ""))
+    code = f"""
+import sys
+from swelltree.cli import app
+app(["run", {str(path)!r}, "--out", {str(tmp_path / "out")!r}], standalone_mode=False)
+assert ({str(tmp_path)!r} in sys.path) is {names_code}
+assert {str(tmp_path)!r} not in sys.path[:-1]
+import scipy, control
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "swing.nc").exists()
+
+
+def test_a_law_hidden_by_a_package_of_the_same_name_is_told(tmp_path):
+    (tmp_path / "control.py").write_text("def push(t):\n    return 5.0 * t\n")
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace("FORCES", PUSH.replace("law_of_test_cli", "control")))
+    done = swelltree("run", path, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "'control:push': 'control.py' beside the case is hidden by a module" in done.stderr
+    assert is_one_sentence(done.stderr)
+
+
+def test_a_run_is_not_resumed_with_an_edited_law(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path, out = tmp_path / "case.toml", tmp_path / "out"
+    path.write_text(CASE.replace("FORCES", PUSH.replace("law_of_test_cli", "edited_law")))
+
+    def run(word, gain, strength):
+        texts = {"edited_law": "from edited_gain import gain\ndef push(t):\n    return gain * t\n"}
+        texts["edited_gain"] = f"gain = {gain}\n"
+        texts["edited_law"] += f"# {strength}\n"
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        return swelltree("run", path, "--out", out, word)
+
+    assert run("--checkpoint", 5.0, "a").exit_code == 0
+    first = sw.load_result(out / "swing.nc")["position"]
+    assert run("--resume", 5.0, "a").exit_code == 0
+    assert sw.load_result(out / "swing.nc")["position"].equals(first)
+    for edited in ((7.0, "a"), (5.0, "another")):
+        done = run("--resume", *edited)
+        assert done.exit_code == 2, done.output
+        assert "belongs to another case" in done.stderr
+        assert is_one_sentence(done.stderr)

@@ -92,11 +92,13 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.hydro.case import check_hydro_file
     from swelltree.model.compile import compile
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
     found = load(case)
+    check_hydro_file(found)
     system, notes = without_user_code(found.system)
     Console().print(outline(found, compile(system), notes))
     if physics:
@@ -109,17 +111,21 @@ def _check_physics(found: Any, case: Path) -> int:
 
     from swelltree.model.case import compile_case
     from swelltree.studies.doctor import check_physics
+    from swelltree.system.user_code import use_code_beside
 
-    sys.path.insert(0, str(case.resolve().parent))
+    use_code_beside(found, case)
     model = compile_case(found)
     runs = [study for study in found.studies if study.type == "simulate"]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
-    wrong = 0
+    wrong, said = 0, set()
     for run in runs or [None]:
         wave, duration = (None, None) if run is None else (run.wave, run.duration)
         console.print("physics" + (":" if run is None else f" of study {run.name}:"))
         findings = check_physics(model, wave, duration=duration)
         for finding in findings:
+            if finding.sentence in said:
+                continue  # of the model, told with the study before
+            said.add(finding.sentence)
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
     return int(wrong > 0)
@@ -139,9 +145,11 @@ def run(
     from rich.console import Console
 
     from swelltree.model.case import compile_case
-    from swelltree.results.files import make_folder, save
+    from swelltree.results.files import make_folder, refuse_results_of_others, save
     from swelltree.results.summary import summary
     from swelltree.system import load
+    from swelltree.system.file_names import file_stems
+    from swelltree.system.user_code import use_code_beside
 
     found = load(case)
     studies = found.studies if study is None else (found.study(study),)
@@ -150,12 +158,15 @@ def run(
     if formulation is not None:
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
-    sys.path.insert(0, str(case.resolve().parent))  # the user's modules lie beside the case
+    stems = file_stems([spec.name for spec in found.studies])
+    for spec in studies:
+        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case.name)
+    use_code_beside(found, case)
     model = compile_case(found)
     console = Console()
     failed = 0
     for spec in studies:
-        stem = spec.name.replace("/", "_").replace("\\", "_")
+        stem = stems[spec.name]
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
         attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
@@ -338,7 +349,7 @@ def hydro(
     from swelltree.hydro.read import read_hydro
     from swelltree.hydro.report import hydro_report
 
-    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False)
+    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")
     findings = hydro_report(data)
     text = hydro_outline(data, findings)
     Console().print(text, markup=False, highlight=False, soft_wrap=True)

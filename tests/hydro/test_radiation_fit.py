@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support import refdata
+from swelltree.hydro import cache
 from swelltree.hydro.memory import radiation_kernel
 from swelltree.hydro.passive_form import Oscillators, PassiveProblem
 from swelltree.hydro.radiation_fit import METHODS, fit_radiation
@@ -263,7 +264,7 @@ def test_negative_damping_is_left_out():
     A, B, A_inf, _ = known()
     B = B.copy()
     B[20] = -np.eye(2)
-    with pytest.warns(SwelltreeWarning, match=r"left out 1 of 60 frequencies .*worst at 2\.1 rad"):
+    with pytest.warns(SwelltreeWarning, match=r"left out 1 of 60 frequencies .*2\.1 rad"):
         model = fit_radiation(OMEGA, A, B, A_inf)
     assert model.error <= model.error_bound
 
@@ -343,7 +344,7 @@ def quietly(*args, **options):
 @pytest.mark.parametrize(
     ("data", "options", "order"),
     [
-        (sphere, {"error": 0.03}, 24),
+        (sphere, {"error": 0.03}, 26),  # 24 with oscillators far above the band
         (rm3, {"error": 0.05}, 40),
         (
             lambda: capytaine("bem_oswec", "capytaine", "oswec_hydrodynamics.nc", least=0.13),
@@ -417,3 +418,35 @@ def test_equal_bodies_radiate_apart_in_step_and_in_opposition():
     # bodies that differ stay together
     K[:, 2:, 2:] *= 1.2
     assert [part.shape for part in independent_parts(K.astype(complex))] == [(4, 4)]
+
+
+@pytest.mark.parametrize("spoilt", ["of another fit", "not a number", "without a seal"])
+def test_a_fit_of_foreign_content_is_made_anew(tmp_path, monkeypatch, spoilt):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    A, B, A_inf, _ = known()
+    first = fit_radiation(OMEGA, A, B, A_inf)
+    (file,) = (tmp_path / "radiation").glob("*.npz")
+    if spoilt == "of another fit":
+        fit_radiation(OMEGA, A, 1.5 * B, A_inf)
+        (other,) = set((tmp_path / "radiation").glob("*.npz")) - {file}
+        file.write_bytes(other.read_bytes())
+    else:
+        with np.load(file) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        if spoilt == "not a number":
+            arrays["C"][0] = np.nan
+        else:
+            del arrays["seal"]
+        np.savez(file, **arrays)
+    np.testing.assert_array_equal(fit_radiation(OMEGA, A, B, A_inf).C, first.C)
+
+
+def test_a_result_with_nan_is_not_kept_and_a_sealed_one_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    cache.store("bem", "a", {"x": np.array([1.0, np.nan])})
+    assert not (tmp_path / "bem").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_has_nan", lambda arrays: False)
+        cache.store("bem", "a", {"x": np.array([1.0, np.nan])})
+        assert cache.load("bem", "a") is not None
+    assert cache.load("bem", "a") is None

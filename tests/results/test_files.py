@@ -1,30 +1,51 @@
 """Result files are written whole or not at all."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import swelltree as sw
+from swelltree.data.make_barges import barges_file
 
 
 def small():
     return xr.Dataset({"x": ("time", np.arange(3.0), {"units": "m"})}, {"time": [0.0, 1.0, 2.0]})
 
 
-def test_a_failed_write_leaves_nothing_behind_and_keeps_the_old_file(tmp_path, monkeypatch):
-    path = sw.save(small(), tmp_path / "run.nc")
-    before = path.read_bytes()
+FULL = """
+import resource, sys
+import numpy as np, xarray as xr
+import swelltree as sw
+from swelltree.hydro.write import write_hydro
+data = sw.load_result(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+big = xr.Dataset({f"x{i}": ("time", np.ones(3000)) for i in range(3)})
+for write, what, name in ((sw.save, big, "run.nc"), (write_hydro, data, "hydro.nc")):
+    try:
+        write(what, name)
+    except sw.SwelltreeError as error:
+        print(error)
+"""
 
-    def fail(*args, **kwargs):
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
-    with pytest.raises(
-        sw.SwelltreeError, match=r"run.nc': No space left on device. Choose a folder"
-    ):
-        sw.save(small(), path)
-    assert path.read_bytes() == before
-    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+def test_a_full_disk_ends_with_a_sentence_and_the_old_files(tmp_path):
+    # HDF5 under an open file ended the whole process by a segmentation fault
+    old = sw.save(small(), tmp_path / "run.nc").read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(barges_file())],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0] == "cannot write 'run.nc': File too large. Choose a folder you may write to."
+    assert said[1] == "cannot write 'hydro.nc': File too large. Choose a folder you may write to."
+    assert (tmp_path / "run.nc").read_bytes() == old
+    assert [file.name for file in tmp_path.iterdir()] == ["run.nc"]
 
 
 def test_a_missing_folder_is_told(tmp_path):

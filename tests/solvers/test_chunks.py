@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swelltree.solvers.chunks import run_chunks, run_key
+from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, start
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax, jnp

@@ -6,11 +6,14 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from swelltree.system.whole_files import whole
+
+SEAL = "seal"  # name of the entry that tells a file of ours from any other
 
 
 def cache_folder(kind: str) -> Path | None:
@@ -47,29 +50,42 @@ def content_key(*parts: Any) -> str:
 
 
 def load(kind: str, key: str) -> dict[str, Any] | None:
-    """Arrays and notes of a result, or None; a damaged file counts as none."""
+    """Arrays and notes of a result, or None.
+
+    A file that is damaged, of foreign content or with values that are no numbers counts as none.
+    """
     folder = cache_folder(kind)
     if folder is None:
         return None
     try:
         with np.load(folder / f"{key}.npz", allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            found = {name: file[name] for name in file.files}
     except Exception:  # missing, cut short or foreign: compute anew
         return None
+    seal = found.pop(SEAL, None)
+    whole_and_ours = seal is not None and str(seal) == _seal(key, found)
+    return found if whole_and_ours and not _has_nan(found) else None
 
 
 def store(kind: str, key: str, arrays: dict[str, Any]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
     folder = cache_folder(kind)
-    if folder is None:
+    if folder is None or _has_nan(arrays):
         return
-    temporary = ""
+    arrays = {name: np.asarray(x) for name, x in arrays.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
-            temporary = file.name
-            np.savez_compressed(file, **arrays)
-        os.replace(temporary, folder / f"{key}.npz")
+        with whole(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays, **{SEAL: np.array(_seal(key, arrays))})
     except OSError:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
+        return
+
+
+def _seal(key: str, arrays: dict[str, Any]) -> str:
+    """What a file of this key and content is known by."""
+    return content_key(key, *(part for name in sorted(arrays) for part in (name, arrays[name])))
+
+
+def _has_nan(arrays: dict[str, Any]) -> bool:
+    numbers = (np.asarray(x) for x in arrays.values())
+    return any(x.dtype.kind in "fc" and bool(np.isnan(x).any()) for x in numbers)

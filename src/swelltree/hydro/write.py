@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from swelltree.hydro.dataset import (
 )
 from swelltree.hydro.frames import FORCES
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.whole_files import write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,30 +40,12 @@ def write_hydro(data: xr.Dataset, path: str | Path) -> Path:
             f"cannot write hydro data '{path}': the ending '{path.suffix}' is not known. "
             "Use .nc (Capytaine) or .h5 (BEMIO)."
         )
-    if not path.parent.is_dir():
-        raise SwelltreeError(
-            f"cannot write '{path}': the folder '{path.parent}' does not exist. Make it first."
-        )
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        os.close(handle)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        temporary = Path(name)
-        try:
-            writers[path.suffix.lower()](data, temporary)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise SwelltreeError(
-            f"cannot write '{path}': {error.strerror or error}. Choose a folder you may write to."
-        ) from None
-    return path
+    content = io.BytesIO()  # HDF5 ends the process when a disk fills up under an open file
+    writers[path.suffix.lower()](data, content)
+    return write_whole(path, content.getbuffer())
 
 
-def _write_netcdf(data: xr.Dataset, path: Path) -> None:
+def _write_netcdf(data: xr.Dataset, file: io.BytesIO) -> None:
     """Complex numbers get the dimension `complex` (re, im), as in Capytaine's files."""
     import xarray as xr
 
@@ -77,10 +59,10 @@ def _write_netcdf(data: xr.Dataset, path: Path) -> None:
         stored = stored.assign_coords(complex=np.array(["re", "im"], dtype=object))
     names = body_names(data)
     stored = stored.assign_coords(body_name="+".join(names))
-    stored.to_netcdf(path, engine="h5netcdf")
+    stored.to_netcdf(file, engine="h5netcdf")
 
 
-def _write_bemio(data: xr.Dataset, path: Path) -> None:
+def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
     """Normalised by rho, rho omega, rho g; phases lead; freedoms about the centre of gravity."""
     import h5py
 
@@ -98,7 +80,7 @@ def _write_bemio(data: xr.Dataset, path: Path) -> None:
     A = data["added_mass"].transpose(*RADIATION).values / rho
     B = data["radiation_damping"].transpose(*RADIATION).values[finite] / (rho * w[:, None, None])
     infinite = infinite_added_mass(data)
-    with h5py.File(path, "w") as file:
+    with h5py.File(content, "w") as file:
         simulation = {
             "w": w[:, None],
             "T": (2 * np.pi / w)[:, None],

@@ -20,7 +20,10 @@ def _numbers(line: str) -> list[float] | None:
 
 
 def _lines(place: Place, row: TextRow, name: str) -> list[str]:
-    path = place.path.parent / name.strip("\"'")
+    """Lines of a file that is named beside its own, or from a folder above, as MoorDyn is run."""
+    own = name.strip("\"'")
+    folders = [place.path.parent, *place.path.resolve().parents[1:]]
+    path = next((at / own for at in folders if (at / own).is_file()), folders[0] / own)
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
@@ -46,11 +49,11 @@ def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
 
 def write_curve(path: Path, name: str, curve: Curve) -> None:
     """A curve as MoorDyn reads it."""
-    from swelltree.system.toml import write_text
+    from swelltree.system.whole_files import write_whole
 
     rows = [f"----{name}----", "Strain Tension", "(-) (N)"]
     rows += [f"{strain!r} {tension!r}" for strain, tension in curve]
-    write_text(path, "\n".join(rows) + "\n")
+    write_whole(path, "\n".join(rows) + "\n")
 
 
 def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
@@ -81,7 +84,7 @@ def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
 
 def write_grid(path: Path, grid: DepthGrid) -> None:
     """Bathymetry in the form of MoorDyn-C, which has heights, not depths."""
-    from swelltree.system.toml import write_text
+    from swelltree.system.whole_files import write_whole
 
     rows = [f"{len(grid.x)} {len(grid.y)}"]
     rows += [" ".join(f"{v!r}" for v in axis) for axis in (grid.x, grid.y)]
@@ -90,4 +93,4 @@ def write_grid(path: Path, grid: DepthGrid) -> None:
         for i, x in enumerate(grid.x)
         for j, y in enumerate(grid.y)
     ]
-    write_text(path, "\n".join(rows) + "\n")
+    write_whole(path, "\n".join(rows) + "\n")

@@ -12,7 +12,7 @@ from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.mooring_of import mooring_of
 from swelltree.system import LineType, System
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.toml import write_text
+from swelltree.system.whole_files import write_whole
 
 TITLES = {
     "LINE TYPES": (
@@ -78,7 +78,7 @@ def write_moordyn(
             parts += [_rule(heading), *_aligned([*(t.split() for t in TITLES[heading]), *rows])]
     parts += [_rule("OPTIONS"), *_aligned(_options(file, path, beside, dtM))]
     parts.append("--------------------- need this line ---------------------")
-    write_text(path, "\n".join(parts) + "\n")
+    write_whole(path, "\n".join(parts) + "\n")
     return [path, *beside]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.whole_files import clean_up, write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,23 +16,15 @@ if TYPE_CHECKING:
 def save(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a result as netCDF; a crash leaves either the whole file or none.
 
+    The file is made in memory: HDF5 ends the process when a disk fills up under an open file.
+
     Args:
         dataset: a result.
         path: of the file, usually ending in .nc; an older file is replaced.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise SwelltreeError(f"cannot write '{path}': it is a folder. Name a file in it.")
-    temporary = reserve(path)
-    try:
-        # h5netcdf keeps the file it was given, so the name stays ours to rename
-        _parts(dataset).to_netcdf(temporary, engine="h5netcdf")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    content = io.BytesIO()
+    _parts(dataset).to_netcdf(content, engine="h5netcdf")
+    return write_whole(Path(path), content.getbuffer())
 
 
 def _parts(dataset: xr.Dataset) -> xr.Dataset:
@@ -57,19 +49,6 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
     return dataset
 
 
-def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a text or picture whole or not at all."""
-    temporary = reserve(path)
-    try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
-
-
 def make_folder(folder: str | Path) -> Path:
     """A folder for results, made if need be, and seen to be writable before work is done."""
     folder = Path(folder)
@@ -80,32 +59,28 @@ def make_folder(folder: str | Path) -> Path:
         raise SwelltreeError(
             f"cannot make the folder '{folder}': {reason}. Choose another folder."
         ) from None
-    reserve(folder / "x").unlink()
+    clean_up(folder)
+    write_whole(folder / ".swelltree", "").unlink(missing_ok=True)
     return folder
 
 
-def reserve(path: Path) -> Path:
-    """An empty file with another name beside the one to be written."""
+def refuse_results_of_others(path: Path, case_file: str) -> None:
+    """A file that holds a result of another case is not to be written over."""
+    import h5py
+
+    if not path.is_file():
+        return
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    except OSError as error:
-        raise unwritable(path, error) from None
-    os.close(handle)
-    mask = os.umask(0)  # mkstemp gives 0600; results are as readable as other files
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
-    return Path(name)
-
-
-def unwritable(path: Path, error: OSError) -> SwelltreeError:
-    """Why a file cannot be written, and what to do."""
-    if not path.parent.is_dir():
-        return SwelltreeError(
-            f"cannot write '{path}': the folder '{path.parent}' does not exist. Make it first."
+        with h5py.File(path, "r") as file:
+            owner = file.attrs.get("case_file", case_file)
+    except OSError:  # not whole, or not ours: there is no result to lose
+        return
+    owner = owner.decode() if isinstance(owner, bytes) else str(owner)
+    if owner != case_file:
+        raise SwelltreeError(
+            f"'{path}' holds a result of the case '{owner}', not of '{case_file}'. "
+            "Choose another folder with --out."
         )
-    return SwelltreeError(
-        f"cannot write '{path}': {error.strerror or error}. Choose a folder you may write to."
-    )
 
 
 def load_result(path: str | Path) -> xr.Dataset:

@@ -18,6 +18,7 @@ import numpy as np
 
 from swelltree.spatial.engine import jax
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.whole_files import clean_up, whole
 
 
 def path(folder: Path, number: int) -> Path:
@@ -42,6 +43,7 @@ def prepare(folder: Path, resume: bool) -> None:
             f"checkpoint '{folder}': the folder cannot be made ({error.strerror}). "
             "Choose a folder you may write to."
         ) from error
+    clean_up(folder)
     if not resume and any(folder.glob("chunk_*.npz")):
         raise SwelltreeError(
             f"checkpoint '{folder}': the folder holds an earlier run. "
@@ -53,22 +55,16 @@ def write(file: Path, key: str, number: int, times: np.ndarray, carry: Any, outp
     """Write one chunk; a crash leaves either the whole file or none."""
     arrays = {f"carry_{i}": x for i, x in enumerate(jax.tree.leaves(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(jax.tree.leaves(outputs))}
-    temporary = file.with_suffix(f".{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as stream:
+        with whole(file) as temporary, temporary.open("wb") as stream:
             np.savez(stream, key=np.array(key), number=np.array(number), times=times, **arrays)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(file)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SwelltreeError(
             f"checkpoint '{file}': the file cannot be written ({error.strerror}). "
             "Free some disk space or choose another folder."
         ) from error
-    except BaseException:  # Ctrl-C while writing
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def read(

@@ -8,10 +8,8 @@ stopped, and equals it bit for bit on the same machine and versions.
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -65,25 +63,6 @@ class ChunkedRun:
         return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
 
 
-def run_key(*parts: Any) -> str:
-    """Fingerprint of a run: a hash of texts or arrays of the case and of the versions used."""
-    digest = sha256()
-    for name in ("jax", "jaxlib", "numpy", "diffrax", "swelltree"):
-        try:
-            version = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            version = "none"
-        digest.update(f"{name}={version};".encode())
-    for part in parts:
-        if isinstance(part, np.ndarray | jax.Array):
-            array = np.asarray(part)
-            digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-        else:
-            digest.update(repr(part).encode())
-        digest.update(b"|")
-    return digest.hexdigest()
-
-
 def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:
     """Cut the times into pieces of equal length, the last padded with the last time."""
     pieces = [times[i : i + chunk] for i in range(0, len(times), chunk)]
@@ -121,7 +100,7 @@ def run_chunks(
         progress: show a progress bar; None shows it when stderr is a terminal.
         checkpoint: folder for one file per chunk, or None.
         resume: continue from the files in the folder (an empty folder starts at the beginning).
-        key: fingerprint of the run, see `run_key`; files of another key are refused.
+        key: fingerprint of the run, see `fingerprint.run_key`; files of another key are refused.
         keep: hold the outputs in memory; False leaves them in the checkpoint files.
         title: name shown by the progress bar.
         like: outputs of a chunk by shape, where `advance` cannot be traced.

@@ -30,6 +30,7 @@ from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
+from swelltree.studies.given import takes_model
 from swelltree.studies.periodic_error import enough_nodes, truncation_error
 from swelltree.studies.periodic_nodes import Nodes, in_chunks
 from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
@@ -45,6 +46,7 @@ HIGHER = 2  # times the highest component of a sea
 COARSE = 0.01  # of the largest coefficient: a truncation that is told
 
 
+@takes_model
 def steady_state(
     model: Model,
     wave: Any = None,
@@ -125,7 +127,9 @@ def steady_state(
     result = _to_dataset(model, how, own, found, fine, radiation, provenance)
     if stability:
         result = _with_stability(result, model, how, found, waves)
-    return result if waves is None else with_elevation(result, wave, waves)
+    time = result["time"].assign_attrs(period=length)
+    result = result.assign_coords(time=time)
+    return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
 
 
 def _fine(own: Period, made: Callable[[int], Period]) -> Period:

@@ -12,6 +12,7 @@ from swelltree.system.bodies import Body
 from swelltree.system.controllers import Controller
 from swelltree.system.currents import CURRENT_TYPES, Wind
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.file_names import file_stems
 from swelltree.system.forces import FORCE_TYPES
 from swelltree.system.hydro import HydroSpec
 from swelltree.system.immersion import IMMERSION_TYPES
@@ -81,7 +82,8 @@ class Case:
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """The case as TOML text; with a path the file is also written, whole or not at all."""
-        from swelltree.system.toml import to_text, write_text
+        from swelltree.system.toml import to_text
+        from swelltree.system.whole_files import write_whole
 
         hydro = {} if self.hydro is None else {"hydro": self.hydro.table()}
         text = to_text(
@@ -92,7 +94,7 @@ class Case:
             }
         )
         if path is not None:
-            write_text(Path(path), text)
+            write_whole(Path(path), text)
         return text
 
 
@@ -151,6 +153,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
     for study in studies:
         if names.count(study.name) > 1:
             raise study.fail("the name is used twice. Give every study its own name.")
+    file_stems(names)
     spec = None if hydro is None else HydroSpec(**hydro)
     return Case(_system(document["system"], source), studies, text=text, hydro=spec)
 

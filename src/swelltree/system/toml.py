@@ -1,12 +1,7 @@
 """Writing TOML: one table per item, its parts in line, so that a case file reads like a list."""
 
 import json
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
-
-from swelltree.system.errors import SwelltreeError
 
 
 def to_text(document: dict[str, Any]) -> str:
@@ -65,24 +60,3 @@ def _value(value: Any) -> str:
             )
         case _:
             raise TypeError(f"TOML has no {type(value).__name__}")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all: under another name first, then renamed."""
-    temporary = ""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, delete=False, encoding="utf-8"
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        mask = os.umask(0)  # a temporary file is private; this one need not be
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise SwelltreeError(
-            f"cannot write '{path}': {error.strerror}. Choose a folder you may write to."
-        ) from None

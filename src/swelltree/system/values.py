@@ -140,6 +140,8 @@ def as_text(value: object) -> str:
 def as_name(value: object) -> str:
     """A name that can stand in "item.quantity" and in "body__Heave"."""
     value = as_text(value)
+    if not value.isprintable():
+        raise ValueError(f"{shown(value)} holds a sign that cannot be printed. Use letters.")
     if "." in value or "__" in value or ":" in value:
         raise ValueError(
             f"{shown(value)} holds '.', ':' or '__', which have a meaning in labels. "

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from swelltree.spatial.engine import make_room
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.system.toml import write_text
+from swelltree.system.whole_files import write_whole
 
 GROUPS = (
     "joints",
@@ -248,7 +248,7 @@ def run_cases(
             bar.update(task, description=f"{one.group}: {one.name}")
             outcomes.append(perform(one, folder))
             if write is not None:  # a long table is kept as far as it has come
-                write_text(write, f"`swelltree {summary(outcomes)[0]}`\n\n{markdown(outcomes)}")
+                write_whole(write, f"`swelltree {summary(outcomes)[0]}`\n\n{markdown(outcomes)}")
             make_room()
             bar.advance(task)
     if outcomes:

@@ -7,7 +7,7 @@ real thing.
 from __future__ import annotations
 
 import io
-import os
+import itertools
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.results.files import reserve, write_whole
 from swelltree.results.sea import sea_of
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.whole_files import whole, write_whole
 from swelltree.views.scene import COLORS, drawing_of, reach
 
 if TYPE_CHECKING:
@@ -167,27 +167,31 @@ def _gif(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
 def _mp4(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
     first = next(frames)
     height, width = (side - side % 2 for side in first.shape[:2])
-    temporary = reserve(path)
     command = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{width}x{height}", "-r", str(rate), "-i", "-", "-an"]
-    command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(temporary)]
+    command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
     try:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            assert process.stdin is not None
-            for frame in (first, *frames):
-                process.stdin.write(np.ascontiguousarray(frame[:height, :width]).tobytes())
-            _, said = process.communicate()
-        if process.returncode:
-            words = said.decode(errors="replace").strip().splitlines()
-            raise SwelltreeError(
-                f"ffmpeg could not write '{path}': {words[-1] if words else 'no reason given'}. "
-                "Write a .gif instead."
+        with whole(path) as temporary:
+            _film(
+                [*command, str(temporary)], itertools.chain([first], frames), (height, width), path
             )
-        os.replace(temporary, path)
     except OSError as error:
         raise SwelltreeError(
             f"ffmpeg could not write '{path}': {error.strerror or error}. Write a .gif instead."
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
+
+
+def _film(command: list[str], frames: Any, size: tuple[int, int], path: Path) -> None:
+    height, width = size
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        for frame in frames:
+            process.stdin.write(np.ascontiguousarray(frame[:height, :width]).tobytes())
+        _, said = process.communicate()
+    if process.returncode:
+        words = said.decode(errors="replace").strip().splitlines()
+        raise SwelltreeError(
+            f"ffmpeg could not write '{path}': {words[-1] if words else 'no reason given'}. "
+            "Write a .gif instead."
+        )

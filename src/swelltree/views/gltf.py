@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.results.files import write_whole
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.whole_files import write_whole
 from swelltree.views.scene import COLORS, continuous, drawing_of, stride
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ def columns_in_axes(psi: Array | None, P: Array) -> Array:
     if psi is None:
         return P
     xp = namespace(psi, P)
-    rows = xp.swapaxes(P.reshape(-1, 2, 3, P.shape[1]), 2, 3)
+    rows = xp.swapaxes(P.reshape(P.shape[0] // 6, 2, 3, P.shape[1]), 2, 3)
     return xp.swapaxes(turned(-psi, rows), 2, 3).reshape(P.shape)
 
 
@@ -114,6 +114,10 @@ class FollowingFrame(ForceGroup):
     def inner_start(self) -> Array:
         """No yaw from the mean pose."""
         return np.zeros(self.mean.p.shape[0])
+
+    def inner_settled(self, states: Array, pose: Pose) -> Array:
+        """The yaw of the bodies there."""
+        return yaw(self.mean, pose)
 
     def inner_rate(self, model: Any, now: Now) -> Array:
         """Rate of the mean yaw; whole turns count."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from swelltree.results.files import write_whole
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.whole_files import write_whole
 from swelltree.views.scene import COLORS
 
 INK = "#22303c"
