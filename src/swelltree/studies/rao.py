@@ -42,6 +42,7 @@ from swelltree.studies.excitation import asked, excitation_of, has_table, table_
 from swelltree.studies.given import takes_model
 from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
 from swelltree.studies.relax import check_no_drums
+from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -286,6 +287,7 @@ def rao(
         start: state from which rest is sought.
         provenance: attributes added to the result.
     """
+    check_traced("rao", model, start)
     model = with_static_lines(model)
     check_no_drums(model, "rao")
     _checked(model, radiation)
@@ -442,6 +444,7 @@ def response(
     """
     import xarray as xr
 
+    check_traced("response", model, sea)
     model = with_static_lines(model)
     _checked(model, radiation)
     how = chosen_formulation(formulation)

@@ -26,6 +26,9 @@ from swelltree.formulations.equations import (
     switched,
 )
 from swelltree.model.corners import corner_times, noticed_times
+from swelltree.model.forces.controllers import raise_faults
+from swelltree.model.forces.law_checks import not_finite
+from swelltree.model.forces.loads import Now
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
@@ -419,6 +422,7 @@ def _to_dataset(
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
+    raise_faults(model)
     if run.code is not Code.SUCCESS:
         warnings.warn(_failure(model, how, run), SwelltreeWarning, stacklevel=3)
     if len(run.times) == 0:
@@ -477,4 +481,10 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
         return f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
-    return f"{sentence} Look at body '{body}', which moves fastest there."
+    # a law may end at the last good time or just behind it
+    laws = (
+        not_finite(model, Now(t, kin.motion, phase.inner))
+        for t in (float(run.carry.t), when + 1e-9)
+    )
+    law = next((text for text in laws if text), "")
+    return f"{sentence} Look at body '{body}', which moves fastest there." + (f" {law}" * bool(law))
