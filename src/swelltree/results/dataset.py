@@ -247,6 +247,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "numpy_version": version("numpy"),
         "system": model.described.system.name if model.described.system else "",
         "drawing": model.described.drawing,
+        "case": model.described.case,
+        **{f"hydro_{key}": text for key, text in model.described.data.items()},
     }
 
 

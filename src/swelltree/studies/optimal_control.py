@@ -39,7 +39,7 @@ from swelltree.studies.control_machines import freed, own_limits
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.control_series import Response
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear
 from swelltree.studies.periodic_set_up import harmonics_for, period_of
 from swelltree.studies.rao import linear_system
@@ -81,7 +81,7 @@ class Answer:
     search_cpu: float  # s
 
 
-@takes_model
+@study_of_model
 def optimal_control(
     model: Model,
     sea: Any,
