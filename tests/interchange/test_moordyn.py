@@ -365,3 +365,17 @@ def test_what_cannot_be_written_is_told(tmp_path, kind, sentence):
     with pytest.raises(sw.SwelltreeError, match=sentence):
         sw.write_moordyn(system, tmp_path / "out.txt")
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_writing_tells_of_winches_and_what_else_stays_behind(tmp_path):
+    bodies, joints, _ = carriers()
+    rope = sw.LineType("r", diameter=0.1, mass_per_length=8, EA=1e8)
+    line = sw.Line("l", (-90, 0, -50), bodies[0].at(), 130.0, rope)
+    winch = sw.Winch("w", "l", speed=0.1, drum=150.0)
+    system = sw.System("s", bodies, joints, lines=[line], winches=[winch], water=sw.Water(depth=50))
+    with pytest.warns(sw.SwelltreeWarning, match="winch 'w' is left out and line 'l' keeps"):
+        sw.write_moordyn(system, tmp_path / "out.txt")
+    stiff = line.replace(axial="inextensible")
+    system = sw.System("s", bodies, joints, lines=[stiff], water=sw.Water(depth=50))
+    with pytest.warns(sw.SwelltreeWarning, match="line 'l' is inextensible, but"):
+        sw.write_moordyn(system, tmp_path / "out.txt")

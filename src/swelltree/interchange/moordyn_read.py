@@ -43,6 +43,7 @@ SOLVER = (
     *("icgendynamic", "disableoutput", "disableouttime", "inertialf", "inertialf_rampt"),
     *("fricdamp", "cv", "mc", "statdynfricscale", "unifycurrentgrid", "dtwave", "wavekin_rampt"),
 )
+AIRLESS = 1e-6  # kg/m^3, for files that have no water
 FLOW = ("wavekin", "currents", "waterkin")
 
 
@@ -317,6 +318,9 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
             bed["grid"] = read_grid(place, row, row.words[0])
         elif key in DEPTH and place.number(row, 0, key) > 0:
             water["depth"] = place.number(row, 0, key)
+        elif key in RHO and place.number(row, 0, key) == 0.0:
+            water["rho"] = AIRLESS
+            notes.append(f"line {row.number}: of no water {AIRLESS:g} kg/m^3 are taken.")
         elif key in RHO or key in GRAVITY:
             water["rho" if key in RHO else "g"] = place.number(row, 0, key)
         elif key in STIFFNESS or key in DAMPING:

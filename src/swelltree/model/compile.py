@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.report import told
 from swelltree.model.assembly import (
     Closure,
     assemble,
@@ -16,6 +17,7 @@ from swelltree.model.assembly import (
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.data_place import placed
 from swelltree.model.describe_cables import build_cables, with_cable_added_mass
 from swelltree.model.describe_forces import build_forces
 from swelltree.model.describe_hulls import (
@@ -47,6 +49,7 @@ from swelltree.model.forces.total import with_group
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
+from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.sea import Sea
@@ -105,14 +108,20 @@ def compile(
     which constraints are redundant.
     """
     hulls = nonlinear_bodies(system, nonlinear, stretching)
+    moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
+        wet_bodies(system, hydro)
+        hydro, moved = placed(system, hydro)
+        moved += told(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
+    described = tuple(body.name for body in system.bodies)
+    system = with_a_body(system)
     joints = all_joints(system)
-    layout = build_layout(system, joints)
+    layout = build_layout(system, joints, described)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
     bodies = with_added_mass(bodies, system, layout, forces.groups)
@@ -169,7 +178,7 @@ def compile(
             drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
-        notes = [*notes, *viscous_notes(system, wet_bodies(system, hydro))]
+        notes = [*moved, *notes, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))

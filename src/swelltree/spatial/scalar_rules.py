@@ -154,7 +154,7 @@ def applied(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         return [_each(graph, "div", np.full(root.shape, graph.one), root)]
     if name == "dot_general":
         return [_dot(graph, eqn, *arrays)]
-    if name in ("reduce_sum", "reduce_max", "reduce_min") and out_of(eqn)[1] != bool:
+    if name in ("reduce_sum", "reduce_max", "reduce_min") and out_of(eqn)[1].kind != "b":
         return [_reduced(graph, name, eqn, arrays[0])]
     if name == "argmax":
         return [_first_largest(graph, eqn, arrays[0])]
@@ -165,9 +165,9 @@ def _converted(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndar
     """Another type: truth becomes the numbers one and zero, numbers become truth."""
     (x,) = arrays
     old, new = eqn.invars[0].aval.dtype, out_of(eqn)[1]
-    if new == bool and old != bool:
+    if new.kind == "b" and old.kind != "b":
         return [_each(graph, "ne", x, np.full(x.shape, graph.zero))]
-    if old == bool and new != bool:
+    if old.kind == "b" and new.kind != "b":
         one, zero = np.full(x.shape, graph.one), np.full(x.shape, graph.zero)
         return [_each(graph, "where", x, one, zero)]
     if old.kind == "f" and new.kind == "i":

@@ -19,6 +19,7 @@ from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
 from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
+from swelltree.studies.imbalance import seen_at, told, unbalanced
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
@@ -26,12 +27,12 @@ from swelltree.studies.winch_findings import (
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.two_step.first_half_step import begun
 from swelltree.two_step.relax import Rest, relaxed
-from swelltree.two_step.rescue import rescued, why
+from swelltree.two_step.rescue import rescued, too_short, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
 from swelltree.two_step.start import (
     at_rest,
-    begun,
     force_derivatives,
     motion_at,
     set_up,
@@ -199,7 +200,7 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
-            f"equilibrium: bodies and lines did not come to rest; {why(still, rest.walk)} "
+            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
     if not rest.moved < 1e-4:
@@ -210,6 +211,18 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
             stacklevel=4,
         )
     return rest
+
+
+def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
+    """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
+    short = too_short(model, rest.walk)
+    if short is not None:
+        return f"{short[0].upper()}{short[1:]} "
+    if hold:
+        return ""
+    # lines at rest, bodies as described: what then pulls them is out of balance
+    found = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
+    return f"{told(*unbalanced(model, found))} ".lstrip()
 
 
 def first_walk(model: Model, how: Plan, start: Any) -> Walk:
@@ -282,8 +295,15 @@ def _carry_at(now: Any) -> Carry:
     return Carry(np.asarray(now.walk.t), now, now, zero, np.asarray(np.nan), zero, zero)
 
 
-def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -> Any:
-    """Function that runs one chunk: (carry, times) -> (carry, samples)."""
+def stepper(
+    model: Model, how: Plan, setup: Any, derivatives: Any, total: int, given: Any = None
+) -> Any:
+    """Function that runs one chunk: (carry, times) -> (carry, samples).
+
+    With the velocities `given` at the start, (N, 6), the first sample has these.
+    """
+    from swelltree.studies.first_sample import as_given
+
     run = compiled_run(how.form)
     single = single_step(how.form, how.width)
 
@@ -318,6 +338,8 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             if over == 0:
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
+        if given is not None and first == 0:
+            samples = as_given(model, how.form, samples, given)
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
@@ -408,7 +430,7 @@ def simulate_moored(
         carry = start_carry(model, how, walk, setup)
     key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
     run = run_chunks(
-        stepper(model, how, setup, found, len(times)),
+        stepper(model, how, setup, found, len(times), None if goes_on else walk.v_minus),
         carry,
         times,
         chunk=chunk,

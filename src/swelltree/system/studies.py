@@ -258,6 +258,7 @@ class OptimalControlStudy(Study):
         starts: of the search.
         nodes: of the search.
         compare: also find the best plain damper.
+        replay: also run the optimum in time and state both powers.
         tol: at which the search stops.
         max_iterations: of the search.
         case: number or name of the run.
@@ -282,6 +283,7 @@ class OptimalControlStudy(Study):
     starts: Count = 1
     nodes: Count | None = None
     compare: Flag = True
+    replay: Flag = True
     tol: Number = 1e-9
     max_iterations: Count = 100
     case: CaseName = 0

@@ -99,8 +99,8 @@ class System(Description):
 
     def __post_init__(self) -> None:
         self._add_rods()
-        if not self.bodies and not any(line.model in CABLES for line in self.lines):
-            raise self.fail("has no bodies. Describe at least one.")
+        if not self.bodies and not self.lines:
+            raise self.fail("has no bodies and no lines. Describe at least one.")
         self._check_names()
         items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
         for item in (*items, *self.lines, *self.contacts, *self.winches):
