@@ -61,6 +61,12 @@ from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
 
+def data_origin(hydro: Any) -> dict[str, str]:
+    """Source, solver and hash of hydrodynamic data, as far as they are told."""
+    attrs = getattr(hydro, "attrs", {})
+    return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
+
+
 def compile(
     system: System,
     hydro: Any = None,
@@ -153,7 +159,7 @@ def compile(
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
-        described=Described(whole),
+        described=Described(whole, data=data_origin(hydro)),
     )
     if cables is not None:
         model = with_group(model, cables)

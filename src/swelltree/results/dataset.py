@@ -181,13 +181,12 @@ def _of_lines(model: Model, text: Any) -> dict[str, Any]:
     if lines.winches is not None:
         found["winch"] = text("winch", lines.winches.names, "winch")
     if lines.arrays is not None:
-        n = lines.arrays.n
         found["line"] = text("line", lines.names, "line")
     # with winches both change in time and are channels
     if lines.arrays is not None and lines.winches is None:
         found["line_segments"] = (
             ("line",),
-            n - np.asarray(lines.arrays.first),
+            lines.arrays.n - np.asarray(lines.arrays.first),
             {"long_name": "segments in use, the last ones of each row"},
         )
         found["line_length"] = (
@@ -255,6 +254,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "numpy_version": version("numpy"),
         "system": model.described.system.name if model.described.system else "",
         "drawing": model.described.drawing,
+        "case": model.described.case,
+        **{f"hydro_{key}": text for key, text in model.described.data.items()},
     }
 
 

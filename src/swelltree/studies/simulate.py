@@ -48,7 +48,7 @@ from swelltree.studies.continuing import (
     keep_end,
     refuse_start,
 )
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.output_step import output_times
 from swelltree.studies.watch import watched, why_stopped
 from swelltree.studies.winch_findings import (
@@ -160,7 +160,7 @@ def is_traced(model: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
-@takes_model
+@study_of_model
 def simulate(
     model: Model,
     wave: Any = None,

@@ -30,7 +30,7 @@ from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic_error import enough_nodes, truncation_error
 from swelltree.studies.periodic_nodes import Nodes, in_chunks
 from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
@@ -46,7 +46,7 @@ HIGHER = 2  # times the highest component of a sea
 COARSE = 0.01  # of the largest coefficient: a truncation that is told
 
 
-@takes_model
+@study_of_model
 def steady_state(
     model: Model,
     wave: Any = None,
