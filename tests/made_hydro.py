@@ -78,10 +78,10 @@ def vessel(name: str = "vessel", step_deg: float = 15.0):
     beta = np.radians(np.arange(0.0, 360.0, step_deg))
     shape = np.stack(
         [
-            1j * np.cos(beta),
-            1.5j * np.sin(beta),
+            -1j * np.cos(beta),  # behind the crest, as in long waves
+            -1.5j * np.sin(beta),
             1.0 + 0.3 * np.cos(2 * beta),
-            2.0j * np.sin(beta),
+            -2.0j * np.sin(beta),
             8.0 * np.cos(beta),
             5.0 * np.sin(2 * beta),
         ],

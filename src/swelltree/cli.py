@@ -117,12 +117,15 @@ def _check_physics(found: Any, case: Path) -> int:
     model = compile_case(found)
     runs = [study for study in found.studies if study.type == "simulate"]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
-    wrong = 0
+    wrong, said = 0, set()
     for run in runs or [None]:
         wave, duration = (None, None) if run is None else (run.wave, run.duration)
         console.print("physics" + (":" if run is None else f" of study {run.name}:"))
         findings = check_physics(model, wave, duration=duration)
         for finding in findings:
+            if finding.sentence in said:
+                continue  # of the model, told with the study before
+            said.add(finding.sentence)
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
     return int(wrong > 0)
@@ -346,7 +349,7 @@ def hydro(
     from swelltree.hydro.read import read_hydro
     from swelltree.hydro.report import hydro_report
 
-    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False)
+    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")
     findings = hydro_report(data)
     text = hydro_outline(data, findings)
     Console().print(text, markup=False, highlight=False, soft_wrap=True)

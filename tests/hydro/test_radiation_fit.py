@@ -264,7 +264,7 @@ def test_negative_damping_is_left_out():
     A, B, A_inf, _ = known()
     B = B.copy()
     B[20] = -np.eye(2)
-    with pytest.warns(SwelltreeWarning, match=r"left out 1 of 60 frequencies .*worst at 2\.1 rad"):
+    with pytest.warns(SwelltreeWarning, match=r"left out 1 of 60 frequencies .*2\.1 rad"):
         model = fit_radiation(OMEGA, A, B, A_inf)
     assert model.error <= model.error_bound
 
@@ -344,7 +344,7 @@ def quietly(*args, **options):
 @pytest.mark.parametrize(
     ("data", "options", "order"),
     [
-        (sphere, {"error": 0.03}, 24),
+        (sphere, {"error": 0.03}, 26),  # 24 with oscillators far above the band
         (rm3, {"error": 0.05}, 40),
         (
             lambda: capytaine("bem_oswec", "capytaine", "oswec_hydrodynamics.nc", least=0.13),

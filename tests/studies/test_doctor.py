@@ -80,7 +80,7 @@ def test_resonance_in_the_waves():
 
 def test_large_motion_is_foretold_and_found():
     wave = sw.RegularWave(amplitude=3.0, omega=0.9)
-    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(5.0, 1.0, 2.0))
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(9.1, 1.0, 2.0))
     rail = sw.Slider("rail", sw.WORLD, body)
     system = sw.System("heaving", [body], [rail], water=WATER)
     own = sw.compile(system, heaving_float(), radiation="none")
@@ -107,3 +107,63 @@ def test_damping_cut_off_by_the_data():
 def test_trial_run_measures_the_time():
     found = codes(model(moorings=held()), duration=100.0, trial=True)
     assert found["time"].numbers["real_time_factor"] > 1.0
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_inertia_a_thousand_times_off(factor):
+    found = codes(model(moorings=held(), inertia=tuple(factor * x for x in (1e6, 8e6, 8e6))))
+    assert "radius of gyration" in found["inertia"].sentence
+
+
+def test_waves_higher_than_the_hull():
+    sea = sw.IrregularSea(sw.Jonswap(12.0, 12.0), components=40, omega_min=0.3, omega_max=1.5)
+    found = codes(model(moorings=held()), sea)
+    assert found["high"].numbers["height"] == pytest.approx(12.0, rel=0.02)
+    low = sw.IrregularSea(sw.Jonswap(1.5, 12.0), components=40, omega_min=0.3, omega_max=1.5)
+    assert "high" not in codes(model(moorings=held()), low)
+
+
+def test_a_decay_from_afar_is_no_finding():
+    """The start is not where the body is described: it comes back to that by itself."""
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.Slider("rail", sw.WORLD, body, axis=(0, 0, 1), position=1.0)
+    system = sw.System("decay", [body], [rail], water=WATER)
+    assert codes(sw.compile(system, heaving_float(), radiation="none")) == {}
+
+
+def test_only_freedoms_that_the_joints_leave_are_spoken_of():
+    """A flap on a pitch hinge whose roll damping is cut off by the data."""
+
+    def cut(data):
+        B = data.radiation_damping.values
+        B[:, 3, 3] = B[:, 3, 3].max()
+        B[:, 4, 4] *= np.exp(-3.0 * np.arange(B.shape[0]) / B.shape[0])
+
+    data = vessel()
+    cut(data)
+    body = sw.Body("vessel", mass=MASS, inertia=(1e6, 8e6, 8e6))
+    hinge = sw.Hinge("hinge", sw.WORLD, body, axis=(0, 1, 0))
+    own = sw.compile(sw.System("flap", [body], [hinge], water=WATER), data, fit={"error": 0.5})
+    assert not any("Roll" in finding.sentence for finding in sw.check_physics(own, trial=False))
+
+
+@pytest.mark.slow
+def test_a_barge_on_dynamic_lines_has_its_state_of_rest():
+    chain = sw.LineType("chain", diameter=0.05, mass_per_length=50.0, EA=2e8)
+    body = sw.Body("vessel", mass=MASS, inertia=(1e6, 8e6, 8e6))
+    lines = [
+        sw.Line(
+            f"line{k}",
+            sw.WORLD.at(120.0 * np.cos(a), 120.0 * np.sin(a), -40.0),
+            body.at(4.0 * np.cos(a), 4.0 * np.sin(a), 0.0),
+            128.0,
+            chain,
+            segments=6,
+        )
+        for k, a in enumerate(np.radians([30.0, 150.0, 270.0]))
+    ]
+    system = sw.System(
+        "moored", [body], [sw.Free("f", sw.WORLD, body)], lines=lines, water=sw.Water(rho=1000.0)
+    )
+    found = codes(sw.compile(system, vessel(), radiation="none"))
+    assert "no equilibrium" not in found

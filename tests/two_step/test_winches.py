@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.studies.winch_findings import _released
 from swelltree.validation.winches import hoist
 
 slow = pytest.mark.slow
@@ -74,6 +75,20 @@ def test_load_that_floats_leaves_the_line_slack_and_is_told():
     with pytest.warns(sw.SwelltreeWarning, match="hung slack for"):
         run = sw.simulate(sw.compile(system), duration=4.0, output_step=0.1, step=0.05)
     assert run.sizes["time"] == 41
+
+
+def test_a_line_that_was_let_go_is_not_told_to_be_slack_by_its_load():
+    names, time = ("a", "b", "b"), np.arange(6.0)
+    log = [
+        "1 s: line 'b' is released at 3 N",
+        "2 s: winch 'w' has one segment more, 4 m out",
+        "4 s: end B of line 'b' is caught from 0.1 m",
+        "5 s: line 'a' is released at 1e+03 N",
+    ]
+    found = _released(names, log, time)
+    assert found[:, 0].tolist() == [False] * 5 + [True]
+    for k in (1, 2):
+        assert found[:, k].tolist() == [False, True, True, True, False, False]
 
 
 @slow

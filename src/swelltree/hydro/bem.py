@@ -28,20 +28,24 @@ from swelltree.hydro.bem_solve import (
     solve,
 )
 from swelltree.hydro.hydrostatics import buoyancy_stiffness, load_stiffness
+from swelltree.hydro.mesh_checks import check_apart, checked_panels, standing
 from swelltree.hydro.meshes import is_thin, wetted_panels
+from swelltree.hydro.report import told
 from swelltree.system.bodies import Body
 from swelltree.system.casefile import Case
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.hulls import MeshFile
+from swelltree.system.panels import Panels
 from swelltree.system.solids import Immersed, hull_immersed
 from swelltree.system.system import System
+from swelltree.system.units import tell_units
 from swelltree.system.values import DOFS
 from swelltree.system.water import Water
 
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 1  # to be raised when the computation changes
+VERSION = 2  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -116,7 +120,10 @@ def run_bem(
         levels = [_level(job, scale, tick) for scale in scales]
     solved, wet, panels, key = levels[0]
     data = _dataset(job, solved, wet, panels, key)
-    return data if len(levels) == 1 else with_errors(data, levels, refine == "extrapolate")
+    if len(levels) > 1:
+        data = with_errors(data, levels, refine == "extrapolate")
+    notes = [data.attrs["notes"], *told(data, "run_bem", ("frequencies", "nan"))]
+    return data.assign_attrs(notes="\n".join(notes))
 
 
 def _capytaine_version() -> str:
@@ -178,6 +185,7 @@ def _job(
     directions = np.unique(np.atleast_1d(np.asarray(wave_direction, float)))
     if not directions.size or not np.isfinite(directions).all():
         raise SwelltreeError("run_bem: wave_direction is empty or not finite. Give radians.")
+    tell_units(float(np.abs(directions).max()), system.water.rho, "run_bem")
     if green not in GREEN:
         raise SwelltreeError(
             f"run_bem: there is no Green function '{green}'.{suggest(green, GREEN)} "
@@ -196,8 +204,11 @@ def _level(
 ) -> tuple[Solved, list[Immersed], list[int], str]:
     """Solve with one size of panels, or find it in the cache."""
     files = [any(isinstance(p, MeshFile) for p in body.hull.parts) for body in job.bodies]
+    notes: list[str] = []
     panels = {
-        b.name: wetted_panels(b, scale) for b, f in zip(job.bodies, files, strict=True) if not f
+        b.name: _panels(b, scale, job.water, notes)
+        for b, f in zip(job.bodies, files, strict=True)
+        if not f
     }
     points = [_above(body) for body in job.bodies]
     parts: list[Any] = [scale if any(files) else None]
@@ -219,12 +230,12 @@ def _level(
     import_capytaine()
     for body in job.bodies:
         if body.name not in panels:
-            panels[body.name] = wetted_panels(body, scale)
+            panels[body.name] = _panels(body, scale, job.water, notes)
+    check_apart({body.name: panels[body.name] for body in job.bodies})
     bodies = [
         Wetted(body.name, panels[body.name], point)
         for body, point in zip(job.bodies, points, strict=True)
     ]
-    _check_depth(bodies, job.water)
     thin = any(is_thin(body) for body in job.bodies)
     green = green_functions(job.green, thin, job.water.depth)
     solved = solve(
@@ -237,7 +248,7 @@ def _level(
         method=job.method,
         tick=tick,
     )
-    solved.notes.insert(0, f"Green function {green[0]}" + (" (thin body)." if thin else "."))
+    solved.notes[:0] = [f"Green function {green[0]}" + (" (thin body)." if thin else "."), *notes]
     wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
     counts = [len(body.panels.faces) for body in bodies]
     if job.cache:
@@ -276,14 +287,10 @@ def _file_bytes(body: Body) -> list[bytes]:
     return [mesh_bytes(part.path) for part in body.hull.parts if isinstance(part, MeshFile)]
 
 
-def _check_depth(bodies: list[Wetted], water: Water) -> None:
-    for body in bodies:
-        low = float(body.panels.vertices[:, 2].min())
-        if low <= -water.depth:
-            raise SwelltreeError(
-                f"body '{body.name}': its hull reaches z = {low:.4g} m but the water is "
-                f"{water.depth:.4g} m deep. Raise the body or deepen the water."
-            )
+def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
+    """Wetted panels that were looked at."""
+    found = checked_panels(body.name, wetted_panels(body, scale), notes)
+    return standing(body.name, found, water.depth, notes)
 
 
 def reference_in_world(body: Body) -> np.ndarray:
@@ -335,6 +342,7 @@ def _dataset(
     # long waves only lift the water level: the force is that of the hydrostatics
     still = solved.omega == 0.0
     FK = np.where(still[:, None, None], stiffness[:, 2::6].sum(1), FK)
+    axes = np.array([body.rotation_matrix for body in job.bodies])
     labels = np.array([f"{b.name}__{dof}" for b in job.bodies for dof in DOFS], dtype=object)
     radiation = ("omega", "influenced_dof", "radiating_dof")
     force = ("omega", "wave_direction", "influenced_dof")
@@ -352,6 +360,8 @@ def _dataset(
         "rotation_center": (("body", "xyz"), reference, "m"),
         "center_of_buoyancy": (("body", "xyz"), buoyancy, "m"),
         "displaced_volume": (("body",), np.array([w.volume for w in wet]), "m^3"),
+        "body_position": (("body", "xyz"), np.array([b.position for b in job.bodies]), "m"),
+        "body_axes": (("body", "xyz", "axis"), axes, "1"),
         "panels": (("body",), np.array(counts), "1"),
         "rho": ((), job.water.rho, "kg/m^3"),
         "g": ((), job.water.g, "m/s^2"),
@@ -366,6 +376,7 @@ def _dataset(
             "radiating_dof": labels,
             "body": np.array([body.name for body in job.bodies], dtype=object),
             "xyz": np.array(["x", "y", "z"], dtype=object),
+            "axis": np.array(["x", "y", "z"], dtype=object),
         },
         {
             "time_convention": "exp(-iwt)",

@@ -8,6 +8,7 @@ a problem that fails with no more than a warning, so every value is looked at he
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,12 +17,17 @@ from typing import Any
 import numpy as np
 
 from swelltree.hydro.meshes import to_capytaine
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.panels import Panels
 from swelltree.system.values import DOFS
 from swelltree.system.water import Water
 
 METHOD = "direct"
+NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this is no number
+OFF_DEEP = 0.02  # of omega A: farther from deep water than this is no number in short waves
+SHORT = 6.0  # k h from which waves do not feel the bottom
+LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as shares of the lowest one
+DEEPEST_LID = 0.5  # of the draft
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 
 
@@ -121,36 +127,36 @@ def solve(
         method: "direct" or "indirect".
         tick: called after each frequency.
     """
-    cpt = import_capytaine()
     notes: list[str] = []
     with _quiet():
-        floating = [_floating_body(body, lid) for body in bodies]
-        body = floating[0] if len(floating) == 1 else cpt.Multibody(floating)
-        _note_resolution(body, omega, water, lid, notes)
-        solvers: dict[str, Any] = {}
+        tried = _Variants(bodies, water, omega, lid, method)
+        _note_resolution(tried.body(None), omega, water, lid, notes)
         rows, kept = [], []
         for w in omega:
-            found = None
-            reasons = []
-            for name in green:
-                if name not in solvers:
-                    solvers[name] = cpt.BEMSolver(green_function=_make_green(name), method=method)
+            found, reasons = None, []
+            for name, height in tried.order(green):
                 try:
-                    found = _one(solvers[name], body, float(w), directions, water)
+                    found = _one(
+                        tried.solver(name), tried.body(height), float(w), directions, water
+                    )
                 except Exception as error:  # many kinds, none of them ours
                     reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
                     continue
-                if name != green[0]:
-                    notes.append(
-                        f"omega = {w:.6g} rad/s was solved with the Green function {name}, because "
-                        f"{reasons[0]}."
-                    )
-                break
+                doubt = tried.doubt(float(w), found, height)
+                if doubt is None:
+                    break
+                found = None
+                reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
             if found is None:
                 notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
             else:
                 kept.append(w)
                 rows.append(found)
+                if reasons:
+                    notes.append(
+                        f"omega = {w:.6g} rad/s was solved with the Green function {name}, "
+                        f"{_lid_words(height)}, because {reasons[0]}."
+                    )
             tick()
     if not rows:
         raise SwelltreeError(f"run_bem: no frequency could be solved. {notes[-1]}")
@@ -158,11 +164,111 @@ def solve(
     return Solved(np.array(kept), A, B, FK, D, notes)
 
 
-def _floating_body(body: Wetted, lid: bool) -> Any:
+def _lid_words(share: float | None) -> str:
+    if share is None:
+        return "no lid"
+    return f"lid at {share:.0%} of its lowest height" if share else "lid on the surface"
+
+
+class _Variants:
+    """The ways to solve a frequency, and whether what came out can be true.
+
+    A lid on the surface itself, or nearer to it than a fifth of a panel, spoils short waves in any
+    depth (barge 80 x 24 x 4 m, 2.2 rad/s: heave damping from -2.5e6 to 0.7e6 with the Green
+    function; half a metre below all of them give 0.2e6 to 0.4e6). Half way down to the lowest lid
+    that closes out irregular frequencies (Capytaine's estimate) is the first choice.
+    """
+
+    def __init__(
+        self, bodies: list[Wetted], water: Water, omega: np.ndarray, lid: bool, method: str
+    ) -> None:
+        self.bodies, self.water, self.method = bodies, water, method
+        self.made: dict[float | None, Any] = {}
+        self.solvers: dict[str, Any] = {}
+        self.low = min(float(body.panels.vertices[:, 2].min()) for body in bodies)
+        self.lids: list[float | None] = [None]
+        floats = any((body.panels.vertices[:, 2] >= 0.0).any() for body in bodies)
+        if lid and floats:
+            self.lids = [*LIDS, None]
+        finite = omega[(omega > 0.0) & np.isfinite(omega)]
+        self.highest = float(finite.max(initial=1e-3))
+
+    def _height(self, body: Wetted, share: float | None) -> float | None:
+        """Of the lid of a body [m]: a share of the lowest that closes out irregular frequencies."""
+        if share is None or not (body.panels.vertices[:, 2] >= 0.0).any():
+            return None
+        draft = -float(body.panels.vertices[:, 2].min())
+        mesh = to_capytaine(body.panels, body.name)
+        with np.errstate(invalid="ignore"):
+            lowest = float(mesh.lowest_lid_position(self.highest, g=self.water.g))
+        # not a number: there are none up to the highest frequency
+        lowest = lowest if lowest < 0.0 else -draft
+        return share * max(lowest, -DEEPEST_LID * draft)
+
+    def order(self, green: tuple[str, ...]) -> Iterator[tuple[str, float | None]]:
+        """Green functions and heights of the lid, the preferred ones first."""
+        for height in dict.fromkeys(self.lids):
+            for name in green:
+                yield name, height
+
+    def body(self, height: float | None) -> Any:
+        """All bodies with their lid at that height."""
+        if height not in self.made:
+            floating = [_floating_body(b, self._height(b, height)) for b in self.bodies]
+            together = import_capytaine().Multibody
+            self.made[height] = floating[0] if len(floating) == 1 else together(floating)
+        return self.made[height]
+
+    def solver(self, name: str) -> Any:
+        """The solver with a Green function."""
+        if name not in self.solvers:
+            cpt = import_capytaine()
+            made = _make_green(name)
+            self.solvers[name] = cpt.BEMSolver(green_function=made, method=self.method)
+        return self.solvers[name]
+
+    def doubt(self, w: float, found: tuple[Any, ...], height: float | None) -> str | None:
+        """Why damping cannot be true: negative, or in short waves not that of deep water."""
+        if not 0.0 < w < np.inf:
+            return None
+        B = np.diagonal(found[1])
+        size = w * _like(np.abs(np.diagonal(found[0])))
+        labels = list(self.body(height).dofs)
+        k = int((B / size).argmin())
+        if B[k] < -NEGATIVE * size[k]:
+            return f"the damping of {labels[k]} was {B[k]:.3g}"
+        deep = w**2 / self.water.g * self.water.depth > SHORT
+        if np.isinf(self.water.depth) or not deep or -self.low > self.water.depth / 3.0:
+            return None
+        B_deep = self._deep_damping(w, height)
+        k = int((np.abs(B - B_deep) / size).argmax())
+        if abs(B[k] - B_deep[k]) > OFF_DEEP * size[k]:
+            return f"the damping of {labels[k]} was {B[k]:.3g}, in deep water {B_deep[k]:.3g}"
+        return None
+
+    def _deep_damping(self, w: float, height: float | None) -> np.ndarray:
+        cpt = import_capytaine()
+        body, solver = self.body(height), self.solver("delhommeau")
+        common = {"body": body, "omega": w, "rho": self.water.rho, "g": self.water.g}
+        rows = []
+        for label in body.dofs:
+            problem = cpt.RadiationProblem(radiating_dof=label, water_depth=np.inf, **common)
+            result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+            rows.append(result.radiation_damping[label])
+        return np.array(rows)
+
+
+def _like(size: np.ndarray) -> np.ndarray:
+    """Sizes with a floor by kind: what vanishes by symmetry is measured by its like."""
+    kinds = size.reshape(-1, 2, 3)
+    floor = 0.01 * kinds.max(axis=(0, 2), keepdims=True)
+    return np.maximum(np.maximum(kinds, floor).reshape(-1), 1e-100)
+
+
+def _floating_body(body: Wetted, lid: float | None) -> Any:
     cpt = import_capytaine()
     mesh = to_capytaine(body.panels, body.name)
-    floats = bool((body.panels.vertices[:, 2] >= 0.0).any())
-    inner = mesh.generate_lid() if lid and floats else None
+    inner = None if lid is None else mesh.generate_lid(z=lid)
     if inner is not None and inner.nb_faces == 0:
         inner = None
     dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
@@ -218,6 +324,8 @@ def _note_resolution(
             f"the panels are large for waves above omega = {highest:.3g} rad/s (fewer than about "
             f"8 on a wavelength). Give a smaller panel_size, or refine=True to see the error."
         )
+    if finite.max() > highest:
+        warnings.warn("run_bem: " + notes[-1], SwelltreeWarning, stacklevel=6)
     if not lid:
         first = float(body.first_irregular_frequency_estimate(g=water.g))
         if finite.max() > first:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
+POINTS = ("rotation_center", "center_of_mass", "center_of_buoyancy", "body_position")
 SECOND_HEADINGS = (
     "drift_direction",
     "difference_heading_1",
@@ -171,9 +172,12 @@ def turn(data: xr.Dataset, yaw: float) -> xr.Dataset:
     for name in SECOND_HEADINGS:
         if name in turned.coords:
             turned = turned.assign_coords({name: turned[name] + yaw})
-    for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
+    for name in POINTS:
         if name in data:
             turned[name] = (data[name].dims, data[name].values @ rotation.T, data[name].attrs)
+    if "body_axes" in data:
+        axes = data["body_axes"].transpose("body", "xyz", "axis")
+        turned["body_axes"] = (axes.dims, rotation @ axes.values, axes.attrs)
     return turned
 
 
@@ -200,7 +204,7 @@ def shift(data: xr.Dataset, x: float, y: float) -> xr.Dataset:
     for short, sign in (("difference", -1.0), ("sum", 1.0)):
         if f"qtf_{short}" in data:
             moved[f"qtf_{short}"] = _shifted_pairs(data, short, sign, (x, y))
-    for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
+    for name in POINTS:
         if name in data:
             values = data[name].values + np.array([x, y, 0.0])
             moved[name] = (data[name].dims, values, data[name].attrs)

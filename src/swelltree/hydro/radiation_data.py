@@ -11,6 +11,7 @@ from swelltree.hydro.memory import (
     added_mass_change,
     infinite_added_mass,
 )
+from swelltree.hydro.spikes import jumps
 from swelltree.hydro.symmetry import independent_parts
 from swelltree.spatial.arrays import Array
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
@@ -107,6 +108,7 @@ def prepare(
         )
         warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
         B[:, noisy, :] = B[:, :, noisy] = 0.0
+    omega, A, B = _without_jumps(omega, A, B, unit, notes)
     # irregular frequencies and other failures show as water that pushes
     least = np.linalg.eigvalsh(B / outer)[:, 0]
     bad = least < -NEGATIVE
@@ -157,6 +159,24 @@ def prepare(
         )
     )
     return RadiationData(omega, K, weight, unit, A_inf, independent_parts(K), lost, tuple(notes))
+
+
+def _without_jumps(
+    omega: Array, A: Array, B: Array, unit: Array, notes: list[str]
+) -> tuple[Array, Array, Array]:
+    """The data without frequencies at which they jump, which are named."""
+    off = jumps(omega, A, B, unit)
+    bad = off > 0
+    if not bad.any():
+        return omega, A, B
+    shown = ", ".join(f"{w:.4g}" for w in omega[bad][:8]) + (" ..." if bad.sum() > 8 else "")
+    notes.append(
+        f"left out {int(bad.sum())} of {omega.size} frequencies at which added mass and damping "
+        f"jump by up to {100 * off.max():.0f} % of the largest damping ({shown} rad/s). "
+        "Irregular frequencies look like this: add a lid or refine the mesh."
+    )
+    warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
+    return omega[~bad], A[~bad], B[~bad]
 
 
 def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, list[int]]:

@@ -194,4 +194,23 @@ def _finish(
         method,
         data.inconsistency,
         tuple(notes),
+        *_told_errors(data, fit),
+    )
+
+
+def _told_errors(data: RadiationData, fit: Array) -> tuple[float, float, float]:
+    """Misfit of the kernel, of added mass and of damping over the band where bodies radiate."""
+    # Parseval: the kernel is the cosine transform of the damping
+    size = np.linalg.norm(data.K.real, axis=(1, 2))
+    gap = np.linalg.norm((fit - data.K).real, axis=(1, 2))
+    kernel = np.sqrt((data.weight * gap**2).sum() / max((data.weight * size**2).sum(), 1e-300))
+    share = data.weight * size / max(float((data.weight * size).sum()), 1e-300)
+    scaled = data.A_inf / np.outer(data.scale, data.scale)
+    mass = scaled + data.K.imag / data.omega[:, None, None]
+    off = np.linalg.norm((fit - data.K).imag, axis=(1, 2)) / data.omega
+    most = np.linalg.norm(mass, axis=(1, 2))
+    return (
+        float(kernel),
+        float(np.sqrt((share * off**2).sum() / max(float((share * most**2).sum()), 1e-300))),
+        float(np.sqrt((share * gap**2).sum() / max(float((share * size**2).sum()), 1e-300))),
     )

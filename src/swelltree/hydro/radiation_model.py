@@ -41,6 +41,10 @@ class RadiationModel:
         data_inconsistency: part of the data's K that contradicted causality and was mended before
             the fit.
         notes: sentences about data and fit.
+        kernel_error: rms of the kernel's misfit over its rms, scaled freedoms.
+        mass_error: misfit of the added mass over its size, rms weighted by the damping: where the
+            bodies radiate.
+        damping_error: the same of the damping.
     """
 
     A: Float[Array, "k k"]
@@ -59,6 +63,9 @@ class RadiationModel:
     method: str
     data_inconsistency: float = 0.0
     notes: tuple[str, ...] = ()
+    kernel_error: float = 0.0
+    mass_error: float = 0.0
+    damping_error: float = 0.0
 
     @property
     def order(self) -> int:

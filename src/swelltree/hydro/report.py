@@ -27,6 +27,7 @@ from swelltree.hydro.relations import (
     outliers,
     table_of,
 )
+from swelltree.system.errors import SwelltreeError
 from swelltree.system.findings import RANK, Finding
 
 if TYPE_CHECKING:
@@ -59,6 +60,26 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
         found += check(table)
     found += _causality(table, infinite)
     return sorted(found, key=lambda finding: RANK[finding.severity])
+
+
+NEEDED = ("added_mass", "radiation_damping", "rotation_center", "displaced_volume", "rho", "g")
+
+
+def told(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
+    """Sentences of the warnings about data; what the report calls an error is raised.
+
+    Args:
+        data: hydrodynamic data; those without the points of their bodies cannot be judged.
+        who: begins the sentence.
+        apart: codes of findings that do not matter here.
+    """
+    if any(name not in data for name in (*NEEDED, "water_depth")):
+        return []
+    found = [finding for finding in hydro_report(data) if finding.code not in apart]
+    for finding in found:
+        if finding.severity == "error":
+            raise SwelltreeError(f"{who}: {finding.sentence}")
+    return [f"{who}: {one.sentence}" for one in found if one.severity == "warning"]
 
 
 def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
@@ -104,11 +125,11 @@ def _missing(data: xr.Dataset) -> list[Finding]:
     if bad.size:
         found.append(
             Finding(
-                "warning",
+                "error",
                 "nan",
-                f"NaN at {bad.size} frequencies ({_few(bad)} rad/s): the solver failed there, and "
-                "interpolation across them gives NaN. Drop them with complete(data), or recompute "
-                "them.",
+                f"NaN at {bad.size} frequencies ({_few(bad)} rad/s): the solver failed there, or "
+                "rows are absent. Read the data with gaps='interpolate' or gaps='drop', or "
+                "recompute them.",
                 {"count": bad.size, "lowest": float(bad.min()), "highest": float(bad.max())},
             )
         )
@@ -223,7 +244,9 @@ def _long_waves(table: Table) -> list[Finding]:
         # push along the waves, with the phase at the body
         beta = table.headings
         x, y = table.centers[body][:2]
-        phase = np.exp(-1j * k * np.nan_to_num(x * np.cos(beta) + y * np.sin(beta)))
+        if not np.isfinite([x, y]).all():
+            continue  # the phase at the body is not known
+        phase = np.exp(-1j * k * (x * np.cos(beta) + y * np.sin(beta)))
         force = table.excitation[0]
         push = (force[:, surge] * np.cos(beta) + force[:, sway] * np.sin(beta)) * phase
         if push.imag.mean() > 0.5 * np.abs(push).mean():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.report import told
 from swelltree.model.assembly import (
     Closure,
     assemble,
@@ -16,6 +17,7 @@ from swelltree.model.assembly import (
 )
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.data_place import placed
 from swelltree.model.describe_cables import build_cables, with_cable_added_mass
 from swelltree.model.describe_forces import build_forces
 from swelltree.model.describe_hulls import (
@@ -100,10 +102,14 @@ def compile(
     which constraints are redundant.
     """
     hulls = nonlinear_bodies(system, nonlinear, stretching)
+    moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
+        wet_bodies(system, hydro)
+        hydro, moved = placed(system, hydro)
+        moved += told(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
     described = tuple(body.name for body in system.bodies)
@@ -166,7 +172,7 @@ def compile(
             drift=drift,
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
-        notes = [*notes, *viscous_notes(system, wet_bodies(system, hydro))]
+        notes = [*moved, *notes, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
             model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))

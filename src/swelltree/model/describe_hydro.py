@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.gaps import check_usable
 from swelltree.model.drift_data import check_double_counting, drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.model.welded import shared_out, welded_motion
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.radiation import FRAMES, RADIATION
@@ -123,7 +125,7 @@ class BodyOrder:
         """(..., dof, dof) into (..., 6N, 6N)."""
         picked = values.sel(influenced_dof=self.take, radiating_dof=self.take)
         picked = picked.transpose(..., "influenced_dof", "radiating_dof")
-        array = np.nan_to_num(np.asarray(picked.values, dtype=float))
+        array = np.asarray(picked.values, dtype=float)
         out = np.zeros((*array.shape[:-2], self.size, self.size))
         out[..., self.place[:, None], self.place[None, :]] = array
         return self.J.T @ out @ self.J
@@ -154,6 +156,7 @@ def build_hydro(
         )
     if not options.yaw_time > 0:
         raise SwelltreeError(f"yaw_time {options.yaw_time} s is not positive. Give e.g. 60.")
+    check_usable(data)
     check_water(system, data)
     wet = wet_bodies(system, data)
     shift = {}
@@ -184,7 +187,8 @@ def build_hydro(
             raise SwelltreeError("radiation='constant' needs omega. Give the wave's frequency.")
         added, damping = at_frequency(table, options.omega)
     elif options.radiation == "state_space":
-        memory, sentence = fit_memory(table, moving_dofs(model), dict(options.fit))
+        motion = welded_motion(layout, mean)
+        memory, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
         report.append(sentence)
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
@@ -219,9 +223,7 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
     # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
     A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
-    raw = np.asarray(data["added_mass"].values)
-    clean = np.isfinite(raw.reshape(len(omega), -1)).all(axis=1)
-    usable = np.isfinite(omega) & (omega > 0) & clean
+    usable = np.isfinite(omega) & (omega > 0)
     if usable.sum() < 2:
         raise SwelltreeError("hydro data hold fewer than two usable frequencies. Give more.")
     infinite = np.isinf(omega)
@@ -246,7 +248,7 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         direction,
         A[usable][rank],
         B[usable][rank],
-        np.nan_to_num(F[rank]),
+        F[rank],
         A_inf,
         place,
         np.array(water.g),
@@ -323,11 +325,25 @@ def moving_dofs(model: Model) -> np.ndarray:
 
 
 def fit_memory(
-    table: Table, moves: np.ndarray, options: dict[str, Any]
+    table: Table, moves: np.ndarray, motion: np.ndarray, options: dict[str, Any]
 ) -> tuple[Memory | None, str]:
-    """State space of the radiation memory on the dofs that move and radiate."""
+    """State space of the radiation memory on the dofs that move and radiate.
+
+    Args:
+        table: the data.
+        moves: which of the 6N body velocities can move.
+        motion: T of `welded_motion`: bodies welded together are fitted as one.
+        options: of `fit_radiation`.
+    """
     from swelltree.hydro.radiation_fit import fit_radiation
 
+    apart, T = table, motion
+    table = replace(
+        table,
+        added_mass=T.T @ table.added_mass @ T,
+        radiation_damping=T.T @ table.radiation_damping @ T,
+        added_mass_inf=T.T @ table.added_mass_inf @ T,
+    )
     size = np.abs(table.radiation_damping).max(axis=(0, 2))
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
@@ -341,16 +357,21 @@ def fit_memory(
         table.added_mass_inf[np.ix_(live, live)],
         **options,
     )
-    k, n = fit.A.shape[0], table.added_mass_inf.shape[0]
-    B, C = np.zeros((k, n)), np.zeros((n, k))
-    B[:, live], C[live] = fit.B, fit.C
-    sentence = f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %."
-    return Memory(fit.A, B, C), sentence
+    k, W = fit.A.shape[0], shared_out(apart.radiation_damping, T, live)
+    B, C = fit.B @ W.T, W @ fit.C
+    sentence = (
+        f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %; kernel "
+        f"{100 * fit.kernel_error:.2g} %, added mass {100 * fit.mass_error:.2g} % and damping "
+        f"{100 * fit.damping_error:.2g} % where the bodies radiate."
+    )
+    return Memory(fit.A, B, C), " ".join([sentence, *(n for n in fit.notes if "left out" in n)])
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
     """The kernel at multiples of half a step, on the dofs that move and radiate."""
+    from swelltree.hydro.damping_band import damping_scale
     from swelltree.hydro.memory import radiation_kernel
+    from swelltree.hydro.spikes import jumps
 
     if not step > 0:
         raise SwelltreeError(f"step {step} s of the convolution is not positive. Give e.g. 0.05.")
@@ -358,8 +379,11 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
         return None, "radiation: the data have no damping, so there is no memory."
-    pick = np.ix_(np.arange(len(table.omega)), live, live)
-    kernel = radiation_kernel(table.omega, table.radiation_damping[pick], step=step / 2)
+    omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
+    A, B = A[:, live][:, :, live], B[:, live][:, :, live]
+    off = jumps(omega, A, B, damping_scale(B))
+    good = off == 0.0
+    kernel = radiation_kernel(omega[good], B[good], step=step / 2)
     count = len(kernel.time) // 2 + 1
     K = np.zeros((2 * count + 2, live.size, live.size))
     K[: len(kernel.values)] = kernel.values
@@ -367,6 +391,9 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
         f"radiation: convolution over {kernel.time[-1]:.3g} s, the kernel's remainder is "
         f"{100 * kernel.remainder:.2g} % of its largest value."
     )
+    if not good.all():
+        names = ", ".join(f"{w:.4g}" for w in omega[~good])
+        sentence += f" Frequencies at which the data jump were left out: {names} rad/s."
     return Convolution(K, np.array(step), tuple(int(i) for i in live)), sentence
 
 
@@ -388,10 +415,12 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    given = "hydrostatic_stiffness" in data
+    # all of it may be unknown (NaN); `check_usable` refuses a part
+    given = "hydrostatic_stiffness" in data and bool(
+        np.isfinite(data["hydrostatic_stiffness"].values).any()
+    )
     if given:
         G = order.matrix(data["hydrostatic_stiffness"])
-        given = bool(np.isfinite(np.asarray(data["hydrostatic_stiffness"].values)).any())
     for name in wet:
         body, i = system.body(name), layout.bodies.index(name)
         own = slice(6 * i, 6 * i + 6)

@@ -8,6 +8,8 @@ import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import start_phase
+from swelltree.model.describe_hydro import moving_dofs
+from swelltree.model.kinematics import Pose
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.spatial.engine import jnp
@@ -18,6 +20,10 @@ from swelltree.system.findings import Finding
 UNBALANCED = 0.01  # of the weight
 SHIFTED = 0.01  # of the hull's reach, or metres where it is not known
 TILTED = np.radians(0.5)
+# radius of gyration over the edge of the displaced cube: 0.41 of a cube, 0.39 of a sphere, 1.8 of a
+# spar; an inertia a thousand times off is beyond either limit
+SMALLEST = 0.1
+LARGEST = 6.0
 SOFT = 1e-9  # of the largest stiffness: no stiffness at all
 
 
@@ -64,9 +70,12 @@ def _root_dofs(model: Model) -> list[tuple[str, ...]]:
 
 def inertias(model: Model) -> Iterator[Finding]:
     """Moments of inertia that no distribution of mass can have."""
+    moves = moving_dofs(model)
+    wet = wet_rows(model)
     for i, name in enumerate(model.layout.bodies):
         moments = np.linalg.eigvalsh(np.asarray(model.bodies.inertia)[i])
         mass = float(np.asarray(model.bodies.mass)[i])
+        turns = moves[6 * i + 3 : 6 * i + 6].any()
         if moments[2] > (1.0 + 1e-6) * (moments[0] + moments[1]):
             yield Finding(
                 "warning",
@@ -75,16 +84,27 @@ def inertias(model: Model) -> Iterator[Finding]:
                 f"of the others {moments[0] + moments[1]:.4g}, which no body has. "
                 "Check the order Ixx, Iyy, Izz and the units (kg m^2).",
             )
-        if mass > 0.0 and model.hydro is not None:
-            reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
-            gyration = float(np.sqrt(moments[2] / mass))
-            if np.isfinite(reach) and 0.0 < gyration < 0.02 * reach:
+        if mass > 0.0 and turns and wet[i]:
+            size = float(np.cbrt(mass / model.rho))
+            gyration = float(np.sqrt(max(moments[2], 0.0) / mass))
+            if not SMALLEST * size < gyration < LARGEST * size:
+                word = "tiny" if gyration <= SMALLEST * size else "huge"
                 yield Finding(
                     "warning",
                     "inertia",
-                    f"body '{name}': its radius of gyration is {gyration:.2g} m, tiny against its "
-                    f"hull. Check the unit of the inertia (kg m^2).",
+                    f"body '{name}': its radius of gyration is {gyration:.2g} m, {word} for a "
+                    f"body that displaces a cube of {size:.3g} m. Check the unit of the inertia "
+                    "(kg m^2).",
+                    {"gyration": gyration, "size": size},
                 )
+
+
+def wet_rows(model: Model) -> np.ndarray:
+    """Which bodies the hydro data hold (N,)."""
+    if model.hydro is None or model.hydro.table is None:
+        return np.zeros(model.layout.n_bodies, dtype=bool)
+    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
+    return added.reshape(-1, 6).max(axis=1) > 0.0
 
 
 def at_rest(model: Model, how: Formulation) -> list[Finding]:
@@ -93,22 +113,45 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
     from swelltree.studies.rao import linear_system
 
     try:
+        if model.lines is not None:
+            return [*_moved(model, _described(model, how), _moored_rest(model, how))]
         rest, _, _, _ = find_rest(model, how)
     except SwelltreeError as error:
         text = f"{error} A run from here will not settle."
         return [Finding("error", "no equilibrium", text)]
+    after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
+    moved = [*_moved(model, _described(model, how), after)]
     if any(getattr(group, "drums", None) is not None for group in model.forces.groups):
-        return [*_moved(model, how, rest)]
-    return [*_moved(model, how, rest), *_stability(model, how, linear_system(model, how, rest))]
+        return moved
+    return [*moved, *_stability(model, how, linear_system(model, how, rest))]
 
 
-def _moved(model: Model, how: Formulation, rest: object) -> Iterator[Finding]:
+def _described(model: Model, how: Formulation) -> Pose:
+    """Where the bodies are described: where the data hold, else where they start.
+
+    A run may start elsewhere on purpose, as a decay does.
+    """
+    if model.hydro is not None:
+        return model.hydro.mean
+    return how.kinematics(model, jnp.zeros(()), start_phase(model, how).state).motion.pose
+
+
+def _moored_rest(model: Model, how: Formulation) -> Pose:
+    """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
+    from swelltree.studies.moored import to_rest
+    from swelltree.studies.moored_rest import seen_at
+    from swelltree.two_step.walk import form_of
+
+    form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")
+    seen = seen_at(model, form, to_rest(model, form, 1).sample)
+    return Pose(seen["position"][0], seen["rotation"][0])
+
+
+def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
     """How far the state of rest is from the described one."""
-    zero = jnp.zeros(())
-    before = how.kinematics(model, zero, start_phase(model, how).state).motion.pose
-    after = how.kinematics(model, zero, rest).motion.pose  # type: ignore[arg-type]
-    rise = np.asarray(after.p - before.p)
-    turn = np.asarray(rotation_vector(after.R @ jnp.swapaxes(before.R, 1, 2)))
+    rise = np.asarray(after.p) - np.asarray(before.p)
+    back = np.swapaxes(np.asarray(before.R), 1, 2)
+    turn = np.asarray(rotation_vector(np.asarray(after.R) @ back))
     for i, name in enumerate(model.layout.bodies):
         reach = 1.0
         if model.hydro is not None:

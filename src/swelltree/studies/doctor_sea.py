@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation
+from swelltree.model.describe_hydro import moving_dofs
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.sea_state import NEGLIGIBLE
@@ -19,6 +20,7 @@ LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
 DRAGS = ("quadratic_drag", "body_drag", "morison", "immersion")
+HIGH = 2.0  # significant height over what a hull reaches above or below the water
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
 LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
 
@@ -51,7 +53,8 @@ def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
         return
     damping = np.diagonal(np.asarray(model.hydro.table.radiation_damping), axis1=1, axis2=2)
     largest = damping.max(axis=0)
-    matters = largest > 1e-6 * largest.max(initial=0.0)
+    # only what the joints let move
+    matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_dofs(model)
     left = np.where(matters, damping[-1] / np.where(matters, largest, 1.0), 0.0)
     if left.max(initial=0.0) > limit:
         k = int(left.argmax())
@@ -129,6 +132,7 @@ def expected_motion(
             "StreamFunctionWave with nonlinear hulls.",
             {"steepness": steep},
         )
+    yield from too_high(model, float(waves.Hs))
     drag = "none"
     if has_drag(model):
         drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
@@ -139,6 +143,26 @@ def expected_motion(
         k = model.layout.bodies.index(str(name))
         reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
         yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
+
+
+def too_high(model: Model, height: float) -> Iterator[Finding]:
+    """Waves higher than the hulls they shall move."""
+    volumes = np.asarray(model.hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
+    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
+    for name, reach, volume in zip(model.layout.bodies, reaches, volumes, strict=True):
+        if nonlinear(model, name) or not volume > 0.0:
+            continue
+        # without a hull the draft of a ball that displaces as much
+        own = float(reach) if np.isfinite(reach) else float(np.cbrt(1.5 * volume / np.pi))
+        if height > HIGH * own:
+            yield Finding(
+                "warning",
+                "high",
+                f"waves of {height:.3g} m (significant height) are high for body '{name}', whose "
+                f"hull reaches {own:.3g} m from the water: they wash over it or leave it dry, "
+                f"which linear hydrodynamics do not know. Use compile(..., nonlinear=['{name}']).",
+                {"height": height, "reach": own},
+            )
 
 
 def beyond_linear(

@@ -17,7 +17,7 @@ from swelltree.two_step.line_rows import drag
 from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
 from swelltree.two_step.regrid import Grid, regridded, sums
 from swelltree.two_step.walk import LineWalk, Log, WinchWalk
-from swelltree.two_step.winch_rest import CARRY, change_of_rest, tip_velocity, winches_of
+from swelltree.two_step.winch_rest import CARRY, change_of_rest, tip_now, winches_of
 
 
 @pytree()
@@ -88,7 +88,7 @@ def finished_winches(
         rest=moved(rest, new.rest),
         rest_last=moved(w.rest, new.rest_last),
         state=state,
-        tip=tip_velocity(winches, walk.pose, walk.v_minus),
+        tip=tip_now(model, setup, walk),
         tension=tension,
         standing=standing,
         work=w.work + setup.h * power,

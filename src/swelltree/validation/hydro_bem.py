@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from swelltree.hydro.bem import run_bem
 from swelltree.system import Body, Cylinder, Free, MeshFile, Sphere, System, Water
 from swelltree.system.bodies import WORLD
+from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
 
 FEW = 8  # frequencies of a comparison
@@ -106,6 +108,24 @@ def cylinder(folder: Path) -> list[Check]:
             why = "of the largest value; their 600 panels have an error of that size"
             checks.append(Check(f"{short}{pair}, our hull", 100 * off, 4.0, "%", why))
     return checks
+
+
+@case("hydro", "bem_monopile", source="MacCamy and Fuchs (1954)")
+def monopile() -> list[Check]:
+    """Pile of 3 m radius through 20 m of water into the seabed: horizontal force."""
+    from scipy.special import h1vp
+
+    from swelltree.waves.dispersion import dispersion
+
+    R, depth, omega = 3.0, 20.0, np.array([0.6, 1.0, 1.5])
+    water = Water(1025.0, 9.81, depth)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwelltreeWarning)  # that it stands on the seabed
+        data = _run(Cylinder(R, depth + 5.0, 40.0, panel_size=1.2), (0, 0, 0), water, omega)
+    k = np.asarray(dispersion(omega, depth, 9.81))
+    exact = 4 * 1025 * 9.81 * np.tanh(k * depth) / (k**2 * np.abs(h1vp(1, k * R)))
+    off = _worst(np.abs(_entry(data, "excitation_force", "Surge")[:, 0]), exact)
+    return [Check("horizontal force", 100 * off, 3.0, "%", "a ring of 16 flat panels")]
 
 
 def read_aquaplus(path: Path) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 from swelltree.system import seas
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.spectra import DirectionalTable
+from swelltree.system.units import tell_units
 from swelltree.system.water import Water
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
@@ -32,6 +33,8 @@ def components(sea: Any, water: Water, case: int | str = 0) -> Components:
         case: number or name of the run; another case of the same seed is another sea.
     """
     found = _train(sea, water, case, 0)
+    given = [abs(getattr(train, "beta", 0.0)) for train in getattr(sea, "trains", (sea,))]
+    tell_units(max(given, default=0.0), water.rho, sea.label)
     if not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
         tell_breaking(sea, found, water)
     return dataclasses.replace(found, ramp=float(sea.ramp))

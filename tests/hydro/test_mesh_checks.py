@@ -1,0 +1,133 @@
+"""Meshes on their way into a BEM run: turned, cleaned or refused, and said so."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.hydro.mesh_checks import check_apart, checked_panels, standing
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.panels import Panels, hull_panels
+
+RNG = np.random.default_rng(5)
+
+
+def wet(hull=None, place=(13.0, -4.0, 0.0), yaw=0.7):
+    """A hull somewhere, turned, below the water."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return hull_panels(hull or sw.Box(8, 4, 2, 1, panel_size=1.0)).moved(place, R).immersed()
+
+
+def volume(panels):
+    t = panels.triangles
+    n = 0.5 * np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0])
+    return (t.mean(1)[:, 2] * n[:, 2]).sum()
+
+
+@pytest.mark.parametrize(
+    "hull",
+    [
+        sw.Box(8, 4, 2, 1, panel_size=1.0),
+        sw.Sphere(2.0, panel_size=0.8),
+        sw.Cylinder(2.0, 4.0, 6.0, panel_size=1.0),
+        sw.HorizontalCylinder(1.0, 6.0, panel_size=0.6),
+        sw.Sphere(1.0, offset=(0, 0, -5.0), panel_size=0.5),
+        sw.Plate(6.0, 4.0, 0.2, 3.0, panel_size=0.8),
+    ],
+)
+def test_good_hulls_pass_unchanged(hull, recwarn):
+    panels, notes = wet(hull), []
+    found = checked_panels("b", panels, notes)
+    assert not notes
+    assert not recwarn.list
+    assert found.vertices == pytest.approx(panels.vertices)
+
+
+def test_inward_normals_are_turned_and_told():
+    for hull in (sw.Box(8, 4, 2, 1, panel_size=1.0), sw.Sphere(2.0, panel_size=0.8)):
+        good = wet(hull)
+        inward = Panels(good.vertices, good.faces[:, ::-1])
+        notes = []
+        with pytest.warns(SwelltreeWarning, match="point inwards; they were turned"):
+            found = checked_panels("b", inward, notes)
+        assert volume(found) == pytest.approx(volume(good))
+        assert notes
+
+
+def test_panels_that_come_twice_are_taken_once():
+    good = wet()
+    twice = Panels(good.vertices, np.vstack([good.faces, np.roll(good.faces[[3, 7]], 1, axis=1)]))
+    with pytest.warns(SwelltreeWarning, match="2 panels came twice"):
+        found = checked_panels("b", twice, [])
+    assert len(found.faces) == len(good.faces)
+
+
+@pytest.mark.parametrize("what", ["bottom", "side", "half", "millimetres"])
+def test_open_and_huge_meshes_are_refused(what):
+    good = wet(yaw=0.0, place=(0.0, 0.0, 0.0))
+    corner = good.vertices[good.faces]
+    middle = corner.mean(axis=1)
+    if what == "bottom":
+        lost = (np.ptp(corner[:, :, 2], axis=1) < 1e-9) & (middle[:, 0] > 2.0)
+        with pytest.raises(SwelltreeError, match="hull has a hole"):
+            checked_panels("b", Panels(good.vertices, good.faces[~lost]), [])
+    elif what == "side":
+        lost = (np.ptp(corner[:, :, 1], axis=1) < 1e-9) & (middle[:, 1] > 0) & (middle[:, 0] > 1)
+        with pytest.raises(SwelltreeError, match="hull has a hole"):
+            checked_panels("b", Panels(good.vertices, good.faces[~lost]), [])
+    elif what == "half":
+        half = Panels(good.vertices, good.faces[middle[:, 1] > 0.0])
+        with pytest.raises(SwelltreeError, match="one half of a symmetric mesh"):
+            checked_panels("b", half, [])
+    else:
+        with pytest.raises(SwelltreeError, match=r"8000 m long.*scale=0.001"):
+            checked_panels("b", Panels(1e3 * good.vertices, good.faces), [])
+
+
+def test_bodies_that_overlap_or_coincide_are_refused_and_neighbours_are_not():
+    one = wet(place=(0, 0, 0), yaw=0.0)
+    beside = wet(place=(0.0, 4.0, 0.0), yaw=0.0)
+    check_apart({"a": one, "b": beside})
+    inside = wet(sw.Box(2, 1, 1, 0.5, panel_size=0.5), place=(1, 0, 0), yaw=0.3)
+    for other in (one, wet(place=(6.0, 2.0, 0.0), yaw=0.4), inside):
+        with pytest.raises(SwelltreeError, match="bodies 'a' and 'b' overlap"):
+            check_apart({"a": one, "b": other})
+
+
+def test_a_pile_is_cut_at_the_seabed():
+    pile = wet(sw.Cylinder(2.0, 20.0, 30.0, panel_size=1.5))
+    with pytest.warns(SwelltreeWarning, match="reaches z = -20 m and the water is 12 m deep"):
+        cut = standing("pile", pile, 12.0, [])
+    assert cut.vertices[:, 2].min() == pytest.approx(-12.0)
+    side = 2 * np.pi * 2.0 * 12.0
+    assert cut.areas.sum() == pytest.approx(side, rel=0.03)
+    a, b, c = np.moveaxis(cut.triangles, 1, 0)
+    n = np.cross(b - a, c - a)
+    out = (a + b + c)[:, :2] / 3.0 - np.array([13.0, -4.0])
+    assert ((n[:, :2] * out).sum(1) > 0).all()
+
+
+def test_degrees_and_tonnes_are_told():
+    pytest.importorskip("capytaine")
+    body = sw.Body("b", 1e3, (1e3,) * 3, hull=sw.Sphere(1.0, panel_size=0.9))
+
+    def system(rho):
+        return sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=sw.Water(rho=rho))
+
+    with pytest.warns(SwelltreeWarning, match="heading of 90 rad .* looks like degrees"):
+        sw.run_bem(system(1025.0), [1.0, 1.2], [0.0, 90.0])
+    with pytest.warns(SwelltreeWarning, match=r"density of 1\.025 .* looks like t/m\^3"):
+        sw.run_bem(system(1.025), [1.0, 1.2])
+    with pytest.warns(SwelltreeWarning, match="heading of 45 rad"):
+        sw.realise(sw.RegularWave(amplitude=1.0, period=8.0, beta=45.0), sw.Water())
+
+
+def test_errors_of_the_data_report_stop_a_compilation():
+    """Phases of exp(+iwt) mirror every force: the report knows, and compile says so."""
+    pytest.importorskip("capytaine")
+    body = sw.Body("b", 2.1e3 * 1.025, (1e3,) * 3, hull=sw.Sphere(1.0, panel_size=0.7))
+    system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
+    data = sw.run_bem(system, np.linspace(0.3, 3.0, 6), [0.0, 1.0])
+    sw.compile(system, data, radiation="none")
+    with pytest.raises(SwelltreeError, match=r"hydro data: .* leads the crest"):
+        sw.compile(system, data.assign(excitation_force=data.excitation_force.conj()))

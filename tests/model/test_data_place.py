@@ -1,0 +1,109 @@
+"""Hydrodynamic data where the bodies are: moved and turned exactly, or refused."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import swelltree as sw
+from made_hydro import vessel
+from swelltree.hydro.frames import shift, turn
+from swelltree.model.data_place import placed
+from swelltree.model.sea_state import excitation_at
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+OMEGA = np.array([0.5, 0.9])
+HEADINGS = np.radians(np.arange(0.0, 360.0, 30.0))
+
+
+def barge(name="barge", **changes):
+    options = {"hull": sw.Box(8.0, 4.0, 2.0, 1.0, panel_size=2.0), "com": (0.3, 0.0, -0.2)}
+    return sw.Body(name, 8e3 * 4.1, (6e4, 2e5, 2e5), **(options | changes))
+
+
+def system(*bodies):
+    return sw.System("s", list(bodies), [sw.Free(f"f_{b.name}", sw.WORLD, b) for b in bodies])
+
+
+def bem(*bodies, beta=HEADINGS):
+    pytest.importorskip("capytaine")
+    return sw.run_bem(system(*bodies), OMEGA, list(beta), lid=False)
+
+
+def loads(model):
+    """Coefficients in world axes about the reference points, and the forces of a few waves."""
+    table = model.hydro.table
+    beta = np.radians([10.0, 100.0])
+    return table.added_mass, model.hydro.stiffness, excitation_at(table, OMEGA, beta)
+
+
+def close(found, exact):
+    for a, b in zip(found, exact, strict=True):
+        assert a == pytest.approx(b, abs=2e-5 * np.abs(b).max())
+
+
+def test_a_body_moved_and_turned_over_the_sea_has_the_data_computed_there():
+    """100 m away and turned by two steps of the headings: only phases and axes change."""
+    there = {"position": (100.0, -37.0, 0.0), "rotation_deg": (0.0, 0.0, 60.0)}
+    made, moved = bem(barge()), system(barge(**there))
+    found = sw.compile(moved, made, radiation="none")
+    # the exact data: panels moved and turned
+    exact = sw.compile(moved, bem(barge(**there)), radiation="none")
+    close(loads(found), loads(exact))
+    assert any("turned by 60 degrees and moved by (100, -37) m" in line for line in found.report)
+    assert exact.hydro.buoyancy == pytest.approx(found.hydro.buoyancy, rel=1e-9)
+
+
+def test_two_bodies_moved_together_keep_their_coupling():
+    two = [barge("a"), barge("b", position=(14.0, 2.0, 0.0), rotation_deg=(0, 0, 20.0))]
+    made = bem(*two, beta=[0.0, 0.5])
+    angle = np.radians(35.0)
+    c, s = np.cos(angle), np.sin(angle)
+    far = [
+        barge("a", position=(5.0, 9.0, 0.0), rotation_deg=(0, 0, 35.0)),
+        barge(
+            "b",
+            position=(5.0 + 14.0 * c - 2.0 * s, 9.0 + 14.0 * s + 2.0 * c, 0.0),
+            rotation_deg=(0, 0, 55.0),
+        ),
+    ]
+    found, _ = placed(system(*far).resolved, made)
+    exact = shift(turn(made, angle), 5.0, 9.0)
+    xr.testing.assert_allclose(found, exact)
+    far[1] = far[1].replace(position=(20.0, 20.0, 0.0))
+    with pytest.raises(
+        SwelltreeError, match=r"bodies 'a' and 'b' are described .* m and .*run_bem"
+    ):
+        sw.compile(system(*far), made)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"position": (0.0, 0.0, -0.4)}, r"described at z = -0.4 m, .* with it at z = 0 m"),
+        ({"rotation_deg": (0.0, 3.0, 0.0)}, r"trimmed by 3 degrees"),
+        ({"rotation_deg": (2.0, 0.0, 70.0)}, r"trimmed by 2 degrees"),
+        (
+            {"hull": sw.Box(8.0, 4.0, 2.0, 1.3, panel_size=2.0)},
+            r"hull displaces 41\.6 m\^3, its hydro data 32 m\^3",
+        ),
+    ],
+)
+def test_another_draft_or_trim_is_refused_with_both_numbers(changes, words):
+    made = bem(barge(), beta=[0.0])
+    with pytest.raises(SwelltreeError, match=words):
+        sw.compile(system(barge(**changes)), made)
+
+
+def test_data_of_a_file_follow_a_body_far_away():
+    """Made data about the origin, the body 100 m off: as if the data had been shifted."""
+    data = vessel()
+    mass = data.displaced_volume.item() * float(data.rho)
+    body = sw.Body("vessel", mass, (1e7, 1e8, 1e8), position=(100.0, 3.0, 0.0))
+    water = sw.Water(rho=float(data.rho))
+    there = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=water)
+    found = sw.compile(there, data, radiation="none")
+    exact = sw.compile(there, shift(data, 100.0, 3.0), radiation="none")
+    close(loads(found), loads(exact))
+    low = there.replace(bodies=(body.replace(position=(0.0, 0.0, -30.0)),))
+    with pytest.warns(SwelltreeWarning, match=r"centre of mass is at z = -30 m, in the hydro data"):
+        sw.compile(low, data, radiation="none")
