@@ -45,7 +45,7 @@ def flap() -> Job:
     import swelltree as sw
 
     path = reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
-    data = sw.read_hydro(path, names=["flap", "base"])
+    data = sw.read_hydro(path, names=["flap", "base"], gaps="drop")
     data = data.sel(omega=data["omega"] <= 8.0)
     model = sw.compile(oswec(data, damping=12e3), data)
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=50.0), 400.0, 269.0

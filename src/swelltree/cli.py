@@ -349,7 +349,7 @@ def hydro(
     from swelltree.hydro.read import read_hydro
     from swelltree.hydro.report import hydro_report
 
-    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False)
+    data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")
     findings = hydro_report(data)
     text = hydro_outline(data, findings)
     Console().print(text, markup=False, highlight=False, soft_wrap=True)

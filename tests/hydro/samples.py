@@ -98,7 +98,7 @@ def write_wamit(data, folder: Path, stem="device", length=1.0, drift=False, head
     names = [str(x) for x in data.body.values]
     pot = [
         "heading",
-        f"{float(data.water_depth)} HBOT",
+        f"{float(data.water_depth) if np.isfinite(float(data.water_depth)) else -1.0} HBOT",
         "1 1 IRAD IDIFF",
         "1 NPER",
         "8.0",
@@ -279,3 +279,51 @@ def write_hams(data, folder: Path) -> Path:
         + "\n".join(" ".join(f"{5e5 * x:.6E}" for x in row) for row in np.eye(6))
     )
     return folder
+
+
+def write_listing(data, folder: Path) -> Path:
+    """The listing of WAMIT alone, of one or more bodies, with exact phases."""
+    rho, g = float(data.rho), float(data.g)
+    omega, n = data.omega.values, data.sizes["influenced_dof"]
+    lines = [" WAMIT  Version 7.2"]
+    lines += [f" Input from Geometric Data File:  {body}.gdf" for body in data.body.values]
+    lines += [
+        f" Gravity:     {g:.5f}                Length scale:        1.00000",
+        f" Water depth:        {float(data.water_depth)}    Water density:  {rho}",
+    ]
+    for k, (x, y, z) in enumerate(data.rotation_center.values):
+        volume = f"{data.displaced_volume.values[k]:.6f}     "
+        buoyancy = data.center_of_buoyancy.values[k] - (x, y, z)
+        C = data.hydrostatic_stiffness.values[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] / (rho * g)
+        lines += [
+            f" XBODY = {x:.4f} YBODY = {y:.4f} ZBODY = {z:.4f} PHIBODY =   0.0",
+            f" Volumes (VOLX,VOLY,VOLZ):      {3 * volume}",
+            " Center of Buoyancy (Xb,Yb,Zb):  {:.6f} {:.6f} {:.6f}".format(*buoyancy),
+            f" C(3,3),C(3,4),C(3,5): {C[2, 2]:.6E} {C[2, 3]:.6E} {C[2, 4]:.6E}",
+            f" C(4,4),C(4,5),C(4,6): {C[3, 3]:.6E} {C[3, 4]:.6E} {C[3, 5]:.6E}",
+            f"        C(5,5),C(5,6): {C[4, 4]:.6E} {C[4, 5]:.6E}",
+            " Center of Gravity  (Xg,Yg,Zg):     0.000000     0.000000     0.000000",
+        ]
+    lines.append("                            Output from  WAMIT")
+    for k, w in enumerate(omega):
+        wet = 0 < w < np.inf
+        name = f"(sec) = {2 * np.pi / w:.9E}" if wet else "= infinite" if w == 0 else "= zero"
+        lines += [" " + "*" * 60, f" Wave period {name}    Wavenumber = something"]
+        lines.append(f"    ADDED-MASS {'AND DAMPING ' if wet else ''}COEFFICIENTS")
+        lines.append("     I     J         A(I,J)         B(I,J)")
+        for i in range(n):
+            for j in range(n):
+                B = f"  {data.radiation_damping.values[k, i, j] / (rho * w):.9E}" if wet else ""
+                lines.append(f" {i + 1} {j + 1} {data.added_mass.values[k, i, j] / rho:.9E}{B}")
+        lines.append("")
+        if not wet:
+            continue
+        lines.append("    DIFFRACTION EXCITING FORCES AND MOMENTS")
+        for h, beta in enumerate(data.wave_direction.values):
+            lines += [f"  Wave Heading (deg) :      {np.rad2deg(beta):.6f}", "", " I  Mod  Pha"]
+            for i, x in enumerate(data.excitation_force.values[k, h].conj() / (rho * g)):
+                lines.append(f" {i + 1}   {abs(x):.9E}   {np.rad2deg(np.angle(x)):.6f}")
+            lines.append("")
+    path = folder / "device.out"
+    path.write_text("\n".join(lines))
+    return path

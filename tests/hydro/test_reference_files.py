@@ -10,6 +10,7 @@ from support import refdata
 from swelltree.hydro.dataset import body_names, complete, infinite_added_mass
 from swelltree.hydro.read import read_hydro
 from swelltree.hydro.report import hydro_report
+from swelltree.system.errors import SwelltreeError
 
 RM3 = {
     "wamit": (("bem_rm3", "wamit", "rm3.out"), {"rho": 1000.0}),
@@ -32,7 +33,7 @@ def rm3(code):
 @functools.cache
 def sphere(code):
     parts, options = SPHERE[code]
-    return read_hydro(refdata(*parts), names=("sphere",), check=False, **options)
+    return read_hydro(refdata(*parts), names=("sphere",), check=False, gaps="drop", **options)
 
 
 def entry(data, name, omega, dof, other=None):
@@ -69,7 +70,9 @@ def test_rm3_listing_alone_agrees_with_the_numeric_files(tmp_path):
     path = refdata("bem_rm3", "wamit", "rm3.out")
     lines = path.read_text().splitlines()
     (tmp_path / "rm3.out").write_text("\n".join(lines[:4900]))  # the first 25 frequencies
-    data = read_hydro(tmp_path / "rm3.out", rho=1000, check=False)
+    with pytest.raises(SwelltreeError, match=r"rm3.out': excitation_force of float__Roll at omega"):
+        read_hydro(tmp_path / "rm3.out", rho=1000, check=False)  # the last of them is cut
+    data = read_hydro(tmp_path / "rm3.out", rho=1000, check=False, gaps="drop")
     full = rm3("wamit")
     rows = np.flatnonzero(np.isin(full.omega.values.round(5), data.omega.values.round(5)))
     part = full.isel(omega=rows)
@@ -191,13 +194,21 @@ def test_oc3_spar_against_the_raw_numbers():
 
 
 def test_oswec_nan_rows_are_reported_and_dropped():
-    data = read_hydro(refdata("bem_oswec", "capytaine", "oswec_hydrodynamics.nc"))
+    path = refdata("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
+    with pytest.raises(SwelltreeError, match="432 values at 3 of 500 frequencies"):
+        read_hydro(path)
+    dropped = read_hydro(path, gaps="drop")
+    assert dropped.sizes["omega"] == 497
+    assert "3 frequencies are left out" in dropped.attrs["notes"]
+    # at the end of the band there is nothing to interpolate from
+    assert read_hydro(path, gaps="interpolate").sizes["omega"] == 497
+    data = read_hydro(path, gaps="keep")
     assert body_names(data) == ("oswec_flap", "oswec_base_shift")
     np.testing.assert_allclose(data.rotation_center.values[:, 2], [-3.9, -10.9])
     nan = next(f for f in hydro_report(data) if f.code == "nan")
     assert nan.numbers["count"] == 3
     assert nan.numbers["highest"] == pytest.approx(0.12)
-    assert "warning [nan]" in data.attrs["findings"]
+    assert "error [nan]" in data.attrs["findings"]
     whole = complete(data)
     assert whole.sizes["omega"] == 497
     assert not np.isnan(whole.added_mass.values).any()
@@ -211,7 +222,8 @@ def test_oswec_nan_rows_are_reported_and_dropped():
 def test_oswec_about_its_hinge():
     from swelltree.hydro.frames import move_reference
 
-    data = read_hydro(refdata("bem_oswec", "capytaine", "oswec_hydrodynamics.nc"), check=False)
+    path = refdata("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
+    data = read_hydro(path, check=False, gaps="drop")
     hinged = move_reference(data, {"oswec_flap": (0.0, 0.0, -8.9)})
     rows = np.abs(hinged.omega.values - 0.325).argsort()[:2]
     pair = hinged.isel(omega=np.sort(rows))

@@ -220,7 +220,7 @@ def test_wrong_line_of_a_wamit_file_is_named(tmp_path):
     lines = path.read_text().splitlines()
     lines[4] = "8.0 1 x 3.0"
     path.write_text("\n".join(lines))
-    with pytest.raises(SwelltreeError, match=r"device.1' line 5: expected PER I J A\(I,J\)"):
+    with pytest.raises(SwelltreeError, match=r"device.1' line 5: in PER I J A\(I,J\).*, 'x' is"):
         read_hydro(path, rho=1025, g=9.81)
     path.write_text("")
     with pytest.raises(SwelltreeError, match="ends at line 0: expected PER I J"):

@@ -114,3 +114,40 @@ def test_bad_frames_are_refused(data):
         sw.compile(system(), data, frame="roll")
     with pytest.raises(SwelltreeError, match="yaw_time"):
         sw.compile(system(), data, frame="yaw", yaw_time=0.0)
+
+
+@pytest.mark.parametrize("yaw", [np.pi / 2, -2.3])
+def test_a_vessel_started_at_any_heading_rests_in_still_water(data, yaw):
+    # with a mean yaw of zero the stiffness of the data took the yaw for heel: 42 degrees
+    free = sw.Free("free", sw.WORLD, system().bodies[0], position={"Yaw": yaw})
+    turned = system().replace(joints=[free])
+    model = sw.compile(turned, data, frame="yaw", yaw_time=50.0, radiation="none")
+    run = sw.simulate(model, duration=10.0, output_step=1.0)
+    assert run.mean_yaw.values == pytest.approx(np.full((11, 1), yaw), abs=1e-9)
+    assert np.abs(run.velocity.values).max() < 1e-9
+
+
+def test_a_run_from_equilibrium_starts_with_the_mean_yaw_of_rest(data):
+    psi = -1.0
+    torque = sw.AppliedForce("torque", "vessel", torque=(0.0, 0.0, 1e6 * psi))
+    held = {"Surge": 1e5, "Sway": 1e5, "Yaw": 1e6}
+    moored = system(torque).replace(moorings=[sw.LinearMooring("moor", "vessel", held)])
+    model = sw.compile(moored, data, frame="yaw", yaw_time=300.0, radiation="none")
+    rest = sw.equilibrium(model)
+    assert rest.mean_yaw.values == pytest.approx([psi], abs=1e-6)
+    assert rest.rotation.values[0, 2] == pytest.approx([0.0, 0.0, 1.0], abs=1e-6)  # upright
+    run = sw.simulate(model, start="equilibrium", duration=5.0, output_step=1.0)
+    assert run.mean_yaw.values == pytest.approx(np.full((6, 1), psi), abs=1e-6)
+    assert np.abs(run.velocity.values).max() < 1e-6
+    # the head of the vessel meets the wave that comes from there
+    wave = {"amplitude": 0.1, "omega": 1.0}
+    ahead = sw.simulate(
+        sw.compile(system(), data, frame="yaw", yaw_time=300.0, radiation="none"),
+        sw.RegularWave(beta=0.3, **wave),
+        times=[0.0, 0.1],
+    ).excitation_force.values[0, 0]
+    at_rest = sw.simulate(
+        model, sw.RegularWave(beta=0.3 + psi, **wave), times=[0.0, 0.1], start="equilibrium"
+    ).excitation_force.values[0, 0]
+    assert at_rest[2] == pytest.approx(ahead[2], rel=1e-3)
+    assert np.hypot(*at_rest[:2]) == pytest.approx(np.hypot(*ahead[:2]), rel=1e-3)

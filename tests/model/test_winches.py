@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.model.kinematics import Pose
 from swelltree.model.winches import (
     WinchState,
     after_step,
@@ -13,11 +14,12 @@ from swelltree.model.winches import (
     winch_start,
     within_stops,
 )
+from swelltree.two_step.winch_rest import tip_velocity
 
 ROPE = sw.LineType("rope", diameter=0.03, mass_per_length=4.0, EA=4e7)
 
 
-def winches(stages=(), **fields):
+def winches(stages=(), more=(), **fields):
     load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -10))
     line = sw.Line("hoist", sw.WORLD.at(0, 0, 10), load, 20.0, ROPE, segments=4)
     system = sw.System(
@@ -26,7 +28,9 @@ def winches(stages=(), **fields):
         [sw.Free("free", sw.WORLD, load)],
         lines=[line],
         winches=[sw.Winch("w", line, **fields)],
-        operations=[sw.Operation("op", stages)] if stages else [],
+        operations=[
+            sw.Operation(f"op{k}", own) for k, own in enumerate((stages, *more)) if len(own)
+        ],
     )
     return sw.compile(system).lines.winches
 
@@ -36,7 +40,7 @@ def one(x):
 
 
 def told(made, t, tension=0.0, heave=0.0, stroke=0.0):
-    return demand(made, np.asarray(t), one(tension), one(heave), one(stroke))[0]
+    return demand(made, np.asarray(t), one(tension), one(heave), one(stroke))[0][0]
 
 
 def test_operations_add_to_the_set_speed_and_the_brake_ends_both():
@@ -96,13 +100,89 @@ def test_fixed_steps_follow_the_rates():
             return rates(made, np.asarray(t), s, tip(t), one(0))[1]
 
         def moved(s, d, by):
-            names = ("length", "speed", "heave", "stroke")
+            names = ("length", "speed", "heave", "stroke", "compensated")
             return WinchState(*(getattr(s, name) + by * getattr(d, name) for name in names))
 
         middle = moved(smooth, slope(t, smooth), 0.5 * h)
         smooth = moved(smooth, slope(t + 0.5 * h, middle), h)
     assert fixed.length[0] == pytest.approx(smooth.length[0], abs=1e-2)
     assert fixed.heave[0] == pytest.approx(smooth.heave[0], abs=1e-2)
+
+
+def paid_out(made, until, corners):
+    """Rope that the set speed and the stages give, piece by piece between all corners."""
+    edges = np.unique(np.concatenate([[0.0, until], corners]))
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    return sum(np.diff(edges) * [told(made, t) for t in middles])
+
+
+def test_overlapping_operations_pay_out_what_each_of_them_says():
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        rows = []
+        for _ in range(4):
+            ramp, duration = rng.uniform(0.0, 2.0), rng.uniform(5.0, 12.0)
+            action = "pay_out" if rng.random() < 0.7 else "haul_in"
+            first = {"start": rng.uniform(0.0, 8.0), "ramp": ramp if rng.random() < 0.7 else 0.0}
+            rows.append([sw.Stage(action, "w", length=3.0, duration=duration, **first)])
+        made = winches(rows[0], more=rows[1:], drum=90)
+        wanted = sum(stage.rope for (stage,) in rows)
+        assert paid_out(made, 30.0, made.speed[0].time) == pytest.approx(wanted, abs=1e-9)
+        # the order in which operations are given does not matter
+        other = winches(rows[2], more=[rows[3], rows[0], rows[1]], drum=90)
+        for t in rng.uniform(0.0, 25.0, 20):
+            assert told(made, t) == pytest.approx(told(other, t), abs=1e-12)
+
+
+def test_a_brake_without_duration_ends_with_the_next_stage():
+    brake = [sw.Stage("brake", "w", start=2.0)]
+    run = [sw.Stage("pay_out", "w", length=4, duration=4.0, start=6.0)]
+    for made in (
+        winches([*brake, *run], speed=0.5, drum=90),
+        winches(run, [brake], speed=0.5, drum=90),
+    ):
+        assert [told(made, t) for t in (1.0, 3.0, 5.9, 7.0, 11.0)] == [0.5, 0.0, 0.0, 1.5, 0.5]
+    last = winches(brake, speed=0.5, drum=90)
+    assert [told(last, t) for t in (1.0, 1e6)] == [0.5, 0.0]
+
+
+def test_hold_stops_the_set_speed_and_leaves_control():
+    control = sw.ConstantTension(1e4, gain=1e-4)
+    stages = [sw.Stage("hold", "w", start=2.0, duration=3.0), sw.Stage("hold", "w", start=8.0)]
+    made = winches(stages, speed=0.5, drum=90, control=control)
+    times = (1.0, 2.0, 4.9, 5.0, 9.0)
+    assert [told(made, t, tension=1e4) for t in times] == [0.5, 0.0, 0.0, 0.5, 0.0]
+    assert told(made, 3.0, tension=1.2e4) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.8])
+@pytest.mark.parametrize("limit", [None, 0.6])
+def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
+    # a brake, a limit of the speed, a lag and a stage at once, by fixed steps and by rates
+    stages = [
+        sw.Stage("brake", "w", start=3.0, duration=4.0),
+        sw.Stage("pay_out", "w", length=2.0, duration=10.0, ramp=1.0, start=9.0),
+    ]
+    control = sw.HeaveCompensation(gain=1.0, stroke=2.2)
+    fields = {"drum": 90, "time_constant": lag, "control": control}
+    made = winches(stages, max_speed=limit, **fields)
+    alone = winches(stages, max_speed=limit, **{**fields, "control": None}, speed=0.0)
+    h = 0.01
+    fixed, smooth, plain = winch_start(made), winch_start(made), winch_start(alone)
+    for k in range(3000):
+        t = np.asarray((k + 0.5) * h)
+        tip = one(1.4 * np.cos(0.9 * t))
+        fixed = after_step(made, t, h, fixed, (tip, tip), one(0), one(9))
+        plain = after_step(alone, t, h, plain, (tip, tip), one(0), one(9))
+        rate = rates(made, t, smooth, tip, one(0))[1]
+        names = ("length", "speed", "heave", "stroke", "compensated")
+        smooth = WinchState(*(getattr(smooth, n) + h * getattr(rate, n) for n in names))
+        assert abs(fixed.stroke[0]) <= 1.1 + 1e-9
+        assert abs(smooth.stroke[0]) <= 1.1 + 1e-9
+        # the rope is that of the operations and that of compensation, no more
+        assert fixed.length[0] - plain.length[0] == pytest.approx(fixed.stroke[0], abs=1e-9)
+    if not lag:  # before a stop the lag of the drive is seen in two ways
+        assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=2e-2)
 
 
 def test_lines_on_winches_have_no_bending_stiffness():
@@ -118,3 +198,36 @@ def test_lines_on_winches_have_no_bending_stiffness():
     )
     with pytest.raises(sw.SwelltreeError, match="cannot have bending stiffness"):
         sw.compile(system)
+
+
+@pytest.mark.parametrize("model", ["dynamic", "multibody"])
+def test_compensation_measures_the_junction_at_end_A(model):
+    boom = sw.Body("boom", mass=1e3, inertia=(1e3,) * 3, position=(0, 0, 30))
+    block = sw.Junction("block", (0, 0, 28), mass=50)
+    load = sw.Body("load", mass=2e3, inertia=(2e3,) * 3, position=(0, 0, 8))
+    lines = [
+        sw.Line("sling", boom.at(), block, 2.0, ROPE, segments=1, model=model),
+        sw.Line("hoist", block, load.at(), 20.0, ROPE, segments=2, model=model),
+    ]
+    slide = sw.Slider("heave", sw.WORLD.at(0, 0, 30), boom, axis="z")
+    free = [sw.Free("free", sw.WORLD, load)] if model == "dynamic" else []
+    control = sw.HeaveCompensation()
+    system = sw.System(
+        "block",
+        [boom, load],
+        [slide, *free],
+        lines=lines,
+        junctions=[block],
+        winches=[sw.Winch("w", lines[1], control=control, drum=30)],
+    )
+    made = sw.compile(system)
+    N = made.layout.n_bodies
+    if model == "dynamic":
+        pose = Pose(np.zeros((N, 3)), np.tile(np.eye(3), (N, 1, 1)))
+        velocity = np.array([[0.3, 0.2, 0.7]])
+        assert tip_velocity(made, pose, np.zeros((N, 6)), velocity) == pytest.approx([0.7])
+    else:
+        group = next(group for group in made.forces.groups if group.kind == "cables")
+        node = group.drums.winches.tip_body[0]
+        assert node == group.drums.reels[0].nodes[0]
+        assert node < N

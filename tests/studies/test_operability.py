@@ -65,12 +65,31 @@ def test_the_figure_shows_every_cell(table):
         ({"limits": {"lod": 1.0}}, "limit 'lod' is not among the numbers. Did you mean 'load'"),
         ({"limits": {"load": 0.0}}, "limit 0 is not positive"),
         ({"limits": {"gap": (3.0, 1.0)}}, "leave nothing"),
+        ({"limits": {"gap": [3.0, 1.0, 2.0]}}, r"limit \[3.0, 1.0, 2.0\] of 'gap' is neither"),
+        ({"limits": {"gap": "small"}}, "limit 'small' of 'gap' is neither a number nor two"),
+        ({"limits": {"gap": (0.0, np.nan)}}, "of 'gap' is neither a number nor two"),
+        ({"limits": {"gap": None}}, "limit None of 'gap' is neither a number nor two"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(changes, words):
     good = {"run": operation, "over": {"Hs": [1.0], "Tp": [6.0]}, "judge": judged, "limits": LIMITS}
     with pytest.raises(SwelltreeError, match=words):
         sw.operability(**(good | changes))
+
+
+def test_two_limits_may_be_a_list(table):
+    pairs = {name: list(x) if isinstance(x, tuple) else x for name, x in LIMITS.items()}
+    assert pairs != LIMITS
+    over = {"Hs": [1.0, 2.0], "Tp": [6.0]}
+    same = sw.operability(operation, over, judged, pairs)
+    assert same.identical(sw.operability(operation, over, judged, LIMITS))
+
+
+def test_bad_limits_are_told_before_anything_runs():
+    ran = []
+    with pytest.raises(SwelltreeError, match="is neither a number nor two"):
+        sw.operability(lambda Hs: ran.append(Hs), {"Hs": [1.0]}, judged, {"gap": "small"})
+    assert not ran
 
 
 def test_the_figure_wants_two_conditions(table):

@@ -3,7 +3,7 @@
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.operations import couplings, winch_schedule
+from swelltree.system.schedules import couplings, winch_schedule
 
 ROPE = sw.LineType("rope", diameter=0.03, mass_per_length=4.0, EA=4e7)
 LOAD = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -10))
@@ -21,6 +21,11 @@ def hoist(winches=(), operations=(), B=LOAD, junctions=(), **more):
         operations=operations,
         junctions=junctions,
     )
+
+
+def caught(*stages):
+    hook = sw.Junction("hook", (0, 0, -9), mass=10)
+    return hoist([sw.Winch("w", "hoist")], [operation(*stages)], B=hook, junctions=[hook])
 
 
 def operation(*stages):
@@ -77,6 +82,41 @@ BAD = {
         sw.Stage("pay_out", "w", length=50, speed=1),
         sw.Stage("pay_out", "w", length=50, speed=1, start=20),
     ),
+    "while operation 'op' stage 1 pays out 50 m at winch 'w' until 50 s": lambda: hoist(
+        [sw.Winch("w", "hoist")],
+        [
+            operation(sw.Stage("pay_out", "w", length=50, speed=1)),
+            sw.Operation("stop", [sw.Stage("brake", "w", start=20, duration=5)]),
+        ],
+    ),
+    "stage 1 'pay_out' starts at 12 s, while operation 'op' stage 1 holds": lambda: hoist(
+        [sw.Winch("w", "hoist")],
+        [
+            operation(sw.Stage("hold", "w", start=10, duration=5)),
+            sw.Operation("go", [sw.Stage("pay_out", "w", length=5, speed=1, start=12)]),
+        ],
+    ),
+    "'brake' of winch 'w' lasts no time": lambda: hoist(
+        [sw.Winch("w", "hoist")],
+        [operation(sw.Stage("brake", "w"), sw.Stage("pay_out", "w", length=5, speed=1))],
+    ),
+    "set speed of 0.6 m/s and its stages of 0.5 m/s": lambda: hoist(
+        [sw.Winch("w", "hoist", speed=0.6, max_speed=1.0, drum=90)],
+        [operation(sw.Stage("pay_out", "w", length=5, speed=0.5))],
+    ),
+    "its stages of 1.4 m/s together": lambda: hoist(
+        [sw.Winch("w", "hoist", max_speed=1.0)],
+        [
+            operation(sw.Stage("pay_out", "w", length=7, speed=0.7)),
+            sw.Operation("too", [sw.Stage("pay_out", "w", length=7, speed=0.7, start=5)]),
+        ],
+    ),
+    "couple or release it twice at t = 5 s": lambda: caught(
+        sw.Stage("couple", "hoist", to=LOAD, start=5), sw.Stage("release", "hoist")
+    ),
+    "at t = 2 s, when nothing holds its end B": lambda: caught(
+        sw.Stage("release", "hoist", start=2), sw.Stage("couple", "hoist", to=LOAD, start=5)
+    ),
     "is not a stage action": lambda: sw.Stage("drop", "w"),
     "split and merge at once": lambda: sw.Winch("w", "l", alpha_split=1.1, alpha_merge=0.95),
 }
@@ -95,3 +135,20 @@ def test_drum_follows_from_the_operations():
         [sw.Winch("w", "hoist")], [operation(sw.Stage("pay_out", "w", length=50, speed=1))]
     )
     assert sw.loads(system.to_toml()).system == system
+
+
+def test_overlapping_operations_ask_for_the_sum_of_their_rope():
+    one = sw.Operation("one", [sw.Stage("pay_out", "w", length=14, duration=16, ramp=2)])
+    two = sw.Operation("two", [sw.Stage("pay_out", "w", length=15, duration=10, start=5)])
+    plan = winch_schedule([two, one], "w")
+    assert plan.most == pytest.approx(29.0)
+    assert list(plan.time) == sorted(plan.time)
+    assert [(row.operation.name, row.begin, row.end) for row in plan.stages] == [
+        ("one", 0.0, 16.0),
+        ("two", 5.0, 15.0),
+    ]
+    # out and back at once: the longest is where the sum turns
+    back = sw.Operation("back", [sw.Stage("haul_in", "w", length=10, duration=5, start=12)])
+    plan = winch_schedule([one, back], "w")
+    assert plan.most == pytest.approx(11.0)
+    assert plan.least == 0.0

@@ -15,15 +15,20 @@ def served():
     page.close()
 
 
-def ask(served, method="GET", path="/", **headers):
+def ask(served, method="GET", path=None, **headers):
+    answer = response(served, method, path, **headers)
+    return answer.status, answer.read().decode()
+
+
+def response(served, method="GET", path=None, **headers):
     place = urlsplit(served.url)
+    path = place.path if path is None else path
     connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=5)
     connection.putrequest(method, path, skip_host="Host" in headers)
     for key, value in headers.items():
         connection.putheader(key, value)
     connection.endheaders()
-    answer = connection.getresponse()
-    return answer.status, answer.read().decode()
+    return connection.getresponse()
 
 
 def test_the_page_is_served_on_the_loopback_address(served):
@@ -33,7 +38,9 @@ def test_the_page_is_served_on_the_loopback_address(served):
 
 
 def test_there_is_nothing_else(served):
-    for path in ("/x", "/..", "/../../etc/passwd", "/?list", "/index.html"):
+    own = urlsplit(served.url).path
+    near = (own[:-1], own[:-2] + "/", own + "x", own + "?list", own.swapcase())
+    for path in ("/", "/x", "/..", "/../../etc/passwd", "/?list", "/index.html", *near):
         assert ask(served, path=path)[0] == 404
     for method in ("POST", "PUT", "DELETE"):
         assert ask(served, method)[0] == 501
@@ -47,3 +54,16 @@ def test_ports_differ_from_page_to_page(served):
     other = serve("x")
     assert other.url != served.url
     other.close()
+    assert len({urlsplit(page.url).path for page in (other, served)}) == 2
+    assert len(urlsplit(served.url).path) > 30
+
+
+@pytest.mark.parametrize("path", [None, "/"])
+def test_the_browser_is_told_to_load_nothing_and_to_show_no_frame(served, path):
+    heads = response(served, path=path).headers
+    rule = heads["Content-Security-Policy"]
+    assert "default-src 'none'" in rule
+    assert "frame-ancestors 'none'" in rule
+    assert heads["X-Frame-Options"] == "DENY"
+    assert heads["Referrer-Policy"] == "no-referrer"
+    assert heads["X-Content-Type-Options"] == "nosniff"

@@ -22,7 +22,7 @@ from swelltree.model.forces.loads import Loads, Now, point_motion
 from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.inertia import kinetic_energy
-from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate
+from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate, inner_settled
 from swelltree.model.kinematics import Motion, with_rotation_vectors
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -36,7 +36,18 @@ from swelltree.spatial.vectors import cross, dot, matvec
 def start_phase(model: Model, formulation: Formulation) -> Phase:
     """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(element_names(model)) + len(model.layout.drives)
-    return Phase(formulation.start(model), np.zeros(terms), inner_at_rest(model))
+    state = formulation.start(model)
+    return Phase(state, np.zeros(terms), settled_at(model, formulation, state))
+
+
+def settled_at(model: Model, formulation: Formulation, state: State) -> Inner:
+    """Inner states at the start of a motion from a state: mean yaws are those of the bodies."""
+    inner = inner_at_rest(model)
+    if not inner.elements:
+        return inner
+    t = np.zeros(())
+    pose = formulation.kinematics(present(model, inner), t, state).motion.pose
+    return inner_settled(model, inner, pose)
 
 
 def solve_motion(

@@ -38,9 +38,10 @@ def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
         return None
     if case.hydro.source is not None:
         from swelltree.hydro.bem import bem_of_case
+        from swelltree.hydro.gaps import mend_gaps
 
-        return bem_of_case(case, progress=progress)
+        return mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps)
     from swelltree.hydro.read import read_hydro
 
     assert case.hydro.file is not None
-    return read_hydro(case.hydro.file)
+    return read_hydro(case.hydro.file, gaps=case.hydro.gaps)

@@ -70,6 +70,7 @@ class HydroParts:
         notes: what the reader had to assume, one sentence each.
         attrs: provenance.
         files: the files that were read, for the hash.
+        sources: files of single variables, for messages.
     """
 
     bodies: list[str]
@@ -90,12 +91,16 @@ class HydroParts:
     notes: list[str] = field(default_factory=list)
     attrs: dict[str, Any] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
+    sources: dict[str, Path] = field(default_factory=dict)
 
 
 def assemble(parts: HydroParts) -> xr.Dataset:
     """The dataset of what a reader found: sorted, limits of omega filled, provenance added."""
     import xarray as xr
 
+    from swelltree.hydro.soundness import check_parts
+
+    check_parts(parts)
     omega = merged_omega(parts.omega, parts.force_omega)
     dofs = np.array(parts.dofs, dtype=object)
     variables: dict[str, Any] = {}
@@ -196,6 +201,8 @@ def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         found[rest] = found[total] - found[fk]
     if fk not in found and rest in found and total in found:
         found[fk] = found[total] - found[rest]
+    if total in forces and total not in found:
+        found[total] = forces[total]  # nothing tells it: a gap
     return found
 
 

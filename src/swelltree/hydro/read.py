@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.hydro.dataset import HydroParts, assemble, body_names, find_body, rename_bodies
+from swelltree.hydro.gaps import check_way, mend_gaps
 from swelltree.hydro.read_nemoh import lookup
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.numbers import to_number, to_positive
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,6 +33,7 @@ def read_hydro(
     center_of_mass: Mapping[str, Any] | None = None,
     format: str | None = None,
     check: bool = True,
+    gaps: str = "error",
 ) -> xr.Dataset:
     """Hydrodynamic data of another code, in our convention.
 
@@ -48,8 +51,13 @@ def read_hydro(
         center_of_mass: centres of mass {body: (x, y, z)}, likewise.
         format: one of 'wamit', 'nemoh', 'bemio', 'aqwa', 'capytaine', 'hams' instead of guessing.
         check: run `hydro_report` and keep its findings in the attribute `findings`.
+        gaps: what becomes of values that are missing: "error" (told with file and frequency),
+            "interpolate" (between neighbouring frequencies), "drop" (these frequencies are left
+            out) or "keep" (NaN, which `compile` refuses). What was done stands in the notes.
     """
     path = Path(path)
+    check_way(gaps)
+    _check_given(names, rho, g, depth, length)
     kind = recognise(path) if format is None else format.lower()
     if kind not in FORMATS:
         raise SwelltreeError(
@@ -68,7 +76,7 @@ def read_hydro(
                 f"'{path}' was computed with {name} = {found:g}, but {name} = {given:g} is given. "
                 f"Leave {name} out, or recompute the data."
             )
-    data = assemble(parts)
+    data = mend_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
     if names is not None:
         data = rename_bodies(data, names)
     for variable, table in (
@@ -82,6 +90,31 @@ def read_hydro(
 
         data.attrs["findings"] = "\n".join(str(finding) for finding in hydro_report(data))
     return data
+
+
+def _check_given(
+    names: Any, rho: float | None, g: float | None, depth: float | None, length: float | None
+) -> None:
+    """What the user gives beside the file."""
+    for value, name in ((rho, "rho"), (g, "g"), (length, "length")):
+        if value is not None:
+            to_positive(value, name, lambda text: SwelltreeError(f"read_hydro: {text}"))
+    if depth is not None and depth != np.inf:
+        to_positive(depth, "depth", lambda text: SwelltreeError(f"read_hydro: {text}"))
+    if names is None:
+        return
+    texts = list(names.values()) if isinstance(names, Mapping) else names
+    if isinstance(names, str) or not isinstance(texts, Sequence) or not len(texts):
+        raise SwelltreeError(
+            f"read_hydro: names {shown(names)} is not a list of names. Give one name for each "
+            "body, or a table {old: new}."
+        )
+    for name in texts:
+        if not isinstance(name, str) or not name.strip() or "__" in name:
+            raise SwelltreeError(
+                f"read_hydro: name {shown(name)} of a body is not a word without '__'. Give "
+                "another."
+            )
 
 
 def _read(
@@ -128,7 +161,9 @@ def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | Non
             raise SwelltreeError(
                 f"{variable} of body '{body}' has {len(point)} numbers. Give x, y, z."
             )
-        values[body_names(data).index(find_body(data, body))] = point
+        values[body_names(data).index(find_body(data, body))] = [
+            to_number(x, f"{variable} of body '{body}'", SwelltreeError) for x in point
+        ]
     return data.assign({variable: (data[variable].dims, values, data[variable].attrs)})
 
 
@@ -167,15 +202,10 @@ def recognise(path: Path) -> str:
 def _recognise_binary(path: Path, head: bytes) -> str:
     if head.startswith(b"CDF"):
         return "capytaine"
-    import h5py
+    from swelltree.system.hdf5 import open_hdf5
 
-    try:
-        with h5py.File(path, "r") as file:
-            return "bemio" if "simulation_parameters" in file else "capytaine"
-    except OSError as error:
-        raise SwelltreeError(
-            f"hydro data '{path}' cannot be read: {error}. Is the file whole?"
-        ) from None
+    with open_hdf5(path, "hydro data") as file:
+        return "bemio" if "simulation_parameters" in file else "capytaine"
 
 
 def _recognise_folder(path: Path) -> str:

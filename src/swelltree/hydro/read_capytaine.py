@@ -23,8 +23,10 @@ from swelltree.hydro.dataset import (
     make_label,
     split_label,
 )
-from swelltree.hydro.textfile import read_text
-from swelltree.system.errors import SwelltreeError
+from swelltree.hydro.textfile import TextFile
+from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.hdf5 import as_numbers, broken, open_hdf5
+from swelltree.system.numbers import to_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,14 +40,14 @@ def open_netcdf(path: Path) -> xr.Dataset:
 
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
+    if engine == "h5netcdf":
+        with open_hdf5(path, "hydro data"):
+            pass  # seen to be whole in itself
     try:
         with xr.open_dataset(path, engine=engine) as found:
             return found.load()
     except Exception as error:  # the libraries answer with many kinds
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SwelltreeError(
-            f"hydro data '{path}' cannot be read: {text}. Is it a netCDF file and whole?"
-        ) from None
+        raise broken(path, "hydro data", error) from None
 
 
 def read_capytaine(path: Path) -> HydroParts:
@@ -71,19 +73,14 @@ def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
                 f"{where} has no variable '{name}'. It is not a Capytaine result with "
                 "radiation problems; recompute with all six freedoms."
             )
-    if "omega" not in raw["added_mass"].dims:
-        raise SwelltreeError(
-            f"{where}: added_mass has dimensions {tuple(map(str, raw['added_mass'].dims))}, "
-            "expected omega, influenced_dof and radiating_dof."
-        )
     raw, bodies, dofs, labels = _labelled(raw, where)
     notes: list[str] = []
     parts = HydroParts(
         bodies=bodies,
         dofs=labels,
-        omega=raw["omega"].values.astype(float),
-        added_mass=_ordered(raw["added_mass"], RADIATION, dofs),
-        radiation_damping=_ordered(raw["radiation_damping"], RADIATION, dofs),
+        omega=_axis(raw, "omega", where),
+        added_mass=_ordered(raw["added_mass"], RADIATION, dofs, where),
+        radiation_damping=_ordered(raw["radiation_damping"], RADIATION, dofs, where),
         rho=_scalar(raw, "rho", where),
         g=_scalar(raw, "g", where),
         depth=_scalar(raw, "water_depth", where),
@@ -96,26 +93,36 @@ def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
     )
     for name in FORCES:
         if name in raw:
-            parts.forces[name] = _ordered(_complex(raw[name]), FORCE, dofs)
+            values = _complex(raw[name], where)
+            parts.forces[name] = _ordered(values, FORCE, dofs, where).astype(complex)
     if parts.forces:
-        parts.directions = raw["wave_direction"].values.astype(float)
+        parts.directions = _axis(raw, "wave_direction", where)
     for name in ("hydrostatic_stiffness", "inertia_matrix"):
         if name in raw and set(MATRIX) <= set(raw[name].dims):
-            parts.matrices[name] = _ordered(raw[name], MATRIX, dofs)
-    _second_order(raw, parts, dofs)
-    _points(raw, parts, notes)
+            parts.matrices[name] = _ordered(raw[name], MATRIX, dofs, where)
+    _second_order(raw, parts, dofs, where)
+    _points(raw, parts, notes, where)
     return parts
 
 
-def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str]) -> None:
+def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str], where: str) -> None:
     """Mean drift and transfer functions, in files that `write_hydro` made or a user added to."""
     for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
         if name not in raw or (name == "mean_drift" and parts.directions is None):
             continue
-        values = _complex(raw[name])
+        values = _complex(raw[name], where)
+        own = tuple(str(x) for x in values.dims if str(x).endswith(("omega", "omega_1", "omega_2")))
+        own += tuple(str(x) for x in values.dims if str(x).endswith(("_headings", "_direction")))
+        own += ("influenced_dof",)
+        for axis in own[:-1]:
+            if not axis.endswith("_headings"):
+                _axis(raw, axis, where)
+        _check_dims(values, own, where)
         if name == "mean_drift":
+            _check_dims(values, FORCE, where)
             values = values.sortby(["omega", "wave_direction"]).transpose(*FORCE)
         values = values.transpose(..., "influenced_dof").sel(influenced_dof=dofs)
+        as_numbers(values.values, name, lambda text: SwelltreeError(f"{where}: {text}"))
         own = set(values.dims) - set(FORCE)
         coords = {key: x for key, x in raw.coords.items() if own & set(x.dims)}
         parts.extra[name] = (tuple(map(str, values.dims)), values.values)
@@ -127,13 +134,24 @@ def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str]) -> None:
 def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[str], list[str]]:
     """Plain text labels; a single body's freedoms get its name before them."""
     for name in ("influenced_dof", "radiating_dof"):
-        if name not in raw.coords:
+        if name not in raw.coords or raw[name].dims != (name,):
             raise SwelltreeError(f"{where} has no coordinate '{name}'. Is it Capytaine's?")
         # labels are categorical in version 3
         raw = raw.assign_coords({name: np.array([_text(x) for x in raw[name].values], object)})
     influenced = [str(x) for x in raw["influenced_dof"].values]
     radiating = [str(x) for x in raw["radiating_dof"].values]
+    for labels in (influenced, radiating):
+        twice = [x for x in dict.fromkeys(labels) if labels.count(x) > 1 or not x.strip()]
+        if twice:
+            raise SwelltreeError(
+                f"{where}: the freedoms {listed(twice[:3])} come twice or have no name."
+            )
     dofs = [dof for dof in influenced if dof in radiating]
+    if not dofs:
+        raise SwelltreeError(
+            f"{where}: forces are on {listed(influenced[:3])}, motions of {listed(radiating[:3])}. "
+            "Compute both for the same freedoms."
+        )
     body = "body"
     if "body_name" in raw.variables and raw["body_name"].size == 1:
         body = _text(raw["body_name"].values.reshape(-1)[0])
@@ -151,7 +169,28 @@ def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[
 
 
 def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _axis(raw: xr.Dataset, name: str, where: str) -> np.ndarray:
+    """A coordinate of numbers, which xarray would count through if the file did not hold it."""
+    if name not in raw.coords or raw[name].dims != (name,):
+        raise SwelltreeError(f"{where} has no coordinate '{name}'. Is the file whole?")
+    values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+    if values.dtype.kind == "c" or np.isnan(values).any():
+        bad = int(np.argmax(np.isnan(values)))
+        raise SwelltreeError(f"{where}: {name} is {values[bad]} at index {bad}. Mend it.")
+    return values
+
+
+def _check_dims(values: xr.DataArray, dims: tuple[str, ...], where: str) -> None:
+    """The dimensions are those asked for, but for others of length one."""
+    have = tuple(str(name) for name in values.dims)
+    more = [name for name in have if name not in dims and values.sizes[name] != 1]
+    if more or not set(dims) <= set(have):
+        raise SwelltreeError(
+            f"{where}: {values.name} has the dimensions {listed(have)}, expected {listed(dims)}."
+        )
 
 
 def _scalar(raw: xr.Dataset, name: str, where: str) -> float:
@@ -160,38 +199,55 @@ def _scalar(raw: xr.Dataset, name: str, where: str) -> float:
             f"{where} needs one value of '{name}'. Read a file computed for one {name}, "
             "or select one with xarray first."
         )
-    return float(raw[name].values.reshape(-1)[0])
+    values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+    return float(np.real(values.reshape(-1)[0]))
 
 
-def _complex(values: xr.DataArray) -> xr.DataArray:
+def _complex(values: xr.DataArray, where: str) -> xr.DataArray:
+    as_numbers(values.values, str(values.name), lambda text: SwelltreeError(f"{where}: {text}"))
     if "complex" not in values.dims:
         return values
+    if values.sizes["complex"] != 2:
+        raise SwelltreeError(
+            f"{where}: {values.name} has {values.sizes['complex']} parts of complex numbers."
+        )
     names = [_text(x) for x in values["complex"].values] if "complex" in values.coords else []
     re_, im = (names.index("re"), names.index("im")) if {"re", "im"} <= set(names) else (0, 1)
-    return values.isel(complex=re_, drop=True) + 1j * values.isel(complex=im, drop=True)
+    both = values.isel(complex=re_, drop=True) + 1j * values.isel(complex=im, drop=True)
+    return both.rename(values.name)
 
 
-def _ordered(values: xr.DataArray, dims: tuple[str, ...], dofs: list[str]) -> np.ndarray:
+def _ordered(
+    values: xr.DataArray, dims: tuple[str, ...], dofs: list[str], where: str
+) -> np.ndarray:
+    _check_dims(values, dims, where)
+    as_numbers(values.values, str(values.name), lambda text: SwelltreeError(f"{where}: {text}"))
     chosen = {name: dofs for name in ("influenced_dof", "radiating_dof") if name in dims}
     extra = {name: 0 for name in values.dims if name not in dims and values.sizes[name] == 1}
     return values.isel(extra).sel(chosen).transpose(*dims).values
 
 
-def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str]) -> None:
+def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) -> None:
     """Reference points and centres, from the file or from Hydrostatics*.dat beside it."""
     count = len(parts.bodies)
-    if "body" in raw.coords and raw["body"].size == count > 1:
+
+    def numbers(name: str) -> np.ndarray:
+        return as_numbers(
+            raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}")
+        ).real
+
+    if "body" in raw.coords and raw["body"].dims == ("body",) and raw["body"].size == count > 1:
         names = [_text(x) for x in raw["body"].values]
         if set(names) == set(parts.bodies):
             raw = raw.isel(body=[names.index(body) for body in parts.bodies])
     for name in ("rotation_center", "center_of_mass", "center_of_buoyancy"):
         if name in raw.variables and raw[name].size == 3 * count:
-            parts.points[name] = raw[name].values.reshape(count, 3)
+            parts.points[name] = numbers(name).reshape(count, 3)
     for name in ("displaced_volume", "disp_volume"):
         if name in raw.variables and raw[name].size == count:
-            parts.points["displaced_volume"] = raw[name].values.reshape(count)
+            parts.points["displaced_volume"] = numbers(name).reshape(count)
     if "disp_mass" in raw.variables and raw["disp_mass"].size == count:
-        parts.points["displaced_volume"] = raw["disp_mass"].values.reshape(count) / parts.rho
+        parts.points["displaced_volume"] = numbers("disp_mass").reshape(count) / parts.rho
     folder = parts.files[0].parent if parts.files else None
     if "rotation_center" in parts.points or folder is None:
         return
@@ -230,17 +286,23 @@ def hydrostatics_beside(folder: Path, count: int) -> Beside | None:
     files = [table[name] for name in names]
     mass, buoyancy, volume = np.zeros((3, count, 3))
     for k, path in enumerate(files):
-        text = read_text(path)
-        # some writers repeat the letter X on all three lines: go by their order
-        pairs = re.findall(r"[XYZ]F\s*=\s*(\S+)\s*-\s*[XYZ]G\s*=\s*(\S+)", text)
-        found = re.search(r"Displacement\s*=\s*(\S+)", text)
-        if len(pairs) != 3 or found is None:
+        file = TextFile(path)
+        centres, displaced = [], []
+        for row, line in enumerate(file.lines):
+            # some writers repeat the letter X on all three lines: go by their order
+            pair = re.search(r"[XYZ]F\s*=\s*(\S+)\s*-\s*[XYZ]G\s*=\s*(\S+)", line)
+            found = re.search(r"Displacement\s*=\s*(\S+)", line)
+            if pair:
+                centres.append([to_number(x, "centre", file.at(row)) for x in pair.groups()])
+            if found:
+                displaced.append(to_number(found[1], "Displacement", file.at(row)))
+        if len(centres) != 3 or len(displaced) != 1:
             raise SwelltreeError(
-                f"'{path}': expected three lines 'XF = ... - XG = ...' and 'Displacement = ...'."
+                f"'{path}': expected three lines 'XF = ... - XG = ...' and one 'Displacement = "
+                "...'. Is the file whole?"
             )
-        buoyancy[k] = [float(pair[0]) for pair in pairs]
-        mass[k] = [float(pair[1]) for pair in pairs]
-        volume[k] = float(found[1])
+        buoyancy[k], mass[k] = np.array(centres).T
+        volume[k] = displaced[0]
     points = {
         "center_of_mass": mass,
         "center_of_buoyancy": buoyancy,

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.hydro.dataset import HydroParts
-from swelltree.hydro.read_wamit import WamitSetup, assemble_wamit, family_of, require
+from swelltree.hydro.read_wamit import WamitSetup, assemble_wamit, deep_or, family_of, require
 from swelltree.hydro.textfile import TextFile, leading_numbers
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.numbers import to_positive, to_whole
 
 # Output_frequency_type of HAMS as WAMIT's IPEROUT
 KINDS = {1: 3, 2: 4, 3: 2, 4: 1, 5: 5}
@@ -60,21 +61,31 @@ def _inside(root: Path, *candidates: tuple[str, ...]) -> Path:
 def read_control(file: TextFile) -> WamitSetup:
     """Depth, reference point, length and the meaning of the first column."""
     setup = WamitSetup(files=[file.path])
-    values: dict[str, list[float]] = {}
-    for line in file.lines:
+    values: dict[str, tuple[int, list[float]]] = {}
+    for index, line in enumerate(file.lines):
         words = line.split()
         if len(words) > 1 and re.match(r"[A-Za-z]", words[0]):
-            numbers = leading_numbers(" ".join(words[1:]))
+            numbers = leading_numbers(" ".join(words[1:]), file.at(index))
             if numbers:
-                values.setdefault(words[0].lower(), numbers)
-    for key in ("waterdepth", "output_frequency_type", "reference_body_center"):
+                values.setdefault(words[0].lower(), (index, numbers))
+    for key, least in (
+        ("waterdepth", 1),
+        ("output_frequency_type", 1),
+        ("reference_body_center", 3),
+    ):
         if key not in values:
             raise file.fail(len(file.lines), f"a line '{key} ...'")
-    depth = values["waterdepth"][0]
-    setup.depth = depth if depth > 0 else np.inf
-    setup.period_kind = KINDS[int(values["output_frequency_type"][0])]
-    setup.places = [(values["reference_body_center"] + [0.0] * 4)[:3] + [0.0]]
-    setup.length = values.get("reference_body_length", [1.0])[0]
+        if len(values[key][1]) < least:
+            raise file.fail(values[key][0], f"{least} numbers of '{key}'")
+    row, numbers = values["waterdepth"]
+    setup.depth = deep_or(numbers[0], file, row)
+    row, numbers = values["output_frequency_type"]
+    kind = to_whole(numbers[0], "output_frequency_type", file.at(row), 1, 5)
+    setup.period_kind = KINDS[kind]
+    setup.places = [[*values["reference_body_center"][1][:3], 0.0]]
+    if "reference_body_length" in values:
+        row, numbers = values["reference_body_length"]
+        setup.length = to_positive(numbers[0], "reference_body_length", file.at(row))
     return setup
 
 

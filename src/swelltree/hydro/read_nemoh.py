@@ -17,6 +17,7 @@ from swelltree.hydro.dataset import DOFS, HydroParts, make_label, wavenumber
 from swelltree.hydro.read_capytaine import hydrostatics_beside
 from swelltree.hydro.textfile import TextFile, leading_numbers
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.numbers import to_number, to_positive, to_whole
 
 FILES = {
     "excitation_force": "ExcitationForce.tec",
@@ -84,22 +85,33 @@ def read_nemoh(path: Path) -> HydroParts:
         case, keep, omega, added[:, rows][:, :, columns], damping[:, rows][:, :, columns]
     )
     parts.files.append(radiation)
+    parts.sources.update(added_mass=radiation, radiation_damping=radiation)
     for name, file_name in FILES.items():
         found = lookup(root, file_name)
         if found is None:
             continue
         file = TextFile(found)
         headings, grid, values = _forces(file, case)
-        if grid.size != omega.size or not np.allclose(grid, omega, rtol=1e-4):
+        if not _same(grid, omega, 1e-4):
             raise SwelltreeError(
                 f"'{found}' has {grid.size} frequencies, 'RadiationCoefficients.tec' has "
                 f"{omega.size} or others. Keep only files of one run together."
             )
+        if parts.directions is not None and not _same(parts.directions, headings):
+            raise SwelltreeError(
+                f"'{found}' has other headings than '{parts.files[-1].name}'. Keep only files of "
+                "one run together."
+            )
         parts.directions = headings
+        parts.sources[name] = found
         parts.forces[name] = to_origin(values[:, :, rows], omega, headings, case)
         parts.files.append(found)
     _hydrostatics(root, case, parts)
     return parts
+
+
+def _same(a: np.ndarray, b: np.ndarray, rtol: float = 1e-9) -> bool:
+    return a.shape == b.shape and np.allclose(a, b, rtol=rtol)
 
 
 def lookup(root: Path, name: str) -> Path | None:
@@ -141,71 +153,77 @@ def _parts(
 
 def read_cal(file: TextFile) -> NemohCase:
     """Environment, bodies, freedoms and generalised forces of `Nemoh.cal`."""
-    rho = file.numbers(1, "density RHO")[0]
-    g = file.numbers(2, "gravity G")[0]
+    rho = to_positive(file.numbers(1, "density RHO")[0], "density RHO", file.at(1))
+    g = to_positive(file.numbers(2, "gravity G")[0], "gravity G", file.at(2))
     depth = file.numbers(3, "water depth DEPTH (0 for deep water)")[0]
+    depth = np.inf if depth == 0 else to_positive(depth, "water depth", file.at(3))
     point = file.numbers(4, "wave measurement point XEFF YEFF", 2)
-    count = int(file.numbers(6, "number of bodies")[0])
-    case = NemohCase(file, rho, g, depth if depth > 0 else np.inf, np.array(point[:2]))
+    count = file.count(6, "number of bodies", 1)
+    case = NemohCase(file, rho, g, depth, np.array(point[:2]))
     row = 7
     for _ in range(count):
         if row + 1 >= len(file.lines):
             raise file.fail(len(file.lines), f"{count} bodies")
         mesh = file.lines[row + 1].split("!")[0].strip() or "body"
-        name = Path(mesh.split()[0].replace("\\", "/")).stem
+        name = Path(mesh.split()[0].replace("\\", "/")).stem.replace("__", "_") or "body"
         if name in case.bodies:
             name = f"{name}{len(case.bodies) + 1}"
         case.bodies.append(name)
         center = np.zeros(3)
         row += 3  # heading, mesh, number of points
         for labels in (case.motions, case.forces):
-            number = int(file.numbers(row, "number of degrees of freedom or of forces")[0])
+            number = file.count(row, "number of degrees of freedom or of forces")
             for k in range(number):
                 values = file.numbers(row + 1 + k, "type, direction (3), point (3)", 7)
-                labels.append(make_label(name, _freedom(values, k)))
-                if int(values[0]) == 2:
+                kind = to_whole(values[0], "type of freedom", file.at(row + 1 + k), 1, 2)
+                label = make_label(name, _freedom(kind, values, k))
+                if label in labels:
+                    raise file.fail(row + 1 + k, f"'{label}' once among the freedoms of the body")
+                labels.append(label)
+                if kind == 2:
                     center = np.array(values[4:7])
             row += number + 1
         case.centers.append(center)
-        row += 1 + int(file.numbers(row, "number of lines of additional information")[0])
+        row += 1 + file.count(row, "number of lines of additional information")
     return case
 
 
-def _freedom(values: list[float], index: int) -> str:
+def _freedom(kind: int, values: list[float], index: int) -> str:
     """Name of a freedom; one along no axis is a mode of its own."""
     for axis in range(3):
         if np.allclose(values[1:4], np.eye(3)[axis]):
-            return DOFS[axis + (3 if int(values[0]) == 2 else 0)]
+            return DOFS[axis + (3 if kind == 2 else 0)]
     return f"Mode{index + 1}"
 
 
 # --- .tec files -----------------------------------------------------------------------------------
 
 
-def _zones(file: TextFile, columns: int) -> list[tuple[str, np.ndarray]]:
-    """Title and numbers of every zone."""
+def _zones(file: TextFile, columns: int) -> list[tuple[int, np.ndarray]]:
+    """Line of the title and numbers of every zone; all have the same first column."""
     starts = [k for k, line in enumerate(file.lines) if line.strip().lower().startswith("zone")]
     if not starts:
         raise file.fail(len(file.lines), "a line 'Zone t=...'")
     zones = []
     for start, stop in zip(starts, [*starts[1:], len(file.lines)], strict=True):
-        rows = [(k, file.lines[k]) for k in range(start + 1, stop) if file.lines[k].strip()]
-        try:
-            values = np.array(" ".join(line for _, line in rows).replace("D", "E").split(), float)
-            values = values.reshape(len(rows), -1)
-        except ValueError:
-            values = np.zeros((0, 0))
-        if values.shape[1:] != (columns,):
-            for k, line in rows:
-                if len(leading_numbers(line)) != columns:
-                    raise file.fail(k, f"{columns} numbers")
+        places = [k for k in range(start + 1, stop) if file.lines[k].strip()]
+        values = file.rows(places, columns, f"{columns} numbers").values
+        if not places:
             raise file.fail(start + 1, f"rows of {columns} numbers")
-        zones.append((file.lines[start], values))
+        if zones and not _same(values[:, 0], zones[0][1][:, 0]):
+            raise file.wrong(
+                start, "this zone has other frequencies than the first one. Is the file whole?"
+            )
+        zones.append((start, values))
     return zones
 
 
 def _to_omega(file: TextFile, column: np.ndarray) -> np.ndarray:
     """First column as omega: version 3 can write Hz or seconds instead."""
+    if (column <= 0).any():
+        raise SwelltreeError(
+            f"'{file.path}' has the frequency or period {column[column <= 0][0]:g}. Mend it."
+        )
     head = " ".join(file.lines[:2]).lower()
     if "hz" in head:
         return 2 * np.pi * column
@@ -223,6 +241,8 @@ def _radiation(file: TextFile, case: NemohCase) -> tuple[np.ndarray, np.ndarray,
             f"'{file.path}' has {len(zones)} zones but 'Nemoh.cal' describes {len(case.motions)} "
             "degrees of freedom. Keep only files of one run together."
         )
+    if not zones:
+        raise file.fail(len(file.lines), "a zone for each degree of freedom")
     table = np.stack([values for _, values in zones], axis=-1)
     return _to_omega(file, table[:, 0, 0]), table[:, 1::2], table[:, 2::2]
 
@@ -230,11 +250,11 @@ def _radiation(file: TextFile, case: NemohCase) -> tuple[np.ndarray, np.ndarray,
 def _forces(file: TextFile, case: NemohCase) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Headings, omega and forces (omega, heading, force): one zone per heading."""
     headings, tables = [], []
-    for title, values in _zones(file, 1 + 2 * len(case.forces)):
-        found = re.search(r"beta\s*=\s*([-+\d.EeDd]+)", title)
+    for row, values in _zones(file, 1 + 2 * len(case.forces)):
+        found = re.search(r"beta\s*=\s*([^\s\"]+)", file.lines[row])
         if not found:
-            raise file.fail(file.find(title.strip()) or 0, "a heading 'beta = ... deg' in the zone")
-        headings.append(np.deg2rad(float(found[1])))
+            raise file.fail(row, "a heading 'beta = ... deg' in the zone")
+        headings.append(np.deg2rad(to_number(found[1], "heading beta", file.at(row))))
         tables.append(values)
     table = np.stack(tables, axis=1)
     force = table[..., 1::2] * np.exp(1j * table[..., 2::2])
@@ -262,12 +282,17 @@ def _hydrostatics(root: Path, case: NemohCase, parts: HydroParts) -> None:
     names = ["KH.dat"] if count == 1 else [f"KH_{k}.dat" for k in range(count)]
     found = [lookup(root, name) for name in names]
     stiffness = np.zeros((len(parts.dofs), len(parts.dofs)))
-    for body, path in zip(case.bodies, found, strict=True):
+    if not any(found):
+        return
+    for body, path, name in zip(case.bodies, found, names, strict=True):
         if path is None:
-            return
-        values = TextFile(path).table((6,), "six numbers of the stiffness matrix")[6]
-        if values.shape[0] < 6:
-            raise SwelltreeError(f"'{path}' has {values.shape[0]} rows, expected 6.")
+            raise SwelltreeError(
+                f"'{root}' has no '{name}', the stiffness of body '{body}', but those of other "
+                "bodies. Compute all of them, or take the others away."
+            )
+        values = TextFile(path).table((6,), "six numbers of the stiffness matrix")[6].values
+        if len(values) != 6:
+            raise SwelltreeError(f"'{path}' has {len(values)} rows, expected 6. Is it whole?")
         have = [k for k, dof in enumerate(DOFS) if make_label(body, dof) in parts.dofs]
         rows = [parts.dofs.index(make_label(body, DOFS[k])) for k in have]
         stiffness[np.ix_(rows, rows)] = values[np.ix_(have, have)]
@@ -288,12 +313,17 @@ def read_aquaplus(root: Path, case: NemohCase) -> HydroParts:
     zones = _zones(file, 4)
     omega = zones[0][1][:, 0]
     added, damping = np.full((2, omega.size, 6, 6), np.nan)
-    for title, values in zones:
-        pair = re.search(r"(\d)(\d)\"", title)
-        if pair is None or "1- Mvt de  1" not in title:
-            raise file.fail(file.find(title.strip()) or 0, "a zone 'Force sur 1- Mvt de 1 ij'")
+    for row, values in zones:
+        pair = re.search(r"([1-6])([1-6])\"", file.lines[row])
+        if pair is None or "1- Mvt de  1" not in file.lines[row]:
+            raise file.fail(row, "a zone 'Force sur 1- Mvt de 1 ij'")
         i, j = int(pair[1]) - 1, int(pair[2]) - 1
+        if not np.isnan(added[0, i, j]):
+            raise file.wrong(row, f"the pair {i + 1}{j + 1} comes twice. Keep one of the zones.")
         damping[:, i, j], added[:, i, j] = values[:, 1], values[:, 2]
+    for i in range(6):
+        if np.isnan(added[0, i, i]):
+            raise file.fail(len(file.lines), f"a zone of {DOFS[i]} alone, '{i + 1}{i + 1}'")
     for matrix in (added, damping):
         mirror = np.swapaxes(matrix, 1, 2)
         matrix[:] = np.where(np.isnan(matrix), np.where(np.isnan(mirror), 0.0, mirror), matrix)
@@ -305,14 +335,25 @@ def read_aquaplus(root: Path, case: NemohCase) -> HydroParts:
     force = lookup(root, "Fex.tec")
     if force is not None:
         text = TextFile(force)
-        numbers = [x for line in text.lines if '"' not in line for x in leading_numbers(line)]
-        if len(numbers) % 13:
+        numbers: list[float] = []
+        for k, line in enumerate(text.lines):
+            if '"' in line:
+                continue
+            found = leading_numbers(line, text.at(k))
+            if len(found) != len(line.split()):
+                raise text.fail(k, "numbers")
+            numbers += found
+        if len(numbers) % 13 or not numbers:
             raise text.fail(len(text.lines), "records of 13 numbers (period, moduli, arguments)")
         table = np.array(numbers).reshape(-1, 13)
+        if not (table[:, 0] > 0).all():
+            bad = table[table[:, 0] <= 0, 0][0]
+            raise text.fail(len(text.lines), f"positive periods, not {bad:g} s")
         parts.directions = np.zeros(1)
         parts.force_omega = 2 * np.pi / table[:, 0]
         values = table[:, 1:7] * np.exp(-1j * np.deg2rad(table[:, 7:]))
         parts.forces["excitation_force"] = values[:, None]
+        parts.sources["excitation_force"] = force
         parts.files.append(force)
     return parts
 

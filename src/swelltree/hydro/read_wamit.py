@@ -2,7 +2,9 @@
 
 Everything is normalised by rho, g and the length scale; phases lead (exp(+iwt)), so complex
 values are conjugated. Added mass and damping refer to the axes of each body (XBODY), phases to the
-global origin. A period of -1 stands for omega = 0, a period of 0 for omega = inf.
+global origin. A period of -1 stands for omega = 0, a period of 0 for omega = inf. Pairs of modes
+that a .1 file leaves out at every period are zero by symmetry; whatever else is absent is NaN here
+and found by `gaps`.
 
 The density is not in these files unless the .frc file has it (IALTFRC = 2): it must be given.
 """
@@ -17,11 +19,13 @@ import numpy as np
 
 from swelltree.hydro.dataset import HydroParts, rigid_labels
 from swelltree.hydro.read_wamit_second import read_drift, read_qtf
-from swelltree.hydro.textfile import TextFile, after_equals
+from swelltree.hydro.textfile import Rows, TextFile, after_equals
 from swelltree.hydro.wamit_listing import read_listing_tables
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.numbers import check_size, to_number, to_positive, to_whole
 
 NUMERIC = (".1", ".3", ".3fk", ".3sc", ".hst", ".8", ".9", ".12d", ".12s")
+MOST_MODES = 10_000  # a number beyond is a broken file
 
 
 @dataclass
@@ -125,13 +129,14 @@ def assemble_wamit(
     listing = TextFile(family[".out"]) if ".out" in family else None
     files = list(setup.files)
     if ".1" in family:
-        periods, radiation = read_radiation(TextFile(family[".1"]))
-        files.append(family[".1"])
         kind = setup.period_kind
+        periods, radiation = read_radiation(TextFile(family[".1"]), kind)
+        source = family[".1"]
+        files.append(source)
         tables = None
     elif listing is not None:
         tables = read_listing_tables(listing)
-        periods, radiation, kind = tables.periods, tables.radiation, 1
+        periods, radiation, kind, source = tables.periods, tables.radiation, 1, listing.path
     else:
         raise SwelltreeError(
             f"'{path}': there is no '{path.stem}.1' with added mass and damping beside it. "
@@ -140,6 +145,7 @@ def assemble_wamit(
     if tables is None and ".3" not in family and listing is not None:
         tables = read_listing_tables(listing)
     n_dofs = radiation.shape[1]
+    _zero_by_symmetry(source, radiation, notes)
     modes = split_dofs(path, n_dofs, setup, bodies)
     names = setup.names if len(setup.names) == len(modes) else _numbered(path.stem, len(modes))
     dofs = [x for name, k in zip(names, modes, strict=True) for x in rigid_labels(name, k)]
@@ -159,6 +165,7 @@ def assemble_wamit(
         notes=notes,
         attrs={"solver": "WAMIT", "format": "WAMIT"},
         files=files,
+        sources={"added_mass": source, "radiation_damping": source},
     )
     force_scale = setup.rho * setup.g * setup.length ** (2 + power)
     for ending, name in (
@@ -172,6 +179,7 @@ def assemble_wamit(
         parts.directions = np.deg2rad(tables.headings)
         parts.force_omega = to_omega(tables.force_periods, 1, setup)
         parts.forces["excitation_force"] = force_scale * tables.force.conj()
+        parts.sources["excitation_force"] = listing.path if listing else source
         notes.append(
             f"Excitation is from '{listing.path.name if listing else ''}', where WAMIT rounds "
             "phases to whole degrees; write the .3 file (NUMHDR, IOPTN(3)) for exact ones."
@@ -193,7 +201,7 @@ def _force(
     parts: HydroParts, file: TextFile, name: str, setup: WamitSetup, n: int, scale: np.ndarray
 ) -> None:
     """Forces of a .3, .3fk or .3sc file."""
-    periods, headings, values = read_forces(file, n)
+    periods, headings, values = read_forces(file, n, setup.period_kind)
     omega = to_omega(periods, setup.period_kind, setup)
     directions = np.deg2rad(headings)
     if parts.directions is None:
@@ -210,52 +218,96 @@ def _force(
             "Keep only files of one run together."
         )
     parts.forces[name] = scale * values.conj()
+    parts.sources[name] = file.path
     parts.files.append(file.path)
 
 
-def read_radiation(file: TextFile) -> tuple[np.ndarray, np.ndarray]:
-    """Periods and (period, i, j, [A, B]) of a .1 file; entries it leaves out are zero."""
+def read_radiation(file: TextFile, kind: int) -> tuple[np.ndarray, np.ndarray]:
+    """Periods and (period, i, j, [A, B]) of a .1 file; what it leaves out is NaN."""
     table = file.table((4, 5), "PER I J A(I,J) [B(I,J)]")
-    four = table.get(4, np.zeros((0, 4)))
-    five = table.get(5, np.zeros((0, 5)))
-    rows = np.concatenate([np.column_stack([four, np.zeros(len(four))]), five])
-    periods, which = _groups(rows[:, 0])
-    i, j = _indices(rows[:, 1]), _indices(rows[:, 2])
+    parts = [table[n] for n in (4, 5) if n in table]
+    values = np.concatenate([np.pad(x.values, ((0, 0), (0, 5 - x.values.shape[1]))) for x in parts])
+    rows = Rows(file, values, np.concatenate([x.lines for x in parts]))
+    _check_periods(rows, kind)
+    limit = _is_limit(rows.values[:, 0])
+    if 4 in table and not limit[: len(table[4])].all():
+        row = int(np.argmin(limit[: len(table[4])]))
+        raise table[4].fail(row, "expected PER I J A(I,J) B(I,J), found four numbers.")
+    rows.values[limit, 4] = 0.0  # no waves are made at either end
+    periods, which = _groups(rows.values[:, 0])
+    i, j = (rows.indices(k, name, MOST_MODES) for k, name in ((1, "mode I"), (2, "mode J")))
+    rows.unrepeated(rows.values[:, 0], i, j, what="this pair of modes and period")
     n = int(max(i.max(), j.max())) + 1
-    values = np.zeros((periods.size, n, n, 2))
-    values[which, i, j] = rows[:, 3:]
-    return periods, values
-
-
-def read_forces(file: TextFile, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Periods, headings [deg] and forces (period, heading, i) of a .3 file; missing is zero."""
-    rows = file.table((7,), "PER BETA I Mod Pha Re Im")[7]
-    periods, which = _groups(rows[:, 0])
-    headings, heading = np.unique(rows[:, 1], return_inverse=True)
-    i = _indices(rows[:, 2])
-    if i.max() >= n:
-        bad = int(np.argmax(i >= n))
-        raise SwelltreeError(
-            f"'{file.path}': mode {i[bad] + 1} is beyond the {n} of the .1 file. "
-            "Keep only files of one run together."
+    own = np.unique(i[i == j])
+    if own.size < n:
+        last = int(np.argmax(np.maximum(i, j)))
+        absent = np.setdiff1d(np.arange(n), own)[0] + 1
+        raise rows.fail(
+            last,
+            f"mode {n} is there, but mode {absent} has no row I = J = {absent}. Recompute with all "
+            "modes, or mend the number.",
         )
-    values = np.zeros((periods.size, headings.size, n), dtype=complex)
-    values[which, heading, i] = rows[:, 5] + 1j * rows[:, 6]
+    check_size((periods.size, n, n, 2), "added mass and damping", lambda text: rows.fail(0, text))
+    full = np.full((periods.size, n, n, 2), np.nan)
+    full[which, i, j] = rows.values[:, 3:]
+    return periods, full
+
+
+def _zero_by_symmetry(path: Path, radiation: np.ndarray, notes: list[str]) -> None:
+    """Pairs that are given at no period are zero; the note says which."""
+    never = np.isnan(radiation).all(axis=(0, 3))
+    radiation[:, never] = 0.0
+    if never.any():
+        pairs = [f"({i + 1},{j + 1})" for i, j in np.argwhere(never)]
+        more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
+        notes.append(
+            f"'{path.name}' has no rows of {len(pairs)} pairs of modes, {', '.join(pairs[:4])}"
+            f"{more}: they are zero by symmetry."
+        )
+
+
+def read_forces(file: TextFile, n: int, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Periods, headings [deg] and forces (period, heading, i) of a .3 file; absent is NaN."""
+    rows = file.table((7,), "PER BETA I Mod Pha Re Im")[7]
+    _check_periods(rows, kind)
+    i = _modes(rows, 2, n)
+    rows.unrepeated(rows.values[:, 0], rows.values[:, 1], i, what="this mode, period and heading")
+    periods, which = _groups(rows.values[:, 0])
+    headings, heading = np.unique(rows.values[:, 1], return_inverse=True)
+    shape = (periods.size, headings.size, n)
+    check_size(shape, "forces", lambda text: rows.fail(0, text), 16)
+    values = np.full(shape, np.nan + 0j)
+    values[which, heading.reshape(-1), i] = rows.values[:, 5] + 1j * rows.values[:, 6]
     return periods, headings, values
 
 
 def read_stiffness(file: TextFile, n: int) -> np.ndarray:
-    """(i, j) of a .hst file."""
+    """(i, j) of a .hst file, which holds every pair."""
     rows = file.table((3,), "I J C(I,J)")[3]
-    i, j = _indices(rows[:, 0]), _indices(rows[:, 1])
-    if max(i.max(), j.max()) >= n:
+    i, j = _modes(rows, 0, n), _modes(rows, 1, n)
+    rows.unrepeated(i, j, what="this pair of modes")
+    values = np.full((n, n), np.nan)
+    values[i, j] = rows.values[:, 2]
+    absent = np.argwhere(np.isnan(values)) + 1
+    if len(absent):
+        pairs = ", ".join(f"({a},{b})" for a, b in absent[:4].tolist())
         raise SwelltreeError(
-            f"'{file.path}' has {int(max(i.max(), j.max())) + 1} modes, the .1 file {n}. "
-            "Keep only files of one run together."
+            f"'{file.path}' has no C(I,J) of {len(absent)} of {n * n} pairs of modes, such as "
+            f"{pairs}. Is the file whole? Write it anew."
         )
-    values = np.zeros((n, n))
-    values[i, j] = rows[:, 2]
     return values
+
+
+def _modes(rows: Rows, column: int, n: int) -> np.ndarray:
+    """Indices of modes that the .1 file has too."""
+    i = rows.indices(column, "mode", MOST_MODES)
+    if i.max() >= n:
+        raise rows.fail(
+            int(np.argmax(i >= n)),
+            f"mode {i.max() + 1} is beyond the {n} of the .1 file. Keep only files of one run "
+            "together.",
+        )
+    return i
 
 
 def _groups(periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -263,8 +315,22 @@ def _groups(periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, which.reshape(-1)
 
 
-def _indices(column: np.ndarray) -> np.ndarray:
-    return column.astype(int) - 1
+def _is_limit(first: np.ndarray) -> np.ndarray:
+    """Rows of omega = 0 and inf: -1 and 0 in the first column, whatever it holds."""
+    return (first == 0.0) | (first == -1.0)
+
+
+def _check_periods(rows: Rows, kind: int, column: int = 0) -> None:
+    """The first column holds positive numbers, or -1 and 0 for the limits."""
+    first = rows.values[:, column]
+    wrong = (first < 0) & (first != -1.0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        what = "period" if kind == 1 else "first column"
+        raise rows.fail(
+            row,
+            f"{what} {first[row]:g} is negative; only -1 and 0 stand for limits. Mend the number.",
+        )
 
 
 def to_omega(periods: np.ndarray, kind: int, setup: WamitSetup) -> np.ndarray:
@@ -296,9 +362,14 @@ def to_omega(periods: np.ndarray, kind: int, setup: WamitSetup) -> np.ndarray:
 
 def split_dofs(path: Path, n: int, setup: WamitSetup, bodies: int | None) -> list[int]:
     """Generalised modes of each body, so that all freedoms are accounted for."""
-    count = bodies or len(setup.places) or len(setup.names)
+    count = len(setup.places) or len(setup.names)
     if not count:
-        count = max(n // 6, 1) if n % 6 == 0 or n < 6 else 1
+        count = n // 6 if n % 6 == 0 and not any(setup.modes) else bodies or 1
+        if bodies is not None and bodies != count:
+            raise SwelltreeError(
+                f"'{path}' has {n} modes, those of {count} bodies, but names has {bodies} entries. "
+                "Give one name for each, or keep the .cfg file with NEWMDS beside it."
+            )
     modes = (setup.modes + [0] * count)[:count]
     if 6 * count + sum(modes) < n and not any(modes) and count == 1:
         modes = [n - 6]
@@ -322,7 +393,7 @@ def read_setup(family: dict[str, Path]) -> WamitSetup:
     setup = WamitSetup()
     if ".cfg" in family:
         _configuration(TextFile(family[".cfg"]), setup)
-    if ".pot" in family:
+    if ".pot" in family and ".out" not in family:  # the listing tells the same
         _potential(TextFile(family[".pot"]), setup)
     if ".frc" in family:
         _force_control(TextFile(family[".frc"]), setup)
@@ -332,51 +403,61 @@ def read_setup(family: dict[str, Path]) -> WamitSetup:
 
 
 def _configuration(file: TextFile, setup: WamitSetup) -> None:
-    for line in file.lines:
-        found = re.match(r"\s*IPEROUT\s*=\s*(\d)", line, re.I)
+    for index, line in enumerate(file.lines):
+        fail = file.at(index)
+        found = re.match(r"\s*IPEROUT\s*=\s*(\S+)", line, re.I)
         if found:
-            setup.period_kind = int(found[1])
+            setup.period_kind = to_whole(found[1], "IPEROUT", fail, 1, 4)
         found = re.match(r"\s*NEWMDS\s*(?:\((\d+)\))?\s*=\s*([\d\s]+)", line, re.I)
         if found:
-            numbers = [int(x) for x in found[2].split()]
-            first = int(found[1]) - 1 if found[1] else 0
+            numbers = [to_whole(x, "NEWMDS", fail, 0, MOST_MODES) for x in found[2].split()]
+            first = to_whole(found[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
             setup.modes += [0] * (first + len(numbers) - len(setup.modes))
             setup.modes[first : first + len(numbers)] = numbers
     setup.files.append(file.path)
 
 
+def deep_or(depth: float, file: TextFile, index: int) -> float:
+    """Depth of a control file, where 0 and -1 stand for deep water."""
+    return np.inf if depth in (0.0, -1.0) else to_positive(depth, "water depth", file.at(index))
+
+
 def _potential(file: TextFile, setup: WamitSetup) -> None:
-    """Depth and places of the bodies of a .pot file in the form of IALTPOT = 2."""
-    try:
-        depth = file.numbers(1, "water depth HBOT")[0]
-        setup.depth = depth if depth > 0 else np.inf
-        number = int(file.numbers(3, "number of periods NPER")[0])
-        row = 4 + (1 if number < 0 else 0)
-        found = 0
-        while found < number:
-            found += len(file.numbers(row, "wave periods PER"))
-            row += 1
-        number = int(file.numbers(row, "number of headings NBETA")[0])
-        row, found, wanted = row + 1, 0, 2 if number < 0 else number
-        while found < wanted:
-            found += len(file.numbers(row, "wave headings BETA"))
-            row += 1
-        count = int(file.numbers(row, "number of bodies NBODY")[0])
-        for k in range(count):
-            setup.names.append(Path(file.lines[row + 1 + 3 * k].split()[0]).stem)
-            setup.places.append(file.numbers(row + 2 + 3 * k, "XBODY of a body", 4)[:4])
-    except (SwelltreeError, IndexError):
-        setup.names, setup.places = [], []  # the older form: the listing tells the same
-        return
+    """Depth and places of the bodies of a .pot file, in either form (IALTPOT = 1 and 2)."""
+    setup.depth = deep_or(file.numbers(1, "water depth HBOT")[0], file, 1)
     setup.files.append(file.path)
+    second = file.numbers(2, "IRAD IDIFF, or XBODY of the body", 2)
+    if len(second) >= 4:  # one body: its axes stand here, its name nowhere
+        setup.places = [second[:4]]
+        return
+    number = int(file.numbers(3, "number of periods NPER")[0])
+    row = _past_numbers(file, 4, 2 if number < 0 else number, "wave periods PER")
+    number = int(file.numbers(row, "number of headings NBETA")[0])
+    row = _past_numbers(file, row + 1, 2 if number < 0 else number, "wave headings BETA")
+    for k in range(file.count(row, "number of bodies NBODY", 1)):
+        at = row + 1 + 3 * k
+        if at >= len(file.lines) or not file.lines[at].split():
+            raise file.fail(at, "name of a geometry file")
+        name = Path(file.lines[at].split()[0]).stem
+        setup.names.append(name if name not in setup.names else f"{name}{k + 1}")
+        setup.places.append(file.numbers(at + 1, "XBODY of a body", 4)[:4])
+
+
+def _past_numbers(file: TextFile, row: int, count: int, what: str) -> int:
+    """The line after so many numbers."""
+    found = 0
+    while found < count:
+        found += len(file.numbers(row, what))
+        row += 1
+    return row
 
 
 def _force_control(file: TextFile, setup: WamitSetup) -> None:
     """Density of a .frc file in the form of IALTFRC = 2: the line after the options is rho."""
-    for line in file.lines[:8]:
-        found = re.match(r"\s*([\d.+\-EeDd]+)\s.*\bRHO\b", line)
+    for index, line in enumerate(file.lines[:8]):
+        found = re.match(r"\s*(\S+)\s.*\bRHO\b", line)
         if found:
-            setup.rho = float(found[1].replace("D", "E"))
+            setup.rho = to_positive(found[1], "density RHO", file.at(index))
             setup.files.append(file.path)
             return
 
@@ -386,30 +467,50 @@ def _listing(file: TextFile, setup: WamitSetup) -> None:
     head = file.find("Output from  WAMIT") or len(file.lines)
     names, places = [], []
     points: dict[str, list[list[float]]] = {"volume": [], "buoyancy": [], "gravity": []}
-    for line in file.lines[:head]:
+    for index, line in enumerate(file.lines[:head]):
+        fail = file.at(index)
         if "Gravity:" in line:
-            found = re.findall(r":\s*([\d.]+)", line)
-            setup.g, setup.length = float(found[0]), float(found[1])
+            found = re.findall(r":\s*(\S+)", line)
+            if len(found) < 2:
+                raise file.fail(index, "'Gravity: ... Length scale: ...'")
+            setup.g = to_positive(found[0], "gravity", fail)
+            setup.length = to_positive(found[1], "length scale", fail)
         elif "Water depth:" in line:
-            word = line.split(":")[1].split()[0]
-            setup.depth = np.inf if word.startswith("inf") else float(word)
+            word = (line.split(":")[1].split() or [""])[0]
+            deep = word.startswith("inf")
+            setup.depth = np.inf if deep else to_positive(word, "water depth", fail)
         elif re.search(r"\S+\.gdf", line, re.I) and "file type" not in line:
             found = re.search(r"(\S+)\.gdf", line, re.I)
             names.append(Path(found[1]).name if found else "")
         elif "XBODY" in line and "=" in line:
-            places.append(after_equals(line))
-        elif "Volumes" in line:
-            points["volume"].append([float(x) for x in line.split(":")[1].split()])
-        elif "Center of Buoyancy" in line:
-            points["buoyancy"].append([float(x) for x in line.split(":")[1].split()])
-        elif "Center of Gravity" in line:
-            points["gravity"].append([float(x) for x in re.split(r"\)\s*:?", line)[1].split()])
+            places.append(after_equals(line, fail))
+        else:
+            _centres(file, index, points)
     setup.points = points
     if places:
         setup.places = [(place + [0.0] * 4)[:4] for place in places]
     if len(names) == len(setup.places):
         setup.names = [x if names.count(x) == 1 else f"{x}{k + 1}" for k, x in enumerate(names)]
     setup.files.append(file.path)
+
+
+CENTRES = {
+    "Volumes": "volume",
+    "Center of Buoyancy": "buoyancy",
+    "Center of Gravity": "gravity",
+}
+
+
+def _centres(file: TextFile, index: int, points: dict[str, list[list[float]]]) -> None:
+    """Three numbers behind a heading such as "Center of Buoyancy (Xb,Yb,Zb):"."""
+    line = file.lines[index]
+    name = next((key for key in CENTRES if key in line), None)
+    if name is None or ")" not in line:
+        return
+    words = line.split(")", 1)[1].replace(":", " ").split()
+    if len(words) < 3:
+        raise file.fail(index, f"three numbers of '{name}'")
+    points[CENTRES[name]].append([to_number(x, name, file.at(index)) for x in words[:3]])
 
 
 def _listed_stiffness(
@@ -423,19 +524,31 @@ def _listed_stiffness(
     if listing is None:
         return
     rows = [k for k, line in enumerate(listing.lines) if "C(3,3),C(3,4),C(3,5)" in line]
-    if len(rows) != len(modes):
+    if not rows:
         return
+    if len(rows) != len(modes):
+        raise SwelltreeError(
+            f"'{listing.path}' has restoring coefficients of {len(rows)} bodies, but "
+            f"{len(modes)} bodies. Is the file whole?"
+        )
     stiffness = np.zeros(scale.shape)
     starts = np.concatenate([[0], np.cumsum([6 + k for k in modes])])
     for row, start in zip(rows, starts, strict=False):
-        values = [listing.lines[row + k].split(":")[1].split() for k in range(3)]
-        for i, first, found in zip((2, 3, 4), (2, 3, 4), values, strict=True):
-            for j, text in enumerate(found, first):
-                stiffness[start + i, start + j] = float(text)
+        for k, count in enumerate((3, 3, 2)):
+            for j, value in enumerate(_behind_colon(listing, row + k, count), k + 2):
+                stiffness[start + k + 2, start + j] = value
                 if j < 5:  # the sixth column has no mirror image
-                    stiffness[start + j, start + i] = float(text)
+                    stiffness[start + j, start + k + 2] = value
     unit = (setup.rho or 0.0) * (setup.g or 0.0) * setup.length**2
     parts.matrices["hydrostatic_stiffness"] = unit * scale * stiffness
+
+
+def _behind_colon(file: TextFile, index: int, count: int) -> list[float]:
+    """So many numbers behind the colon of a line."""
+    words = file.lines[index].partition(":")[2].split() if index < len(file.lines) else []
+    if len(words) != count:
+        raise file.fail(index, f"{count} restoring coefficients behind a colon")
+    return [to_number(word, "restoring coefficient", file.at(index)) for word in words]
 
 
 def _second_order(

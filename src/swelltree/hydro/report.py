@@ -125,11 +125,11 @@ def _missing(data: xr.Dataset) -> list[Finding]:
     if bad.size:
         found.append(
             Finding(
-                "warning",
+                "error",
                 "nan",
-                f"NaN at {bad.size} frequencies ({_few(bad)} rad/s): the solver failed there, and "
-                "interpolation across them gives NaN. Drop them with complete(data), or recompute "
-                "them.",
+                f"NaN at {bad.size} frequencies ({_few(bad)} rad/s): the solver failed there, or "
+                "rows are absent. Read the data with gaps='interpolate' or gaps='drop', or "
+                "recompute them.",
                 {"count": bad.size, "lowest": float(bad.min()), "highest": float(bad.max())},
             )
         )
@@ -244,7 +244,9 @@ def _long_waves(table: Table) -> list[Finding]:
         # push along the waves, with the phase at the body
         beta = table.headings
         x, y = table.centers[body][:2]
-        phase = np.exp(-1j * k * np.nan_to_num(x * np.cos(beta) + y * np.sin(beta)))
+        if not np.isfinite([x, y]).all():
+            continue  # the phase at the body is not known
+        phase = np.exp(-1j * k * (x * np.cos(beta) + y * np.sin(beta)))
         force = table.excitation[0]
         push = (force[:, surge] * np.cos(beta) + force[:, sway] * np.sin(beta)) * phase
         if push.imag.mean() > 0.5 * np.abs(push).mean():

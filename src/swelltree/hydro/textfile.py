@@ -4,13 +4,68 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, shown, suggest
+from swelltree.system.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of numbers and the lines they stand on, from zero."""
+
+    file: TextFile
+    values: np.ndarray
+    lines: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def fail(self, row: int, text: str) -> SwelltreeError:
+        """The error about one row."""
+        return self.file.wrong(int(self.lines[row]), text)
+
+    def picked(self, which: np.ndarray) -> Rows:
+        """Some of the rows."""
+        return Rows(self.file, self.values[which], self.lines[which])
+
+    def indices(self, column: int, what: str, most: int) -> np.ndarray:
+        """A column of numbers counted from one, as indices from zero.
+
+        Args:
+            column: of the rows.
+            what: it holds.
+            most: largest number allowed.
+        """
+        found = self.values[:, column]
+        wrong = (found != np.floor(found)) | (found < 1) | (found > most)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise self.fail(
+                row, f"{what} {found[row]:g} is not one of 1 to {most}. Mend it or recompute."
+            )
+        return found.astype(int) - 1
+
+    def unrepeated(self, *keys: np.ndarray, what: str) -> None:
+        """Refuse rows that say the same thing twice.
+
+        Args:
+            keys: columns that together may come once only.
+            what: they are.
+        """
+        table = np.column_stack(keys)
+        order = np.lexsort(table.T[::-1])
+        same = (table[order[1:]] == table[order[:-1]]).all(axis=1)
+        if same.any():
+            k = int(np.argmax(same))
+            first, second = sorted((int(order[k]), int(order[k + 1])))
+            raise self.fail(
+                second,
+                f"{what} stands on line {self.lines[first] + 1} already. Keep one of the rows.",
+            )
 
 
 class TextFile:
@@ -32,10 +87,20 @@ class TextFile:
                 f"'{self.path}' ends at line {len(self.lines)}: expected {expected}. "
                 "Is the file whole?"
             )
-        return SwelltreeError(
-            f"'{self.path}' line {index + 1}: expected {expected}, "
-            f"found {shown(self.lines[index].strip())}."
-        )
+        return self.wrong(index, f"expected {expected}, found {shown(self.lines[index].strip())}.")
+
+    def wrong(self, index: int, text: str) -> SwelltreeError:
+        """The error that says a text about a line.
+
+        Args:
+            index: of the line, from zero.
+            text: what is wrong there.
+        """
+        return SwelltreeError(f"'{self.path}' line {index + 1}: {text}")
+
+    def at(self, index: int) -> Fail:
+        """What makes errors about a line, for the functions that read numbers."""
+        return lambda text: self.wrong(index, text)
 
     def numbers(self, index: int, expected: str, least: int = 1) -> list[float]:
         """The numbers a line starts with; text after them is a comment.
@@ -47,10 +112,21 @@ class TextFile:
         """
         if index >= len(self.lines):
             raise self.fail(index, expected)
-        found = leading_numbers(self.lines[index])
+        found = leading_numbers(self.lines[index], self.at(index))
         if len(found) < least:
             raise self.fail(index, expected)
         return found
+
+    def count(self, index: int, expected: str, least: int = 0) -> int:
+        """How many of something a line tells by its first number; never more than lines follow.
+
+        Args:
+            index: of the line, from zero.
+            expected: what is counted.
+            least: fewest allowed.
+        """
+        number = self.numbers(index, expected)[0]
+        return to_whole(number, expected, self.at(index), least, max(len(self.lines), 1))
 
     def find(self, text: str, start: int = 0) -> int | None:
         """Index of the first line that holds a text, whatever its capitals."""
@@ -60,7 +136,7 @@ class TextFile:
                 return index
         return None
 
-    def table(self, columns: Iterable[int], expected: str) -> dict[int, np.ndarray]:
+    def table(self, columns: Iterable[int], expected: str) -> dict[int, Rows]:
         """All rows of numbers, grouped by how many a row has; a heading is passed over.
 
         Args:
@@ -68,34 +144,37 @@ class TextFile:
             expected: what a row holds, for the message.
         """
         allowed = tuple(columns)
-        rows: dict[int, list[str]] = {count: [] for count in allowed}
         places: dict[int, list[int]] = {count: [] for count in allowed}
         started = False
         for index, line in enumerate(self.lines):
             count = len(line.split())
             if not count or (not started and not is_number(line.split()[0])):
+                if index > 0 and count:
+                    raise self.fail(index, expected)
                 continue
-            if count not in rows:
+            if count not in places:
                 raise self.fail(index, expected)
             started = True
-            rows[count].append(line)
             places[count].append(index)
         if not started:
             raise self.fail(len(self.lines), expected)
-        return {n: self._parse(rows[n], places[n], n, expected) for n in allowed if rows[n]}
+        return {n: self.rows(places[n], n, expected) for n in allowed if places[n]}
 
-    def _parse(self, rows: list[str], places: list[int], count: int, expected: str) -> np.ndarray:
-        try:
-            text = " ".join(rows)
-            if "D" in text or "d" in text:
-                text = text.replace("D", "E").replace("d", "e")
-            values = np.array(text.split(), dtype=float)
-        except ValueError:
-            for line, index in zip(rows, places, strict=True):
-                if len(leading_numbers(line)) < count:
-                    raise self.fail(index, expected) from None
-            raise
-        return values.reshape(len(rows), count)
+    def rows(self, places: list[int], columns: int, expected: str) -> Rows:
+        """Some lines as rows of numbers.
+
+        Args:
+            places: indices of the lines.
+            columns: numbers on each.
+            expected: what a row holds, for the message.
+        """
+        values = to_table(
+            [self.lines[k] for k in places],
+            columns,
+            lambda row, text: self.wrong(places[row], text),
+            expected,
+        )
+        return Rows(self, values, np.array(places, dtype=int))
 
 
 def read_text(path: Path) -> str:
@@ -110,28 +189,33 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def is_number(text: str) -> bool:
-    """Whether a word is a number, in Fortran's spelling too."""
-    return NUMBER.fullmatch(text) is not None or text.lower().lstrip("+-") in ("nan", "inf")
+def leading_numbers(line: str, fail: Fail) -> list[float]:
+    """The numbers a line starts with; NaN and the like are refused.
 
-
-def to_float(text: str) -> float:
-    """A number in Fortran's or C's spelling."""
-    return (
-        float(text.replace("D", "E").replace("d", "e")) if NUMBER.fullmatch(text) else float(text)
-    )
-
-
-def leading_numbers(line: str) -> list[float]:
-    """The numbers a line starts with."""
+    Args:
+        line: its text.
+        fail: makes the error about the line.
+    """
     found = []
     for word in line.replace(",", " ").split():
         if not is_number(word):
             break
-        found.append(to_float(word))
+        found.append(to_number(word, "the value", fail))
     return found
 
 
-def after_equals(line: str) -> list[float]:
+def after_equals(line: str, fail: Fail) -> list[float]:
     """Numbers behind the equals signs of a line."""
-    return [to_float(m) for m in re.findall(r"=\s*([+-]?[\d.]+(?:[eEdD][+-]?\d+)?)", line)]
+    words = re.findall(r"=\s*(\S+)", line)
+    return [to_number(word, "the value", fail) for word in words]
+
+
+__all__ = [
+    "NUMBER",
+    "Rows",
+    "TextFile",
+    "after_equals",
+    "is_number",
+    "leading_numbers",
+    "read_text",
+]

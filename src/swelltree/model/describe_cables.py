@@ -12,7 +12,7 @@ from swelltree.model.forces.cable_winch import Drums, Reel
 from swelltree.model.forces.cables import Cables, Elements, wet_part
 from swelltree.model.layout import Layout
 from swelltree.model.model import Bodies
-from swelltree.model.winches import build_winches
+from swelltree.model.winches import Winches, build_winches
 from swelltree.system import System
 from swelltree.system.bodies import Point
 from swelltree.system.line_types import LineType
@@ -80,6 +80,7 @@ def build_drums(
     winches = build_winches(system, layout, names, "multibody")
     if winches is None:
         return None
+    winches = _measured_at_chains(system, layout, winches, chains)
     begin = np.cumsum([0, *(len(chain.rest_lengths) for chain in chains)])
     reels, start, per_length = [], rest.copy(), []
     for k in winches.line:
@@ -102,6 +103,19 @@ def build_drums(
         start[begin[k] : begin[k] + chain.idle] = 0.0
         per_length.append(chain.types[0].mass_per_length)
     return Drums(winches, np.array(per_length), start, tuple(reels))
+
+
+def _measured_at_chains(
+    system: System, layout: Layout, winches: Winches, chains: tuple[Chain, ...]
+) -> Winches:
+    """Junctions are bodies here: what is measured there is the first node of the cable."""
+    bodies, points = list(winches.tip_body), np.array(winches.tip_point)
+    for w, junction in enumerate(winches.tip_junction):
+        if junction:
+            point = chains[winches.line[w]].nodes[0]
+            bodies[w] = _number(layout, point)
+            points[w] = local_point(system, point)
+    return replace(winches, tip_body=tuple(bodies), tip_point=points)
 
 
 def _number(layout: Layout, point: Point) -> int:

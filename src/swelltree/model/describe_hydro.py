@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.gaps import check_usable
 from swelltree.model.drift_data import check_double_counting, drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
@@ -124,7 +125,7 @@ class BodyOrder:
         """(..., dof, dof) into (..., 6N, 6N)."""
         picked = values.sel(influenced_dof=self.take, radiating_dof=self.take)
         picked = picked.transpose(..., "influenced_dof", "radiating_dof")
-        array = np.nan_to_num(np.asarray(picked.values, dtype=float))
+        array = np.asarray(picked.values, dtype=float)
         out = np.zeros((*array.shape[:-2], self.size, self.size))
         out[..., self.place[:, None], self.place[None, :]] = array
         return self.J.T @ out @ self.J
@@ -155,6 +156,7 @@ def build_hydro(
         )
     if not options.yaw_time > 0:
         raise SwelltreeError(f"yaw_time {options.yaw_time} s is not positive. Give e.g. 60.")
+    check_usable(data)
     check_water(system, data)
     wet = wet_bodies(system, data)
     shift = {}
@@ -221,9 +223,7 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
     # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
     A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
-    raw = np.asarray(data["added_mass"].values)
-    clean = np.isfinite(raw.reshape(len(omega), -1)).all(axis=1)
-    usable = np.isfinite(omega) & (omega > 0) & clean
+    usable = np.isfinite(omega) & (omega > 0)
     if usable.sum() < 2:
         raise SwelltreeError("hydro data hold fewer than two usable frequencies. Give more.")
     infinite = np.isinf(omega)
@@ -248,7 +248,7 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         direction,
         A[usable][rank],
         B[usable][rank],
-        np.nan_to_num(F[rank]),
+        F[rank],
         A_inf,
         place,
         np.array(water.g),
@@ -415,10 +415,12 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    given = "hydrostatic_stiffness" in data
+    # all of it may be unknown (NaN); `check_usable` refuses a part
+    given = "hydrostatic_stiffness" in data and bool(
+        np.isfinite(data["hydrostatic_stiffness"].values).any()
+    )
     if given:
         G = order.matrix(data["hydrostatic_stiffness"])
-        given = bool(np.isfinite(np.asarray(data["hydrostatic_stiffness"].values)).any())
     for name in wet:
         body, i = system.body(name), layout.bodies.index(name)
         own = slice(6 * i, 6 * i + 6)

@@ -101,8 +101,8 @@ def drifting(data: Any) -> set[str]:
     names: set[str] = set()
     for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
         if name in data:
-            values = np.nan_to_num(np.asarray(data[name].transpose(..., "influenced_dof").values))
-            live = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0, initial=0.0) > 0
+            values = np.asarray(data[name].transpose(..., "influenced_dof").values)
+            live = (np.abs(values) > 0).reshape(-1, values.shape[-1]).any(axis=0)  # NaN is not
             labels = data["influenced_dof"].values[live]
             names |= {str(label).rpartition("__")[0] for label in labels}
     return names

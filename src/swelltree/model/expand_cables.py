@@ -20,7 +20,7 @@ from swelltree.system.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.joints import Ball, CableElement, Free, SubsetJoint, Weld
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import CABLES, Line, OnJunction, OnLine
-from swelltree.system.operations import winch_schedule
+from swelltree.system.schedules import winch_schedule
 from swelltree.system.topology import WORLD_NAME, Groups
 from swelltree.system.winch_checks import drum_length, first_segment
 

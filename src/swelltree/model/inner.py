@@ -33,6 +33,16 @@ def inner_at_rest(model: Any) -> Inner:
     return Inner(memory_at_rest(model.hydro), elements)
 
 
+def inner_settled(model: Any, inner: Inner, pose: Any) -> Inner:
+    """Inner states with those that follow the places of bodies as after a long rest there."""
+    rested = {
+        group.kind: group.inner_settled(inner.elements[group.kind], pose)
+        for group in model.forces.groups
+        if group.kind in inner.elements
+    }
+    return Inner(inner.radiation, rested)
+
+
 def inner_rate(model: Any, now: Any) -> Inner:
     """Rates of all inner states."""
     from swelltree.model.forces.hydrodynamics import memory_rate

@@ -11,7 +11,7 @@ from swelltree.model.describe_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.model.line_network import End, Knot, Network, Piece
 from swelltree.system import System
-from swelltree.system.operations import Coupling, couplings
+from swelltree.system.schedules import Coupling, couplings
 
 WAITS = 2.0  # an end that waits to be caught
 
@@ -56,11 +56,11 @@ def with_ties(
         own = [switch for switch in switches if switch.line == line.name]
         caught = [switch for switch in own if switch.to is not None]
         stops = [switch.time for switch in own if switch.to is None]
+        if line.release_time is not None:
+            stops.append(line.release_time)
         if caught:
             ties += [_caught(system, layout, k, piece, switch, stops) for switch in caught]
             continue
-        if line.release_time is not None:
-            stops.append(line.release_time)
         if not stops and line.release_tension is None:
             continue
         if piece.B.kind == "junction" or line.clamp_B is not None:

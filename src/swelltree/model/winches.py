@@ -17,7 +17,8 @@ from swelltree.model.layout import Layout
 from swelltree.model.signals import compile_signal
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system import System
-from swelltree.system.operations import Schedule, winch_schedule
+from swelltree.system.lines import OnJunction
+from swelltree.system.schedules import Schedule, winch_schedule
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.winch_checks import drum_length, first_segment, shortest_length
 from swelltree.system.winches import ConstantTension, HeaveCompensation, Winch
@@ -35,16 +36,18 @@ class SetSpeed:
         time: corners of the pieces (k,) [s].
         speed: at the corners (k,) [m/s].
         brakes: begin and end of the times when the drum is held (b, 2) [s].
+        holds: begin and end of the times when the signal counts as zero (b, 2) [s].
     """
 
     signal: Any
     time: Array
     speed: Array
     brakes: Array
+    holds: Array
 
     def __call__(self, t: Array) -> Array:
         xp = namespace(t, self.time)
-        value = self.signal(t)
+        value = (1.0 - _within(t, self.holds)) * self.signal(t)
         if len(self.time):
             # a jump at t counts as done
             k = xp.clip(xp.searchsorted(self.time, t, side="right"), 1, len(self.time) - 1)
@@ -62,12 +65,17 @@ class SetSpeed:
 
     def held(self, t: Array) -> Array:
         """One while the brake is on, else zero."""
-        xp = namespace(t, self.brakes)
-        on = (t >= self.brakes[:, 0]) & (t < self.brakes[:, 1])
-        return xp.where(on.any(), 1.0, 0.0) if len(self.brakes) else 0.0 * t
+        return _within(t, self.brakes)
 
 
-@pytree("names", "lines", "line", "tip_body", "of_tip")
+def _within(t: Array, spans: Array) -> Array:
+    """One while a time is within one of the spans (b, 2), else zero."""
+    xp = namespace(t, spans)
+    on = (t >= spans[:, 0]) & (t < spans[:, 1])
+    return xp.where(on.any(), 1.0, 0.0) if len(spans) else 0.0 * t
+
+
+@pytree("names", "lines", "line", "tip_body", "tip_junction", "stages")
 class Winches:
     """Winches of the lines of one model, (winch,) unless said otherwise.
 
@@ -93,7 +101,8 @@ class Winches:
         lines: of their lines.
         line: number of each one's line, or of the piece at its end A.
         tip_body: body of that point, N: the world.
-        of_tip: whether it is end A of the line.
+        tip_junction: name of the junction that is measured instead, empty for none.
+        stages: begin of every stage and what it does, of all winches in time.
     """
 
     speed: tuple[SetSpeed, ...]
@@ -117,7 +126,8 @@ class Winches:
     lines: tuple[str, ...]
     line: tuple[int, ...]
     tip_body: tuple[int, ...]
-    of_tip: tuple[bool, ...]
+    tip_junction: tuple[str, ...]
+    stages: tuple[tuple[float, str], ...]
 
     @property
     def count(self) -> int:
@@ -134,12 +144,14 @@ class WinchState:
         speed: of the rope, behind the lag of the drive [m/s].
         heave: upward velocity of the tip behind its lag [m/s].
         stroke: rope that compensation has paid out [m].
+        compensated: part of the speed that compensation asked for, behind the lag too [m/s].
     """
 
     length: Array
     speed: Array
     heave: Array
     stroke: Array
+    compensated: Array
 
 
 def build_winches(
@@ -167,7 +179,8 @@ def build_winches(
         values = [None if item is None else getattr(item, name) for item in items]
         return np.array([usual if x is None else x for x in values], float)
 
-    bodies, points = _tips(system, layout, own)
+    bodies, points, junctions = _tips(system, layout, own)
+    stages = [(row.begin, row.text) for plan in plans for row in plan.stages]
     return Winches(
         speed=tuple(_set_speed(w, plan) for w, plan in zip(own, plans, strict=True)),
         length=np.array([line.rest_length for line, _, _ in pairs]),
@@ -190,7 +203,8 @@ def build_winches(
         lines=tuple(w.line for w in own),
         line=tuple(list(lines).index(w.line) for w in own),
         tip_body=bodies,
-        of_tip=tuple(getattr(w.control, "at", None) is None for w in own),
+        tip_junction=junctions,
+        stages=tuple(sorted(stages, key=lambda row: row[0])),
     )
 
 
@@ -199,29 +213,33 @@ def _set_speed(winch: Winch, plan: Schedule) -> SetSpeed:
         compile_signal(winch.speed),
         np.array(plan.time, float),
         np.array(plan.speed, float),
-        np.array([(a, min(b, FREE)) for a, b in plan.brakes], float).reshape(-1, 2),
+        *(
+            np.array([(a, min(b, FREE)) for a, b in spans], float).reshape(-1, 2)
+            for spans in (plan.brakes, plan.holds)
+        ),
     )
 
 
 def _tips(
     system: System, layout: Layout, winches: Sequence[Winch]
-) -> tuple[tuple[int, ...], np.ndarray]:
-    """Body and point whose upward velocity each winch measures; world where there is none."""
+) -> tuple[tuple[int, ...], np.ndarray, tuple[str, ...]]:
+    """Body and point, or junction, whose upward velocity each winch measures; else the world."""
     lines = {line.name: line for line in system.lines}
-    bodies, points = [], []
+    bodies, points, junctions = [], [], []
     for winch in winches:
         at = getattr(winch.control, "at", None) or lines[winch.line].A
         body = getattr(at, "body", WORLD_NAME)
         fixed = body == WORLD_NAME
         bodies.append(layout.n_bodies if fixed else layout.bodies.index(body))
         points.append(np.zeros(3) if fixed else local_point(system, at))
-    return tuple(bodies), np.array(points, float).reshape(-1, 3)
+        junctions.append(at.junction if isinstance(at, OnJunction) else "")
+    return tuple(bodies), np.array(points, float).reshape(-1, 3), tuple(junctions)
 
 
 def winch_start(winches: Winches) -> WinchState:
     """Before the first step."""
     zero = np.zeros(winches.count)
-    return WinchState(np.array(winches.length, float), zero, zero, zero)
+    return WinchState(np.array(winches.length, float), zero, zero, zero, zero)
 
 
 def _told(winches: Winches, t: Array) -> tuple[Array, Array]:
@@ -232,15 +250,17 @@ def _told(winches: Winches, t: Array) -> tuple[Array, Array]:
     return xp.stack([xp.asarray(x) for x in set_speed]), xp.stack([xp.asarray(x) for x in held])
 
 
-def compensation(winches: Winches, heave: Array, stroke: Array) -> Array:
-    """Speed that heave compensation adds, within its stroke (winch,) [m/s]."""
-    xp = namespace(heave, stroke)
+def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
+    """Speed of compensation that slows down before the ends of its stroke (winch,) [m/s]."""
+    xp = namespace(speed, stroke)
     half, time = winches.heave_half, winches.stopping_time
-    return xp.clip(winches.heave_gain * heave, -(half + stroke) / time, (half - stroke) / time)
+    return xp.clip(speed, -(half + stroke) / time, (half - stroke) / time)
 
 
-def demand(winches: Winches, t: Array, tension: Array, heave: Array, stroke: Array) -> Array:
-    """Speed that the drive is asked for, before the stops (winch,) [m/s].
+def demand(
+    winches: Winches, t: Array, tension: Array, heave: Array, stroke: Array
+) -> tuple[Array, Array]:
+    """Speed that the drive is asked for, before the stops, and the part of compensation in it.
 
     Args:
         winches: all.
@@ -253,9 +273,33 @@ def demand(winches: Winches, t: Array, tension: Array, heave: Array, stroke: Arr
     xp = namespace(told, tension, heave, stroke)
     off = tension - winches.tension
     over = xp.sign(off) * xp.maximum(xp.abs(off) - winches.tension_band, 0.0)
-    speed = told + winches.tension_gain * over + compensation(winches, heave, stroke)
+    others = told + winches.tension_gain * over
+    more = within_stroke(winches, winches.heave_gain * heave, stroke)
     limit = winches.max_speed
-    return xp.clip((1.0 - held) * speed, -limit, limit)
+    without, whole = (xp.clip((1.0 - held) * x, -limit, limit) for x in (others, others + more))
+    return whole, whole - without
+
+
+def obeyed(
+    winches: Winches, speed: Array, compensated: Array, length: Array, stroke: Array, most: Any
+) -> tuple[Array, Array]:
+    """Speed of the rope within all stops, and the part of compensation that is left in it.
+
+    Args:
+        winches: all.
+        speed: behind the lag of the drive (winch,) [m/s].
+        compensated: the part of compensation in it.
+        length: out [m].
+        stroke: of compensation so far [m].
+        most: speed that the step can carry [m/s].
+    """
+    xp = namespace(speed, compensated, length)
+    without = speed - compensated
+    whole = without + within_stroke(winches, compensated, stroke)
+    done, others = (
+        xp.clip(within_stops(winches, x, length), -most, most) for x in (whole, without)
+    )
+    return done, done - others
 
 
 def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
@@ -268,7 +312,7 @@ def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
 
 def at_stop(winches: Winches, t: Array, state: WinchState, tension: Array) -> Array:
     """Which winches want to run but stand at the end of the drum (1) or shortest length (-1)."""
-    wanted = demand(winches, t, tension, state.heave, state.stroke)
+    wanted, _ = demand(winches, t, tension, state.heave, state.stroke)
     xp = namespace(wanted, state.length)
     allowed = within_stops(winches, wanted, state.length)
     stands = xp.abs(allowed) < STOPPED * xp.abs(wanted)
@@ -291,15 +335,17 @@ def rates(
     quick = winches.heave_lag <= 0.0
     lag = xp.where(quick, 1.0, winches.heave_lag)
     heave = xp.where(quick, tip, state.heave)
-    wanted = demand(winches, t, tension, heave, state.stroke)
+    wanted, part = demand(winches, t, tension, heave, state.stroke)
     direct = winches.time_constant <= 0.0
     drive = xp.where(direct, 1.0, winches.time_constant)
-    speed = within_stops(winches, xp.where(direct, wanted, state.speed), state.length)
+    behind = xp.where(direct, wanted, state.speed), xp.where(direct, part, state.compensated)
+    speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
     return speed, WinchState(
         length=speed,
         speed=xp.where(direct, 0.0, (wanted - state.speed) / drive),
         heave=xp.where(quick, 0.0, (tip - state.heave) / lag),
-        stroke=compensation(winches, heave, state.stroke),
+        stroke=done,
+        compensated=xp.where(direct, 0.0, (part - state.compensated) / drive),
     )
 
 
@@ -331,13 +377,15 @@ def after_step(
         return xp.where(time > 0.0, kept * old + (1.0 - kept) * over, now)
 
     heave = followed(winches.heave_lag, state.heave, 0.5 * (tip[0] + tip[1]), tip[1])
-    wanted = demand(winches, t, tension, heave, state.stroke)
+    wanted, part = demand(winches, t, tension, heave, state.stroke)
     speed = followed(winches.time_constant, state.speed, wanted, wanted)
-    speed = xp.clip(within_stops(winches, speed, state.length), -most, most)
+    part = followed(winches.time_constant, state.compensated, part, part)
+    speed, done = obeyed(winches, speed, part, state.length, state.stroke, most)
     moves = xp.where(h > 0.0, 1.0, 0.0)
     return WinchState(
         length=state.length + h * speed,
         speed=moves * speed,
         heave=moves * heave + (1.0 - moves) * state.heave,
-        stroke=state.stroke + h * compensation(winches, heave, state.stroke),
+        stroke=state.stroke + h * done,
+        compensated=moves * done,
     )

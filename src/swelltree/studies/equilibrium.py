@@ -9,9 +9,9 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
 from swelltree.model.forces.total import total_loads
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.inner import inner_at_rest, inner_settled
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.solvers.newton import (
@@ -58,7 +58,8 @@ def _balance(formulation: Formulation) -> Any:
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, args.inner).wrench)
+        inner = inner_settled(model, args.inner, kin.motion.pose)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
         if model.locked is not None:
             tau = jnp.where(model.locked > 0.5, args.force_scale * x[:n], tau)
         if kin.rows is None or not formulation.keeps_rows:
@@ -128,12 +129,12 @@ def equilibrium(
     if is_traced((model, start)):
         state, code = equilibrium_state(model, how, start)
         begin = start_phase(model, how)
-        phase = Phase(state, begin.work, begin.inner)
+        phase = Phase(state, begin.work, settled_at(model, how, state))
         return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
     model = with_drums_stopped(model)
     state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
-    phase = Phase(state, begin.work, begin.inner)
+    phase = Phase(state, begin.work, settled_at(model, how, state))
     return _to_dataset(model, how, phase, before, found, provenance)
 
 

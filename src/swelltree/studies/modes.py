@@ -20,7 +20,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import solve_motion, start_phase
+from swelltree.formulations.equations import settled_at, solve_motion
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.periodic import KnownRadiation
 from swelltree.model.forces.total import with_group
@@ -57,7 +57,7 @@ def accelerations(
     """
     t = jnp.zeros(())
     n = state.s.shape[0]
-    inner = start_phase(model, formulation).inner
+    inner = settled_at(model, formulation, state)
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:

@@ -154,7 +154,7 @@ def to_result(
     }
     if going.walk.log is not None:
         attrs["events"] = int(going.walk.log.count)
-        attrs["event_log"] = "\n".join(told(model, going.walk.log))
+        attrs["event_log"] = "\n".join(told(model, going.walk.log, float(going.walk.t)))
     return to_dataset(model, run.times, channels, attrs | (provenance or {}))
 
 

@@ -23,7 +23,7 @@ def operability(
     run: Callable[..., Any],
     over: Mapping[str, Sequence[float]],
     judge: Callable[[Any], Mapping[str, float]],
-    limits: Mapping[str, float | tuple[float, float]],
+    limits: Mapping[str, Any],
 ) -> Any:
     """Run an operation over a grid of conditions and hold the results against limits.
 
@@ -44,6 +44,7 @@ def operability(
         raise SwelltreeError("operability: there are no conditions. Give values of each, e.g. Hs.")
     if not limits:
         raise SwelltreeError("operability: there are no limits. Give {number: largest value}.")
+    limits = {name: _as_limit(name, limit) for name, limit in limits.items()}
     names, grid = tuple(over), [list(values) for values in over.values()]
     shape = tuple(len(values) for values in grid)
     found: dict[str, np.ndarray] = {}
@@ -125,17 +126,35 @@ def _used(value: float, limit: float | tuple[float, float]) -> float:
     """Part of a limit that a value uses; one is the limit."""
     if isinstance(limit, tuple):
         low, high = limit
-        if not low < high:
-            raise SwelltreeError(
-                f"operability: limits {low:g} to {high:g} leave nothing. Give (lowest, largest)."
-            )
         # how far from the middle of what is allowed
         return abs(value - 0.5 * (low + high)) / (0.5 * (high - low))
-    if not limit > 0:
-        raise SwelltreeError(
-            f"operability: limit {limit:g} is not positive. Give (lowest, largest) instead."
-        )
     return value / limit
+
+
+def _as_limit(name: str, limit: Any) -> float | tuple[float, float]:
+    """A largest value, or the lowest and the largest, checked before anything runs."""
+    try:
+        numbers = np.asarray(limit, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.full(0, np.nan)
+    if numbers.shape not in ((), (2,)) or not np.isfinite(numbers).all():
+        raise SwelltreeError(
+            f"operability: limit {limit!r} of '{name}' is neither a number nor two. "
+            "Give the largest value, or (lowest, largest)."
+        )
+    if numbers.shape == ():
+        if not numbers > 0:
+            raise SwelltreeError(
+                f"operability: limit {float(numbers):g} is not positive. "
+                "Give (lowest, largest) instead."
+            )
+        return float(numbers)
+    low, high = (float(x) for x in numbers)
+    if not low < high:
+        raise SwelltreeError(
+            f"operability: limits {low:g} to {high:g} leave nothing. Give (lowest, largest)."
+        )
+    return low, high
 
 
 def _told(limit: float | tuple[float, float]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation, State
-from swelltree.formulations.equations import event_count
+from swelltree.formulations.equations import event_count, settled_at
 from swelltree.model.hydrodynamics import Convolution, without_table
-from swelltree.model.inner import Inner, inner_at_rest
+from swelltree.model.inner import Inner
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves, interpolated
 from swelltree.solvers.fourier import basis
@@ -174,7 +174,7 @@ def set_up(
     still = still_model(model, radiation)
     begin = how.start(still)
     rest = jax.tree.map(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
-    inner = Inner((), inner_at_rest(still).elements)
+    inner = Inner((), settled_at(still, how, rest).elements)
     memory = memory_at(model, float(series.omega) * np.arange(count // 2 + 1), radiation)
     wavy = still
     if waves is not None:

@@ -21,6 +21,7 @@ from swelltree.formulations.equations import (
     observe,
     rates,
     settle,
+    settled_at,
     start_phase,
     switched,
 )
@@ -46,6 +47,11 @@ from swelltree.studies.continuing import (
 )
 from swelltree.studies.given import takes_model
 from swelltree.studies.output_step import output_times
+from swelltree.studies.winch_findings import (
+    all_winches,
+    refuse_what_cannot_be_obeyed,
+    stages_until,
+)
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
@@ -250,6 +256,7 @@ def simulate(
     known = []
     if not is_traced((model, start)):
         known = _checked(model)
+        refuse_what_cannot_be_obeyed(model, t_out)
         make_room()
     model = without_table(model)
     if moored and is_traced((model, start)):
@@ -371,7 +378,8 @@ def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
     if word == "described":
         return begin
     rest = equilibrium_state(model, how)[0] if is_traced(model) else find_rest(model, how)[0]
-    return Phase(State(rest.q, begin.state.s, rest.chart), begin.work, begin.inner)
+    state = State(rest.q, begin.state.s, rest.chart)
+    return Phase(state, begin.work, settled_at(model, how, state))
 
 
 def _traced(
@@ -439,6 +447,8 @@ def _to_dataset(
     }
     if event_count(model):
         attrs["events"] = int(run.carry.n_events)
+    if all_winches(model):
+        attrs["event_log"] = "\n".join(stages_until(model, float(run.times[-1])))
     if solver == "rk4":
         attrs["step"] = float(options.step)
     return to_dataset(model, run.times, channels, attrs | (provenance or {}))

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 import numpy as np
 
 from swelltree.model.model import Model
-from swelltree.model.winches import FREE
+from swelltree.model.winches import FREE, SetSpeed, Winches
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.two_step.winch_rest import CARRY, winches_of
 
 SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
 SAMPLES = 2001
+RELEASE = re.compile(
+    r"(?P<time>\S+) s: (?:end B of )?line '(?P<line>.+)' (?P<what>is released|is caught).*"
+)
 UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
+
+
+def all_winches(model: Model) -> list[Winches]:
+    """Winches of dynamic lines and of multibody cables."""
+    own = winches_of(model)
+    drums = [getattr(group, "drums", None) for group in model.forces.groups]
+    return [x for x in (own, *(d.winches for d in drums if d is not None)) if x is not None]
+
+
+def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
+    """Set speeds and stages that together are more than a winch can do."""
+    for winches in all_winches(model):
+        for name, told, limit in zip(winches.names, winches.speed, winches.max_speed, strict=True):
+            at, speed = _told(told, times)
+            speed = speed * np.array([1.0 - float(told.held(np.asarray(t))) for t in at])
+            k = int(np.argmax(np.abs(speed)))
+            if abs(speed[k]) > limit * (1.0 + 1e-9):
+                raise SwelltreeError(
+                    f"winch '{name}': at t = {at[k]:.6g} s its set speed and its stages ask for "
+                    f"{speed[k]:.6g} m/s, more than max_speed {float(limit):.6g} m/s. "
+                    "Ask for less, or give a larger max_speed."
+                )
+
+
+def stages_until(model: Model, t: float) -> list[str]:
+    """What operations did at winches until a time, a sentence for each stage."""
+    rows = sorted(row for winches in all_winches(model) for row in winches.stages)
+    return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
+
+
+def _told(told: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Set speed with stages at many times of a run and at all corners in it."""
+    fine = np.linspace(times[0], times[-1], SAMPLES)
+    corners = np.asarray(told.time)
+    at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])
+    return at, np.array([float(told(np.asarray(t))) for t in at])
 
 
 def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
@@ -22,14 +62,8 @@ def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
     winches = winches_of(model)
     if winches is None:
         return np.zeros(0)
-    fine = np.linspace(times[0], times[-1], SAMPLES)
-    found = []
-    for told, limit in zip(winches.speed, winches.max_speed, strict=True):
-        corners = np.asarray(told.time)
-        at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])
-        largest = max(abs(float(told(np.asarray(t)))) for t in at)
-        found.append(min(largest, float(limit)))
-    return np.array(found)
+    largest = [np.abs(_told(told, times)[1]).max() for told in winches.speed]
+    return np.minimum(largest, winches.max_speed)
 
 
 def longest_step(model: Model, times: np.ndarray) -> float:
@@ -97,7 +131,7 @@ def _sentences(model: Model, result: Any) -> list[str]:
         return found
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
-    resting = _resting(model, result)
+    excused = _resting(model, result) | _released(lines.lines, told, time)
     for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
         nodes = np.asarray(result["line_position"])[:, k]
         way = nodes[:, -1] - nodes[:, 0]
@@ -105,7 +139,7 @@ def _sentences(model: Model, result: Any) -> list[str]:
         # mooring lines sag; hoisting lines hang down
         hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
         straight = np.linalg.norm(way, axis=1) >= SHORT * length
-        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~resting[:, k]
+        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~excused[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
                 f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
@@ -113,6 +147,17 @@ def _sentences(model: Model, result: Any) -> list[str]:
                 "is lowered faster than it sinks. Give more weight or less speed."
             )
     return found
+
+
+def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.ndarray:
+    """When nothing hung on each line, because its end B was let go (time, line)."""
+    out = np.zeros((len(time), len(names)), bool)
+    for row in log:  # in time: an end that is caught again carries again
+        if found := RELEASE.fullmatch(row):
+            own = np.array([name == found["line"] for name in names])
+            later = time >= float(found["time"]) - 1e-9
+            out[np.ix_(later, own)] = found["what"] == "is released"
+    return out
 
 
 def _resting(model: Model, result: Any) -> np.ndarray:

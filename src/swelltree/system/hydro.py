@@ -21,6 +21,7 @@ from swelltree.system.values import (
 )
 
 DRIFT = ("none", "mean", "newman", "qtf")
+GAPS = ("error", "interpolate", "drop")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
 _radiation, _frame = one_of(RADIATION, "kind of radiation"), one_of(FRAMES, "frame")
@@ -144,6 +145,8 @@ class HydroSpec(Description):
         source: "capytaine" for a BEM run on the hulls of the system.
         file: a file of BEM results instead; in a case file, relative to it.
         omega: frequencies of the BEM run [rad/s].
+        gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
+            between their neighbours, or "drop" them.
         wave_direction_deg: directions the waves travel towards [degrees].
         lid: close the hulls inside at the waterline against irregular frequencies.
         green: Green function, see `run_bem`.
@@ -167,6 +170,7 @@ class HydroSpec(Description):
     source: Annotated[Literal["capytaine"] | None, BeforeValidator(_as_source)] = None
     file: Annotated[str | None, BeforeValidator(_as_path)] = None
     omega: Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)] = None
+    gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
     wave_direction_deg: Numbers = (0.0,)
     lid: Flag = True
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (

@@ -1,10 +1,8 @@
 """Marine operations: stages in time that drive winches, catch and let go of loads.
 
-`schedule` turns all operations into what each winch and each line does when.
+`schedules` turns all operations into what each winch and each line does when.
 """
 
-import dataclasses
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import WithJsonSchema
@@ -26,7 +24,8 @@ class Stage(Description):
     Args:
         action: "pay_out" or "haul_in" (a winch runs), "hold" (its set speed is zero, control goes
             on), "brake" (its drum is held, control is off), "couple" (a body catches the free end B
-            of a line), "release" (a line lets go of its end B).
+            of a line), "release" (a line lets go of its end B). A hold or brake without duration
+            lasts until the next stage of its winch.
         target: the winch, or for couple and release the line.
         start: [s]; when the stage before ends if not given, zero for the first.
         duration: with both ramps [s].
@@ -145,74 +144,3 @@ class Operation(Description):
             now = ends[stage.target] = begin + stage.seconds
             found.append((begin, now))
         return tuple(found)
-
-
-@dataclasses.dataclass(frozen=True)
-class Schedule:
-    """What operations ask of one winch.
-
-    Args:
-        time: corners of the set speed [s].
-        speed: at these times, linear in between and zero beyond [m/s].
-        brakes: begin and end of the times when the drum is held [s].
-        most: longest rope that is out beyond the first length at any time [m].
-        least: the same, shortest; negative when it hauls in.
-    """
-
-    time: tuple[float, ...] = ()
-    speed: tuple[float, ...] = ()
-    brakes: tuple[tuple[float, float], ...] = ()
-    most: float = 0.0
-    least: float = 0.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Coupling:
-    """A line end caught by a body point, or let go.
-
-    Args:
-        line: its name.
-        time: [s].
-        to: body point, None for a release.
-        reach: [m].
-    """
-
-    line: str
-    time: float
-    to: Any = None
-    reach: float = 1.0
-
-
-def winch_schedule(operations: Sequence[Operation], winch: str) -> Schedule:
-    """Speed and brakes of a winch by all operations."""
-    rows: list[tuple[float, float, Stage]] = []
-    brakes: list[tuple[float, float]] = []
-    for operation in operations:
-        for stage, (begin, end) in zip(operation.stages, operation.times, strict=True):
-            if stage.target != winch:
-                continue
-            if stage.action == "brake":
-                brakes.append((begin, end if stage.duration is not None else float("inf")))
-            elif stage.rate:
-                rows.append((begin, end, stage))
-    time: list[float] = []
-    speed: list[float] = []
-    out = most = least = 0.0
-    for begin, end, stage in sorted(rows, key=lambda row: row[0]):
-        # a jump is a ramp of no length: the same time twice
-        time += [begin, begin + stage.ramp, end - stage.ramp, end]
-        speed += [0.0, stage.rate, stage.rate, 0.0]
-        out += stage.rope
-        most, least = max(most, out), min(least, out)
-    return Schedule(tuple(time), tuple(speed), tuple(brakes), most, least)
-
-
-def couplings(operations: Sequence[Operation]) -> tuple[Coupling, ...]:
-    """Ends of lines that are caught or let go by all operations, in time."""
-    found = [
-        Coupling(stage.target, begin, stage.to, stage.reach)
-        for operation in operations
-        for stage, (begin, _) in zip(operation.stages, operation.times, strict=True)
-        if stage.action in SWITCHES
-    ]
-    return tuple(sorted(found, key=lambda row: row.time))

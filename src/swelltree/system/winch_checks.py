@@ -6,7 +6,8 @@ from typing import Any
 
 from swelltree.system.errors import listed, suggest
 from swelltree.system.lines import Line, OnJunction, OnLine
-from swelltree.system.operations import SWITCHES, Operation, Schedule, Stage, winch_schedule
+from swelltree.system.operations import SWITCHES, Operation, Stage
+from swelltree.system.schedules import Schedule, couplings, winch_schedule
 from swelltree.system.winches import Winch
 
 MODELS = ("dynamic", "multibody")
@@ -54,7 +55,9 @@ def check_winches(system: Any) -> None:
                     f"line '{other.name}' ends along line '{line.name}', which changes its length. "
                     "End both on a Junction."
                 )
-        _check_lengths(line, winch, winch_schedule(system.operations, winch.name))
+        schedule = winch_schedule(system.operations, winch.name)
+        _check_lengths(line, winch, schedule)
+        _check_sum(winch, schedule)
 
 
 def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
@@ -94,14 +97,52 @@ def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
         )
 
 
+def _check_sum(winch: Winch, schedule: Schedule) -> None:
+    """Set speed and stages together are no more than the winch can do."""
+    own = winch.speed if isinstance(winch.speed, float) else 0.0
+    limit = float("inf") if winch.max_speed is None else winch.max_speed
+    for t, speed in zip(schedule.time, schedule.speed, strict=True):
+        if abs(own + speed) > limit * (1.0 + 1e-9):
+            raise winch.fail(
+                f"at t = {t:.6g} s its set speed of {own:.6g} m/s and its stages of {speed:.6g} "
+                f"m/s together are more than max_speed {limit} m/s. Give the stages more time."
+            )
+
+
+def _check_couplings(system: Any) -> None:
+    """Every end that is caught or let go is free or held at that time."""
+    for line in system.lines:
+        own = [
+            (row.time, row.to is not None)
+            for row in couplings(system.operations)
+            if row.line == line.name
+        ]
+        if line.release_time is not None:
+            own = sorted([*own, (line.release_time, False)], key=lambda row: row[0])
+        held, last = not isinstance(line.B, OnJunction), -1.0
+        for time, couples in own if len(own) > 1 else ():
+            if abs(time - last) <= 1e-9:
+                raise line.fail(
+                    f"operations couple or release it twice at t = {time:.6g} s, so that the order "
+                    "is not known. Give them different times."
+                )
+            if not couples and not held:
+                raise line.fail(
+                    f"operations release it at t = {time:.6g} s, when nothing holds its end B. "
+                    "Couple it before, or leave the release out."
+                )
+            held, last = couples, time
+
+
 def check_operations(system: Any) -> None:
-    """Stages speak of winches and lines that there are."""
+    """Stages speak of winches and lines that there are, and can be obeyed."""
     for operation in system.operations:
         for number, stage in enumerate(operation.stages, 1):
             if stage.action in SWITCHES:
                 _check_switch(system, operation, number, stage)
             else:
                 _check_run(system, operation, number, stage)
+    _check_couplings(system)
 
 
 def _check_run(system: Any, operation: Operation, number: int, stage: Stage) -> None:

@@ -40,6 +40,7 @@ class Frozen:
         scale: mean of its diagonal (line, node) [kg].
         force: weight, buoyancy and inertia of the water (line, node, 3) [N].
         weight: weight less buoyancy of the nodes (line, node) [N], positive down.
+        wet: share of the nodes that is under water (line, node).
         tangent: direction of the line at the nodes (line, node, 3).
         drag: across and along (line, node, 2) [N s^2/m^2], and where there is any, lift and drag
             of clumps (line, node, 4).
@@ -53,6 +54,7 @@ class Frozen:
     scale: Array
     force: Array
     weight: Array
+    wet: Array
     tangent: Array
     drag: Array
     velocity: Array
@@ -185,6 +187,7 @@ def _freeze_one(
         scale=jnp.maximum((mass[:, 0, 0] + mass[:, 1, 1] + mass[:, 2, 2]) / 3.0, 1e-12),
         force=weight[:, None] * down + accelerated,
         weight=weight,
+        wet=water.wet,
         tangent=t,
         drag=drag,
         velocity=water.velocity,

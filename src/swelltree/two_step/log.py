@@ -32,8 +32,8 @@ def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Arra
     return Log(rows, log.count + happened.astype(log.count.dtype))
 
 
-def told(model: Model, log: Log | None) -> list[str]:
-    """Events as sentences, in time."""
+def told(model: Model, log: Log | None, until: float) -> list[str]:
+    """Stages of operations and events as sentences, in time, up to the end of a run [s]."""
     if log is None:
         return []
     lines, count = model.lines, int(log.count)
@@ -48,12 +48,12 @@ def told(model: Model, log: Log | None) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    found = []
+    found = [] if lines.winches is None else list(lines.winches.stages)
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         own = kind <= FAST
         k = int(item)
         name = winches[k] if own else lines.lines[lines.tie_line[k]]
-        found.append(f"{t:.6g} s: " + texts[kind].format(name=name, value=value))
-    if count > LOG:
-        found.append(f"and {count - LOG} more")
-    return found
+        found.append((t, texts[kind].format(name=name, value=value)))
+    found = sorted((row for row in found if row[0] <= until + 1e-9), key=lambda row: row[0])
+    more = [f"and {count - LOG} more"] if count > LOG else []
+    return [f"{t:.6g} s: {text}" for t, text in found] + more

@@ -128,11 +128,13 @@ def sums(arrays: LineArrays, grid: Grid, speed: Array, gravity: Array, h: Array)
         arrays: of the lines on winches, as described.
         grid: at two instants.
         speed: of the winches (winch,) [m/s].
-        gravity: [m/s^2].
+        gravity: less the buoyancy of a kilogram of rope at the winch (winch,) [m/s^2].
         h: step [s].
     """
 
-    def one(line: LineArrays, now: LineArrays, before: Array, g: Grid, speed: Array) -> Sums:
+    def one(
+        line: LineArrays, now: LineArrays, before: Array, g: Grid, speed: Array, gravity: Array
+    ) -> Sums:
         used = jnp.arange(line.rest_length.shape[0]) >= g.first
         half = jnp.where(used, 0.5 * now.mass_per_length * now.rest_length, 0.0)
         zero = jnp.zeros(1)
@@ -151,4 +153,4 @@ def sums(arrays: LineArrays, grid: Grid, speed: Array, gravity: Array, h: Array)
 
     now = with_first(arrays, grid.first, grid.rest)
     before = with_first(arrays, grid.first, grid.rest_last).rest_length
-    return jax.vmap(one)(arrays, now, before, grid, speed)
+    return jax.vmap(one)(arrays, now, before, grid, speed, gravity)

@@ -32,7 +32,7 @@ def winch_walk(model: Model, v: Array, pose: Pose) -> WinchWalk | None:
     first = np.asarray(arrays.first)
     rest = np.asarray(arrays.rest_length)[np.arange(arrays.n_lines), first]
     zero, rows = np.zeros(winches.count), np.zeros((winches.count, 3))
-    tip = np.asarray(tip_velocity(winches, pose, v))
+    tip = np.asarray(tip_velocity(model, pose, v, np.zeros((len(model.lines.junctions), 3))))
     return WinchWalk(
         first=first.astype(np.int32),
         rest=rest,
@@ -49,13 +49,31 @@ def winch_walk(model: Model, v: Array, pose: Pose) -> WinchWalk | None:
     )
 
 
-def tip_velocity(winches: Winches, pose: Pose, v: Array) -> Array:
-    """Upward velocity of the points that winches measure (winch,) [m/s]."""
+def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
+    """Upward velocity of the points and junctions that winches measure (winch,) [m/s].
+
+    Args:
+        model: with winches.
+        pose: of the bodies.
+        v: their velocities (body, 6).
+        junctions: their velocities (junction, 3).
+    """
+    winches = winches_of(model)
+    assert winches is not None
     body = np.array(winches.tip_body, dtype=int)
-    xp = namespace(v, pose.R)
+    xp = namespace(v, pose.R, junctions)
     lever = matvec(with_world(pose.R, np.eye(3))[body], winches.tip_point)
     moving = with_world(v, np.zeros(6))[body]
-    return (moving[:, :3] + cross(moving[:, 3:], xp.asarray(lever)))[:, 2]
+    on_bodies = (moving[:, :3] + cross(moving[:, 3:], xp.asarray(lever)))[:, 2]
+    names = (*model.lines.junctions, "")
+    own = np.array([names.index(name) for name in winches.tip_junction], dtype=int)
+    return on_bodies + with_world(junctions, np.zeros(3))[own, 2]
+
+
+def tip_now(model: Model, setup: Setup, walk: Walk) -> Array:
+    """The same by the bodies and junctions of a run, half a step ago."""
+    junctions = (walk.lines.y - walk.lines.y_last) / setup.h
+    return tip_velocity(model, walk.pose, walk.v_minus, junctions)
 
 
 def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
@@ -85,7 +103,7 @@ def next_state(model: Model, setup: Setup, walk: Walk) -> WinchState | None:
     if winches is None:
         return None
     w = walk.lines.winch
-    tip = tip_velocity(winches, walk.pose, walk.v_minus)
+    tip = tip_now(model, setup, walk)
     # half a step ahead the tip goes on as it did
     ahead = 2.0 * tip - w.tip
     h = setup.ahead * setup.winding

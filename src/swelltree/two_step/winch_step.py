@@ -17,7 +17,7 @@ from swelltree.two_step.line_rows import drag
 from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
 from swelltree.two_step.regrid import Grid, regridded, sums
 from swelltree.two_step.walk import LineWalk, Log, WinchWalk
-from swelltree.two_step.winch_rest import CARRY, change_of_rest, tip_velocity, winches_of
+from swelltree.two_step.winch_rest import CARRY, change_of_rest, tip_now, winches_of
 
 
 @pytree()
@@ -75,7 +75,7 @@ def finished_winches(
     )
     limits = (winches.segment, winches.split, winches.merge)
     new, kind = regridded(arrays, grid, *limits, _load(step, own, lines))
-    g = -model.gravity[2]
+    g = _gravity_less_buoyancy(step, own)
     old_sums, new_sums = (sums(arrays, x, state.speed, g, setup.h) for x in (grid, new))
     standing = at_stop(winches, walk.t, state, tension)
     most = CARRY * winches.segment / setup.h
@@ -88,7 +88,7 @@ def finished_winches(
         rest=moved(rest, new.rest),
         rest_last=moved(w.rest, new.rest_last),
         state=state,
-        tip=tip_velocity(winches, walk.pose, walk.v_minus),
+        tip=tip_now(model, setup, walk),
         tension=tension,
         standing=standing,
         work=w.work + setup.h * power,
@@ -127,20 +127,38 @@ def finished_winches(
     return lines, sample, log
 
 
+def _gravity_less_buoyancy(step: Step, own: Any) -> Array:
+    """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
+    model, lines = step.model, step.walk.lines
+    first = lines.winch.first[own]
+    arrays = model.lines.arrays
+    segment = jnp.arange(arrays.n) == first[:, None]
+    share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
+    share = jnp.where(segment, share[own], 0.0).sum(-1)
+    node = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
+    wet = jnp.where(node, step.now.frozen.wet[own], 0.0).sum(-1)
+    return -model.gravity[2] * (1.0 - model.rho * wet * share)
+
+
 def _brought(
     step: Step, own: Any, lines: LineWalk, change: Array, speed: Array
 ) -> tuple[Array, Array]:
     """Energy and momentum of the rope that came in during the step, (winch,) and (winch, 3).
 
-    Half of it joins the node after the first segment at that node's velocity, half sits at A.
+    Half of it joins the node after the first segment at that node's velocity, half sits at A. Its
+    weight is less what it displaces there.
     """
     model, h = step.model, step.setup.h
     arrays = model.lines.arrays
     first = step.walk.lines.winch.first[own]
     q, last = lines.q[own], lines.q_last[own]
     segment = jnp.arange(arrays.n) == first[:, None]
-    per_length = jnp.where(segment, arrays.mass_per_length[own], 0.0).sum(-1)
+    per_length, diameter = (
+        jnp.where(segment, x[own], 0.0).sum(-1) for x in (arrays.mass_per_length, arrays.diameter)
+    )
     half = 0.5 * per_length * change
+    displaced = 0.125 * jnp.pi * model.rho * diameter**2 * change
+    wet = step.now.frozen.wet[own]
     g = -model.gravity[2]
     at = lambda x, i: jnp.where(  # noqa: E731
         (jnp.arange(x.shape[1]) == i[:, None])[:, :, None], x, 0.0
@@ -149,7 +167,8 @@ def _brought(
     for i in (first, first + 1):
         v = (at(q, i) - at(last, i)) / h
         z = 0.5 * (at(q, i) + at(last, i))[:, 2]
-        energy = energy + half * (0.5 * (v * v).sum(-1) + g * z)
+        buoyant = displaced * at(wet[:, :, None], i)[:, 0]
+        energy = energy + 0.5 * half * (v * v).sum(-1) + (half - buoyant) * g * z
         velocities.append(v)
     along = at(q, first + 1) - at(q, first)
     t = along / jnp.sqrt((along**2).sum(-1, keepdims=True) + 1e-20)

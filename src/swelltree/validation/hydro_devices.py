@@ -191,7 +191,8 @@ def oswec(folder: Path, start: float) -> Model:
         start: initial pitch [rad].
     """
     path = folder.parent / "bem_oswec" / "capytaine" / "oswec_hydrodynamics.nc"
-    data = read_hydro(path, names={"oswec_flap": "flap", "oswec_base_shift": "base"}, check=False)
+    names = {"oswec_flap": "flap", "oswec_base_shift": "base"}
+    data = read_hydro(path, names=names, check=False, gaps="drop")  # NaN at the lowest three
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
     flap = Body("flap", mass=127_000.0, inertia=(1.85e6, 1.85e6, 1.85e6), position=(0, 0, -3.9))
     base = Body("base", mass=1000.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, -10.9))

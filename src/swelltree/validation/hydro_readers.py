@@ -81,8 +81,8 @@ def read_sphere(folder: Path) -> list[Check]:
     names = ("sphere",)
     data = {
         "WAMIT": read_hydro(folder / "wecsim_wamit" / "sphere.1", rho=1000.0, names=names),
-        "Capytaine": complete(
-            read_hydro(folder / "wecsim_capytaine" / "sphere_hydrodynamics.nc", names=names)
+        "Capytaine": read_hydro(
+            folder / "wecsim_capytaine" / "sphere_hydrodynamics.nc", names=names, gaps="drop"
         ),
         "NEMOH": read_hydro(folder / "wecsim_nemoh_v3", names=names),
     }
@@ -165,7 +165,7 @@ def read_oswec(folder: Path) -> list[Check]:
     """OSWEC: NaN rows found, added mass about the hinge."""
     from swelltree.hydro.frames import move_reference
 
-    data = read_hydro(folder / "capytaine" / "oswec_hydrodynamics.nc")
+    data = read_hydro(folder / "capytaine" / "oswec_hydrodynamics.nc", gaps="keep")
     whole = complete(data)
     lost = data.sizes["omega"] - whole.sizes["omega"]
     hinged = move_reference(whole, {"oswec_flap": (0.0, 0.0, -8.9)})

@@ -1,11 +1,14 @@
 """Results in the browser: one page, served to this machine only.
 
 The server answers on the loopback address at a port the system chooses, knows one page and
-nothing else, and takes no data.
+nothing else, and takes no data. The address holds a token, so that neither other users of the
+machine nor pages of the internet find it; the browser is told to load nothing from elsewhere and
+to show the page in no frame.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -13,14 +16,26 @@ from typing import Any
 from swelltree.views.report import page
 
 HOST = "127.0.0.1"
+# beside the rule in the head of the page, which says what may run in it
+GUARDS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
 
 
 class Served:
     """A page that is being served; `close()` ends it."""
 
-    def __init__(self, server: ThreadingHTTPServer) -> None:
+    def __init__(self, server: ThreadingHTTPServer, path: str) -> None:
         self._server = server
-        self.url = f"http://{HOST}:{server.server_port}/"
+        self.url = f"http://{HOST}:{server.server_port}{path}"
         self._thread = threading.Thread(target=server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -60,7 +75,7 @@ def view(results: Any, *, note: str = "", browser: bool = True) -> Served:
 
 def serve(text: str) -> Served:
     """Serve one page on the loopback address."""
-    content = text.encode()
+    content, path = text.encode(), f"/{secrets.token_urlsafe(24)}/"
 
     class Handler(BaseHTTPRequestHandler):
         """Answers GET and HEAD of the page."""
@@ -81,20 +96,25 @@ def serve(text: str) -> Served:
             if self.headers.get("Host", "") not in (f"{HOST}:{port}", f"localhost:{port}"):
                 self.send_error(403)
                 return False
-            if self.path != "/":
+            # as long in coming for a token that is nearly right
+            if not secrets.compare_digest(self.path.encode(), path.encode()):
                 self.send_error(404)
                 return False
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Cache-Control", "no-store")
-            self.send_header("X-Content-Type-Options", "nosniff")
             self.end_headers()
             return True
+
+        def end_headers(self) -> None:
+            for name, value in GUARDS.items():
+                self.send_header(name, value)
+            super().end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
     server = ThreadingHTTPServer((HOST, 0), Handler)
     served_port = server.server_port
-    return Served(server)
+    return Served(server, path)

@@ -22,9 +22,9 @@ from swelltree.model.winches import Winches, WinchState, rates
 from swelltree.spatial.arrays import Array, namespace, pytree
 
 # columns of the states of a winch
-LENGTH, SPEED, HEAVE, STROKE, IDLE, WORK, BROUGHT, LOST = range(8)
-MOMENTUM, SLIP = slice(8, 11), slice(11, 14)
-COLUMNS = 14
+LENGTH, SPEED, HEAVE, STROKE, COMPENSATED, IDLE, WORK, BROUGHT, LOST = range(9)
+MOMENTUM, SLIP = slice(9, 12), slice(12, 15)
+COLUMNS = 15
 
 
 class Reel(NamedTuple):
@@ -69,7 +69,7 @@ def drum_start(drums: Drums) -> Array:
 
 def state_of(x: Array) -> WinchState:
     """The part of the states that the law of the winch knows."""
-    return WinchState(x[:, LENGTH], x[:, SPEED], x[:, HEAVE], x[:, STROKE])
+    return WinchState(*(x[:, k] for k in (LENGTH, SPEED, HEAVE, STROKE, COMPENSATED)))
 
 
 def first_rest(drums: Drums, rest: Array, x: Array, w: int) -> Array:

@@ -297,8 +297,9 @@ class Cables(ForceGroup):
             heads = self._water(model, now, elements, a, b, found.along)[3]
         booked = self._booked(model, now, found, speed, (a, b), heads)
         none = 0.0 * speed[:, None]
-        columns = [rate.length, rate.speed, rate.heave, rate.stroke, 0.0 * speed, booked.power]
-        columns = xp.stack([*columns, booked.brought, 0.0 * speed], -1)
+        known = [rate.length, rate.speed, rate.heave, rate.stroke, rate.compensated]
+        columns = [*known, 0.0 * speed, booked.power, booked.brought, 0.0 * speed]
+        columns = xp.stack(columns, -1)
         return xp.concatenate([columns, booked.momentum, none, none, none], -1)
 
     def present(self, model: Any, inner: Any) -> Any:

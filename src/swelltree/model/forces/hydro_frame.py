@@ -115,6 +115,10 @@ class FollowingFrame(ForceGroup):
         """No yaw from the mean pose."""
         return np.zeros(self.mean.p.shape[0])
 
+    def inner_settled(self, states: Array, pose: Pose) -> Array:
+        """The yaw of the bodies there."""
+        return yaw(self.mean, pose)
+
     def inner_rate(self, model: Any, now: Now) -> Array:
         """Rate of the mean yaw; whole turns count."""
         xp = namespace(now.motion.pose.p)

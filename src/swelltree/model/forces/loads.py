@@ -69,6 +69,10 @@ class ForceGroup:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
 
+    def inner_settled(self, states: Array, pose: Any) -> Array:
+        """These states after a long rest of the bodies at a pose."""
+        return states
+
     def inner_rate(self, model: Any, now: Now) -> Array:
         """Their rates."""
         raise NotImplementedError

@@ -1,0 +1,205 @@
+"""What is absent, repeated or out of range in files of other codes is named, and never zero."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from hydro.samples import RHO, G, made_up, write_aqwa, write_hams, write_listing, write_wamit
+from made_hydro import heaving_float
+from swelltree.hydro.dataset import complete
+from swelltree.hydro.gaps import mend_gaps
+from swelltree.hydro.read import read_hydro
+from swelltree.hydro.write import write_hydro
+from swelltree.system.errors import SwelltreeError
+
+WATER = {"rho": RHO, "g": G}
+WATER_OF_FLOAT = sw.Water(rho=1000.0)
+
+
+def edited(path, change):
+    """The file with its lines changed."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(change(lines)))
+
+
+def row(lines, start):
+    """Index of the first line that starts with some words."""
+    words = start.split()
+    return next(k for k, line in enumerate(lines) if line.split()[: len(words)] == words)
+
+
+def without(k, count=1):
+    return lambda lines: lines[:k] + lines[k + count :]
+
+
+def replaced(k, column, word):
+    def change(lines):
+        words = lines[k].split()
+        words[column] = word
+        return [*lines[:k], " ".join(words), *lines[k + 1 :]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("ending", "change", "sentence"),
+    [
+        (".1", without(200), r"device.1': added_mass of .* at omega = .* is missing, one of 1 val"),
+        (".1", lambda lines: lines[:-30], "added_mass of spar.* is missing, one of 30 values at 1"),
+        (".1", lambda lines: [*lines, lines[200]], "line 866: .*stands on line 201 already"),
+        (".1", replaced(200, 1, "0"), "line 201: mode I 0 is not one of 1 to"),
+        (".1", replaced(200, 1, "40000"), "line 201: mode I 40000 is not one of 1 to 10000"),
+        (".1", replaced(200, 2, "9000"), "line 201: mode 9000 is there, but mode 13 has no row"),
+        (".1", replaced(200, 0, "-5"), "line 201: period -5 is negative"),
+        (".1", replaced(200, 3, "nan"), "line 201: .*'nan' is not a finite number"),
+        (".1", replaced(200, 3, "1e400"), "line 201: .*is not a finite number of sensible size"),
+        (".1", replaced(200, 4, ""), r"line 201: expected PER I J A\(I,J\) B\(I,J\), found four"),
+        (".3", without(20), "device.3': excitation_force of .* heading .* is missing, one of 1"),
+        (".3", replaced(20, 1, "nan"), "device.3' line 21: .*'nan' is not a finite number"),
+        (".3", replaced(20, 2, "0"), "device.3' line 21: mode 0 is not one of"),
+        (".hst", lambda lines: lines[:-3], r"device.hst' has no C\(I,J\) of 3 of 144 pairs"),
+        (".hst", lambda lines: [*lines, lines[2]], "line 145: this pair of modes stands on line 3"),
+        (".pot", lambda lines: [lines[0], "-5 HBOT", *lines[2:]], "line 2: water depth -5 is not"),
+        (".pot", lambda lines: [lines[0], "nan HBOT", *lines[2:]], "line 2: .*'nan' is not a fini"),
+        (".pot", lambda lines: lines[:9], "ends at line 9: expected XBODY"),
+    ],
+)
+def test_what_is_wrong_in_wamit_files_is_named_with_its_line(tmp_path, ending, change, sentence):
+    path = write_wamit(made_up(), tmp_path)
+    edited(tmp_path / f"device{ending}", change)
+    with pytest.raises(SwelltreeError, match=sentence):
+        read_hydro(path, **WATER)
+
+
+def test_pairs_that_wamit_leaves_out_at_every_period_are_zero_and_said(tmp_path):
+    path = write_wamit(made_up(bodies=("box",)), tmp_path)
+    edited(path, lambda lines: [x for x in lines if x.split()[1:3] not in (["1", "2"], ["2", "1"])])
+    data = read_hydro(path, **WATER)
+    assert not data.added_mass.values[:, 0, 1].any()
+    assert "2 pairs of modes, (1,2), (2,1): they are zero by symmetry" in data.attrs["notes"]
+
+
+def test_rows_missing_in_hams_files_are_named(tmp_path):
+    folder = write_hams(made_up(bodies=("Buoy",)), tmp_path)
+    edited(folder / "Output" / "Wamit_format" / "Buoy.3", lambda lines: lines[:-2])
+    with pytest.raises(SwelltreeError, match=r"Buoy.3': excitation_force of Buoy__Pitch"):
+        read_hydro(folder, **WATER)
+
+
+@pytest.mark.parametrize("word", ["-5", "nan"])
+def test_depth_of_hams_is_not_taken_for_deep_water(tmp_path, word):
+    folder = write_hams(made_up(bodies=("Buoy",)), tmp_path)
+    control = folder / "Input" / "ControlFile.in"
+    control.write_text(control.read_text().replace("30.0D0", word))
+    with pytest.raises(SwelltreeError, match=r"ControlFile.in' line 3: .*not (positive|a finite)"):
+        read_hydro(folder, **WATER)
+
+
+def test_block_missing_in_aqwa_files_is_named(tmp_path):
+    path = write_aqwa(made_up(), tmp_path)
+    lines = path.read_text().splitlines()
+    k = row(lines, "DAMPING") + 1
+    path.write_text("\n".join(lines[:k] + lines[k + 6 :]))
+    with pytest.raises(SwelltreeError, match=r"radiation_damping of body1__Surge .* one of 36 val"):
+        read_hydro(path)
+
+
+def test_listing_reads_like_the_numeric_files(tmp_path):
+    data = made_up()
+    found = read_hydro(write_listing(data, tmp_path), **WATER)
+    for name in ("added_mass", "radiation_damping", "excitation_force"):
+        top = np.abs(data[name].values).max()
+        np.testing.assert_allclose(found[name].values, data[name].values, atol=1e-7 * top)
+
+
+@pytest.mark.parametrize("given", [{"rho": 0.0}, {"g": -9.81}, {"depth": -5.0}, {"depth": np.nan}])
+def test_water_that_cannot_be_is_refused(tmp_path, given):
+    path = write_wamit(made_up(), tmp_path)
+    with pytest.raises(SwelltreeError, match=f"read_hydro: {next(iter(given))} .* is not"):
+        read_hydro(path, **(WATER | given))
+
+
+@pytest.mark.parametrize("name", ["added_mass", "excitation_force", "wave_direction"])
+@pytest.mark.parametrize("ending", [".nc", ".h5"])
+def test_nan_in_binary_files_is_named(tmp_path, ending, name):
+    data = made_up()
+    values = data[name].values.copy()
+    values[(1,) * values.ndim] = np.nan
+    if name == "wave_direction":
+        data = data.assign_coords(wave_direction=values)
+    else:
+        data[name] = (data[name].dims, values)
+    path = write_hydro(data, tmp_path / f"data{ending}")
+    with pytest.raises(
+        SwelltreeError, match=r"data\.\w+'?: .*(is missing|is nan|heading \d is nan)"
+    ):
+        read_hydro(path)
+
+
+def test_gaps_are_interpolated_or_dropped_only_when_asked_for(tmp_path):
+    whole = heaving_float()
+    data = whole.copy(deep=True)
+    data["excitation_force"].values[7, 0, 0] = np.nan
+    data["added_mass"].values[9] = np.nan
+    with pytest.raises(SwelltreeError, match=r"gaps='interpolate' or gaps='drop'"):
+        mend_gaps(data, "error")
+    mended = mend_gaps(data, "interpolate")
+    assert "excitation_force is interpolated at 1 frequencies" in mended.attrs["notes"]
+    for name in ("added_mass", "excitation_force"):
+        error = np.abs(mended[name].values - whole[name].values).max()
+        # half the second difference of a smooth curve on this grid
+        assert 0 < error < 0.02 * np.abs(whole[name].values).max()
+    dropped = mend_gaps(data, "drop")
+    assert dropped.sizes["omega"] == whole.sizes["omega"] - 2
+    assert "2 frequencies are left out" in dropped.attrs["notes"]
+    with pytest.raises(SwelltreeError, match=r"gaps 'fill' is not known"):
+        mend_gaps(data, "fill")
+
+
+@pytest.mark.parametrize("name", ["excitation_force", "added_mass", "radiation_damping"])
+def test_compile_refuses_nan_in_place_of_taking_zero(name):
+    data = heaving_float()
+    data[name].values[(5,) + (0,) * (data[name].ndim - 1)] = np.nan
+    body = sw.Body("float", 1e5, (1e6,) * 3)
+    system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=WATER_OF_FLOAT)
+    with pytest.raises(SwelltreeError, match=f"hydro data: {name} of float__Heave.* is missing"):
+        sw.compile(system, data, radiation="none")
+    sw.compile(system, complete(data), radiation="none")
+
+
+def test_compile_refuses_nan_headings_and_stiffness():
+    body = sw.Body("float", 1e5, (1e6,) * 3)
+    system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=WATER_OF_FLOAT)
+    data = heaving_float()
+    with pytest.raises(SwelltreeError, match="heading 1 is nan rad"):
+        sw.compile(system, data.assign_coords(wave_direction=[np.nan]), radiation="none")
+    data = made_up(bodies=("float",), depth=np.inf)
+    system = system.replace(water=sw.Water(rho=RHO, g=G))
+    data["hydrostatic_stiffness"].values[0, 1] = np.nan
+    with pytest.raises(SwelltreeError, match=r"hydrostatic_stiffness is nan at index \(0, 1\)"):
+        sw.compile(system, data, radiation="none")
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["a"], "2 bodies"),
+        (["a", "b", "c"], "2 bodies"),
+        (["a", "a"], "not all different"),
+        ([], "is not a list of names"),
+        ("ab", "is not a list of names"),
+        (["a", ""], "is not a word"),
+        (["a", "b__c"], "is not a word"),
+        ({"float": "spar"}, "not all different"),
+        ({"flaot": "a"}, "no body 'flaot'. Did you mean 'float'"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".1", ".nc", ".h5"])
+def test_wrong_names_are_a_sentence(tmp_path, names, sentence, ending):
+    data = made_up()
+    if ending == ".1":
+        path, options = write_wamit(data, tmp_path), WATER
+    else:
+        path, options = write_hydro(data, tmp_path / f"data{ending}"), {}
+    with pytest.raises(SwelltreeError, match=sentence):
+        read_hydro(path, names=names, **options)

@@ -1,0 +1,61 @@
+"""Public input files of MoorDyn and OpenFAST: read, described and run, or refused by a sentence."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from support import refdata
+
+REFUSED = {
+    "viv/viv.txt": "asks for vortex-induced vibration",
+    "md_VIV/moordyn.dat": "asks for vortex-induced vibration",
+    "polyester/visco.txt": "changes with the load's history",
+    "syrope/linear_wc/line.txt": "changes with the load's history",
+    "md_viscoelastic/moordyn.dat": "changes with the load's history",
+    # its bathymetry is not among the files
+    "Mooring/seafloor.txt": "'Mooring/3D_seafloor/seafloor_profile_3d.txt' is neither a number",
+}
+
+
+def public_files():
+    """All of them, without the note on where they are from."""
+    folder = refdata("moordyn_inputs")
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".txt", ".dat"))
+
+
+def described(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.SwelltreeWarning)
+        return sw.read_moordyn(path).system("s", fairleads_on=sw.WORLD)
+
+
+def test_all_public_inputs_are_described_but_those_without_our_physics():
+    refused = {}
+    for path in public_files():
+        try:
+            assert described(path).water.depth < np.inf
+        except sw.SwelltreeError as error:
+            refused[str(path)] = str(error)
+    assert len(public_files()) == 32
+    assert len(refused) == len(REFUSED)
+    for path, text in refused.items():
+        (sentence,) = [value for name, value in REFUSED.items() if path.endswith(name)]
+        assert sentence in text
+
+
+@pytest.mark.slow
+def test_described_inputs_run():
+    """From rest, or as described where a body has no rest near it."""
+    for path in public_files():
+        if any(str(path).endswith(name) for name in REFUSED):
+            continue
+        model = sw.compile(described(path))
+        try:
+            run = sw.simulate(model, duration=0.2, output_step=0.1, progress=False)
+        except sw.SwelltreeError as error:
+            assert "did not come to rest" in str(error)
+            options = {"start": "described", "progress": False}
+            run = sw.simulate(model, duration=0.2, output_step=0.1, **options)
+        assert run.attrs["result"] == "success", path
