@@ -90,7 +90,14 @@ def main() -> None:
     for harmonics in (40, 80, 160):
         spent, best = cpu(
             lambda n=harmonics: sw.optimal_control(
-                model, sea, "pto", radiation="state_space", harmonics=n, compare=False, **LIMITS
+                model,
+                sea,
+                "pto",
+                radiation="state_space",
+                harmonics=n,
+                compare=False,
+                replay=False,
+                **LIMITS,
             )
         )
         report(
@@ -102,7 +109,9 @@ def main() -> None:
             largest_stroke=float(np.abs(best.stroke).max()),
         )
     repeat = float(best.attrs["period"])
-    passive = sw.optimal_control(model, sea, "pto", radiation="state_space", harmonics=40, **LIMITS)
+    passive = sw.optimal_control(
+        model, sea, "pto", radiation="state_space", harmonics=40, replay=False, **LIMITS
+    )
     damper = sw.damping_law(float(passive.passive_damping[0]))
     report(who="best damper in time", **in_time(sw.controlled(model, "pto", damper), repeat))
     lead = 0.5 * repeat

@@ -156,6 +156,7 @@ def ours(case: dict) -> dict[str, float]:
         "harmonics": n,
         "limit_points": 2 * n * SUBSTEPS,
         "compare": False,
+        "replay": False,
         "period": 1.0 / case["f1"],
     }
     cpu, search = [], []

@@ -1,6 +1,7 @@
 """Results made up without a simulation: smooth motions of a known system, with or without lines."""
 
 import itertools
+import json
 
 import numpy as np
 import xarray as xr
@@ -8,7 +9,7 @@ import xarray as xr
 import swelltree as sw
 from swelltree.results.dataset import coordinates, provenance
 from swelltree.results.labels import LABELS, attributes
-from swelltree.results.sea import sea_text
+from swelltree.results.sea import sea_quantities, sea_text
 from swelltree.waves.sea import elevation, realise
 
 HOSTILE = (
@@ -114,9 +115,11 @@ def made_run(
         for name, (dims, values, more) in about.items()
         if set(dims) <= used | {"axis"}
     }
-    found = xr.Dataset(variables, {"time": time, **coords})
+    axis = ("time", time, {"units": "s", "ramp": float(sea.ramp)})
+    found = xr.Dataset(variables, {"time": axis, **coords})
     found.attrs = provenance(model) | {
         "wave_components": sea_text(sea),
+        "sea_quantities": json.dumps(sea_quantities(sea, sea)),
         "study_name": "made up",
         "result": "success",
         "formulation": "path_matrix",

@@ -235,6 +235,38 @@ def test_report_view_and_export_of_a_result_file(tmp_path):
         assert len(failed.output.strip().splitlines()) == 1
 
 
+def test_check_names_ptos_moorings_lines_and_winches(tmp_path):
+    buoy = sw.Body("buoy", hull=sw.Box(4.0, 4.0, 2.0, 1.0))
+    line = sw.Line("tail", sw.WORLD.at(30, 0, -40), buoy.at(2, 0, 0), 55.0, sw.chain(0.05))
+    system = sw.System(
+        "moored",
+        [buoy],
+        [sw.Slider("mast", sw.WORLD, buoy)],
+        ptos=[sw.LinearPto("damper", joint="mast", damping=1e4)],
+        moorings=[sw.LinearMooring("soft", buoy, stiffness={"Surge": 1e3})],
+        lines=[line],
+        winches=[sw.Winch("drum", line)],
+        water=sw.Water(depth=40.0),
+    )
+    path = tmp_path / "moored.toml"
+    system.to_toml(path)
+    done = swelltree("check", path)
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "damper linear, on joint mast" in told
+    assert "soft linear, on buoy" in told
+    assert "tail dynamic, world - buoy" in told
+    assert "drum on line tail" in told
+
+
+def test_check_misses_a_hydro_file(case):
+    case.write_text(case.read_text() + '\n[hydro]\nfile = "no_such.nc"\n')
+    done = swelltree("check", case)
+    assert done.exit_code == 2
+    assert is_one_sentence(done.output)
+    assert "no_such.nc' does not exist" in done.output
+
+
 def two_studies(case, first, second):
     """The case with two short runs of these names, told apart by their length."""
     text = case.read_text().split("[[studies]]")[0]

@@ -92,11 +92,13 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.hydro.case import check_hydro_file
     from swelltree.model.compile import compile
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
     found = load(case)
+    check_hydro_file(found)
     system, notes = without_user_code(found.system)
     Console().print(outline(found, compile(system), notes))
     if physics:

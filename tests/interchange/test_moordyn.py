@@ -22,6 +22,7 @@ FILES = [
     "ts_rm3_moored_input/lines_rm3.txt",
     "bem_5sa/setup/lines_5sa.txt",
 ]
+DEPTHS = {"moor_moordyn_f/md_BdyExtLdDmpg/moordyn.dat": 300.0}  # told by the driver
 HEAD = """\
 --------------------- MoorDyn Input File ---------------------
 any words
@@ -72,14 +73,14 @@ def carriers():
 
 @pytest.mark.parametrize("name", FILES)
 def test_file_is_the_same_after_writing_and_reading(name, tmp_path):
-    file = sw.read_moordyn(refdata(name))
+    file = sw.read_moordyn(refdata(name), depth=DEPTHS.get(name))
     (path,) = sw.write_moordyn(file, tmp_path / "again.txt")
     assert sw.read_moordyn(path) == file
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_system_is_the_same_after_writing_and_reading(name, tmp_path):
-    file = sw.read_moordyn(refdata(name))
+    file = sw.read_moordyn(refdata(name), depth=DEPTHS.get(name))
     bodies, joints, table = carriers()
     first = file.system("s", bodies, joints, fairleads_on=table)
     free = [body.name for body in first.bodies if body.name.startswith("Body")]
@@ -131,7 +132,7 @@ def test_columns_count_not_their_titles():
 
 
 def test_point_mass_of_a_file_slides_with_its_loads():
-    file = sw.read_moordyn(refdata("moor_moordyn_f", "md_BdyExtLdDmpg", "moordyn.dat"))
+    file = sw.read_moordyn(refdata("moor_moordyn_f", "md_BdyExtLdDmpg", "moordyn.dat"), depth=300.0)
     system = file.system("s")
     assert system.joint("Body1_free").layout().dofs == ("Surge", "Sway", "Heave")
     assert system.force("Body1_load1").force == (104170.0, 5e4, -1e4)
@@ -364,3 +365,17 @@ def test_what_cannot_be_written_is_told(tmp_path, kind, sentence):
     with pytest.raises(sw.SwelltreeError, match=sentence):
         sw.write_moordyn(system, tmp_path / "out.txt")
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_writing_tells_of_winches_and_what_else_stays_behind(tmp_path):
+    bodies, joints, _ = carriers()
+    rope = sw.LineType("r", diameter=0.1, mass_per_length=8, EA=1e8)
+    line = sw.Line("l", (-90, 0, -50), bodies[0].at(), 130.0, rope)
+    winch = sw.Winch("w", "l", speed=0.1, drum=150.0)
+    system = sw.System("s", bodies, joints, lines=[line], winches=[winch], water=sw.Water(depth=50))
+    with pytest.warns(sw.SwelltreeWarning, match="winch 'w' is left out and line 'l' keeps"):
+        sw.write_moordyn(system, tmp_path / "out.txt")
+    stiff = line.replace(axial="inextensible")
+    system = sw.System("s", bodies, joints, lines=[stiff], water=sw.Water(depth=50))
+    with pytest.warns(sw.SwelltreeWarning, match="line 'l' is inextensible, but"):
+        sw.write_moordyn(system, tmp_path / "out.txt")

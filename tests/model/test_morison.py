@@ -7,9 +7,13 @@ import pytest
 
 import swelltree as sw
 from flow import group_loads, motion_of, yaw
+from swelltree.formulations import formulation
+from swelltree.formulations.equations import start_phase
 from swelltree.model.forces.loads import Now
 from swelltree.model.forces.morison import wetness
+from swelltree.model.inner import inner_at_rest
 from swelltree.spatial.engine import jax, jnp
+from swelltree.waves.components import components
 
 RHO, D, CD, CA = 1025.0, 2.0, 0.9, 1.1
 
@@ -172,3 +176,43 @@ def test_derivative_of_a_member_load_matches_finite_differences():
     slope = float(jax.grad(surge)(0.2))
     h = 1e-5
     assert slope == pytest.approx(float(surge(0.2 + h) - surge(0.2 - h)) / (2 * h), rel=1e-6)
+
+
+def test_members_of_bodies_that_cannot_move_still_feel_the_waves():
+    """A jacket welded to the seabed: no freedom at all, yet a wave force to be reacted."""
+    pile = sw.Body("pile", 1e5, (1e6, 1e6, 1e5))
+    leg = sw.MorisonMember("leg", pile.at(0, 0, -20), pile.at(0, 0, 5), diameter=2.0)
+    fixed = sw.System("s", [pile], [sw.Weld("w", sw.WORLD, pile)], [leg], water=sw.Water(depth=50))
+    wave = sw.RegularWave(amplitude=1.0, period=8.0)
+    push = [
+        sw.simulate(sw.compile(fixed), wave, duration=4.0, formulation=name).reaction.values
+        for name in ("path_matrix", "lagrange")
+    ]
+    assert np.abs(push[0][..., 0]).max() > 1e4
+    assert push[0] == pytest.approx(push[1], abs=1e-6 * np.abs(push[1]).max())
+
+
+def test_a_member_wet_up_to_the_still_water_has_no_stretching():
+    """Linear theory: the force on surface="still" goes exactly with the amplitude."""
+
+    def force(amplitude, surface, t):
+        pile = sw.Body("pile", 1e5, (1e6, 1e6, 1e5))
+        leg = sw.MorisonMember(
+            "leg", pile.at(1, 2, -20), pile.at(2, 2, 5), 2.0, Cd=0.0, surface=surface
+        )
+        system = sw.System("s", [pile], [sw.Weld("w", sw.WORLD, pile)], [leg])
+        model = sw.compile(system)
+        waves = components(sw.RegularWave(amplitude=amplitude, period=7.0), system.water)
+        model = model.replace(sea=replace(model.sea, waves=waves))
+        group = next(g for g in model.forces.groups if g.kind == "morison")
+        how = formulation("path_matrix")
+        state = start_phase(model, how).state
+        motion = how.kinematics(model, np.zeros(()), state).motion
+        inner = inner_at_rest(model)
+        return np.asarray(group.loads(model, Now(np.array(t), motion, inner)).wrench)
+
+    for t in (0.0, 1.3, 4.9):
+        one, three = force(1.0, "still", t), force(3.0, "still", t)
+        assert three == pytest.approx(3.0 * one, abs=1e-9 * np.abs(three).max())
+        far = force(3.0, "actual", t) - 3.0 * force(1.0, "actual", t)
+        assert np.abs(far).max() > 1e-3 * np.abs(three).max()

@@ -13,6 +13,7 @@ from swelltree.validation import rods
 from swelltree.validation.rm3_moored import rm3_moored
 
 RHO, G = 1025.0, 9.81
+Y_TURN = yaw(0.7)
 
 
 def rotation(rng):
@@ -106,6 +107,30 @@ def test_upright_rod_displaces_what_is_under_water(draught):
     lift = group_loads(model, "morison", p=[0, 0, 5.0 - draught]).wrench[0, 2]
     # strips of a metre, smoothed over half of it
     assert lift == pytest.approx(RHO * G * np.pi / 4 * 1.5**2 * draught, rel=1e-3)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.5, 7.0, 25.0, 40.0])
+@pytest.mark.parametrize("segments", [7, 20])
+def test_tilted_rod_has_the_moment_of_its_waterplane(tilt_deg, segments):
+    """Closed form of a circular cylinder that the surface cuts at its sides only."""
+    D, length, depth, tilt = 3.0, 16.0, 8.3, np.deg2rad(tilt_deg)
+    one = rod(A=(0, 0, -8), B=(0, 0, 8), diameter=D, segments=segments)
+    axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+    side = np.array([np.cos(tilt), 0.0, -np.sin(tilt)])  # the side that dips
+    wet, spread = depth / np.cos(tilt), D**2 / 16.0
+    along = (wet**2 + spread * np.tan(tilt) ** 2) / (2.0 * wet)
+    centre = along * axis + spread * np.tan(tilt) / wet * side
+    force = np.array([0.0, 0.0, RHO * G * np.pi / 4 * D**2 * wet])
+    R = np.stack([side, [0.0, 1.0, 0.0], axis], axis=1)
+    # the rod's reference point is its middle
+    middle = 0.5 * length * axis + np.array([0.0, 0.0, -depth])
+    wrench = group_loads(model_of(one), "morison", p=middle, R=Y_TURN @ R).wrench[0]
+    moment = np.cross(centre - 0.5 * length * axis, force)
+    np.testing.assert_allclose(wrench[:3], force, atol=1e-3 * force[2])
+    # of the waterplane's part: strips that are as long as the rod is thick are smoothed more
+    part = RHO * G * np.pi / 64 * D**4 * np.tan(tilt)
+    atol = (0.02 if segments == 7 else 0.004) * part
+    np.testing.assert_allclose(Y_TURN.T @ wrench[3:], moment, atol=atol)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import swelltree as sw
 from swelltree.system.errors import SwelltreeError
@@ -23,7 +24,8 @@ def judged(run):
 
 @pytest.fixture(scope="module")
 def table():
-    return sw.operability(operation, OVER, judged, LIMITS)
+    with pytest.warns(sw.SwelltreeWarning, match="1 of 6 cases have no result"):
+        return sw.operability(operation, OVER, judged, LIMITS)
 
 
 def test_cells_hold_the_numbers_and_what_governs(table):
@@ -37,15 +39,20 @@ def test_cells_hold_the_numbers_and_what_governs(table):
     assert table["operable"].values.tolist() == [[True, True], [True, False], [False, False]]
 
 
-def test_a_run_that_stops_is_not_operable_and_told(table):
-    assert np.isinf(table["utilisation"].sel(Hs=3.0, Tp=9.0))
+def test_a_case_without_a_result_has_a_state_of_its_own(table):
+    failed = table.sel(Hs=3.0, Tp=9.0)
+    assert failed["state"].item() == "failed"
+    assert failed["governing"].item() == ""
+    assert np.isnan(failed["utilisation"])
+    assert not failed["operable"]
+    assert set(table["state"].values.ravel()) == {"operable", "inoperable", "failed"}
     assert table.attrs["failures"] == "Hs = 3, Tp = 9: line 'rope' broke."
 
 
 def test_the_figure_shows_every_cell(table):
     fig = sw.plot.operability(table)
     texts = [text.get_text() for text in fig.axes[0].texts]
-    assert texts.count("stopped") == 1
+    assert texts.count("failed") == 1
     assert "0.80" in texts
     assert fig.axes[0].get_xlabel() == "Tp [s]"
 
@@ -90,3 +97,50 @@ def test_the_figure_wants_two_conditions(table):
         sw.plot.operability(table.sel(Hs=1.0))
     with pytest.raises(SwelltreeError, match="not a result of operability"):
         sw.plot.operability(table.drop_vars("utilisation"))
+
+
+def ended(how, message="speeds beyond 1e6 at t = 5 s."):
+    """A result of simulate as far as its end goes."""
+    return xr.Dataset({"pull": ("time", [1.0, 2.0])}, attrs={"result": how, "message": message})
+
+
+@pytest.mark.parametrize("how", ["not_finite", "too_many_steps", "diverged"])
+def test_a_run_that_ended_early_is_not_judged(how):
+    judges = []
+
+    def judge(run):
+        judges.append(run)
+        return {"load": float(run.pull.max())}
+
+    with pytest.warns(sw.SwelltreeWarning, match=f"{how}: speeds beyond"):
+        found = sw.operability(
+            lambda Hs: ended(how if Hs > 1 else "success"), {"Hs": [1.0, 2.0]}, judge, {"load": 5.0}
+        )
+    assert found["state"].values.tolist() == ["operable", "failed"]
+    assert len(judges) == 1
+
+
+def test_a_number_that_is_none_is_no_verdict():
+    with pytest.warns(sw.SwelltreeWarning, match="'load' is not a number"):
+        found = sw.operability(
+            lambda Hs: Hs,
+            {"Hs": [1.0, 2.0]},
+            lambda Hs: {"load": Hs if Hs > 1 else np.nan},
+            {"load": 5.0},
+        )
+    assert found["state"].values.tolist() == ["failed", "operable"]
+
+
+@pytest.mark.parametrize("stop", ["stopped_by_user", "interrupt"])
+def test_ctrl_c_ends_the_whole_table(stop):
+    cases = []
+
+    def run(Hs):
+        cases.append(Hs)
+        if stop == "interrupt":
+            raise KeyboardInterrupt
+        return ended(stop)
+
+    with pytest.raises(KeyboardInterrupt):
+        sw.operability(run, {"Hs": [1.0, 2.0]}, lambda run: {"load": 1.0}, {"load": 5.0})
+    assert cases == [1.0]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
+from swelltree.spatial.arrays import namespace
 from swelltree.studies import optimal_control
 from swelltree.system.errors import SwelltreeError
 
@@ -12,6 +13,11 @@ WATER = sw.Water(rho=1000.0)
 OMEGA, AMPLITUDE = 1.1, 0.3
 WAVE = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA)
 PERIOD = 2 * np.pi / OMEGA
+
+
+def search(*args, **options):
+    """`optimal_control` without the run in time, which other tests look at."""
+    return sw.optimal_control(*args, **({"replay": False} | options))
 
 
 def float_system(*forces, **pto):
@@ -40,7 +46,7 @@ def impedance(omega):
 
 
 def test_without_limits_the_optimum_is_the_conjugate_one(model):
-    found = sw.optimal_control(model, WAVE, "pto")
+    found = search(model, WAVE, "pto")
     assert found.attrs["method"] == "linear"
     Z, F = impedance(OMEGA)
     assert found.attrs["mean_power"] == pytest.approx(found.attrs["bound"], rel=1e-8)
@@ -54,7 +60,7 @@ def test_without_limits_the_optimum_is_the_conjugate_one(model):
 
 @pytest.mark.parametrize("limits", [{"force_max": 6e4}, {"force_max": 1e5, "stroke_max": 0.25}])
 def test_limits_hold_and_no_damper_or_spring_does_better(model, limits):
-    found = sw.optimal_control(model, WAVE, "pto", **limits)
+    found = search(model, WAVE, "pto", **limits)
     assert found.attrs["kkt_residual"] < 1e-8
     assert found.attrs["leak"] < 1e-3
     assert float(np.abs(found.force).max()) < 1.001 * limits["force_max"]
@@ -75,20 +81,19 @@ def test_limits_hold_and_no_damper_or_spring_does_better(model, limits):
 
 def test_limits_at_more_harmonics_never_cost_power(model):
     powers = [
-        sw.optimal_control(model, WAVE, force_max=5e4, harmonics=n).attrs["mean_power"]
-        for n in (1, 3, 9)
+        search(model, WAVE, force_max=5e4, harmonics=n).attrs["mean_power"] for n in (1, 3, 9)
     ]
     assert powers[0] < powers[1] < powers[2] * (1 + 1e-4)
 
 
 def test_rate_and_copper_losses(model):
-    free = sw.optimal_control(model, WAVE, "pto")
-    slow = sw.optimal_control(model, WAVE, "pto", rate_max=6e4)
+    free = search(model, WAVE, "pto")
+    slow = search(model, WAVE, "pto", rate_max=6e4)
     rate = np.gradient(slow.force.values[:, 0], slow.time.values)
     assert np.abs(rate).max() < 1.001 * 6e4
     assert slow.attrs["mean_power"] < free.attrs["mean_power"]
     Z, F = impedance(OMEGA)
-    lossy = sw.optimal_control(model, WAVE, "pto", copper_loss=1e-6)
+    lossy = search(model, WAVE, "pto", copper_loss=1e-6)
     # maximum of |F||v0|/2 - |F|^2 (Re Y + R) / 2 over forces in phase with the motion
     Y = 1 / Z
     expected = abs(Y * F) ** 2 / (8 * (Y.real + 1e-6))
@@ -96,8 +101,8 @@ def test_rate_and_copper_losses(model):
 
 
 def test_a_machine_with_losses_motors_less(model):
-    free = sw.optimal_control(model, WAVE, "pto")
-    found = sw.optimal_control(model, WAVE, "pto", efficiency=0.8)
+    free = search(model, WAVE, "pto")
+    found = search(model, WAVE, "pto", efficiency=0.8)
     assert found.attrs["kkt_residual"] < 1e-8
     by_hand = np.where(free.absorbed_power > 0, 0.8, 1 / 0.8) * free.absorbed_power.values
     assert found.attrs["electrical_power"] > by_hand.sum(axis=1).mean()
@@ -106,11 +111,11 @@ def test_a_machine_with_losses_motors_less(model):
 
 def test_losses_and_limits_together_are_found_quickly(model):
     limits = {"force_max": 1e5, "stroke_max": 0.3}
-    found = sw.optimal_control(model, WAVE, "pto", efficiency=0.6, **limits)
+    found = search(model, WAVE, "pto", efficiency=0.6, **limits)
     assert found.attrs["kkt_residual"] < 1e-8
     assert found.attrs["leak"] < 1e-3
     assert found.attrs["search_cpu"] < 5.0
-    free = sw.optimal_control(model, WAVE, "pto", **limits)
+    free = search(model, WAVE, "pto", **limits)
     by_hand = np.where(free.absorbed_power > 0, 0.6, 1 / 0.6) * free.absorbed_power.values
     assert found.attrs["electrical_power"] > by_hand.sum(axis=1).mean()
     assert found.attrs["electrical_power"] > found.attrs["passive_power"]
@@ -119,12 +124,12 @@ def test_losses_and_limits_together_are_found_quickly(model):
 @pytest.mark.parametrize("limits", [{}, {"force_max": 1e5, "stroke_max": 0.3}])
 def test_a_machine_that_never_motors(model, limits):
     """Better than any damper, worse than with power flowing back."""
-    found = sw.optimal_control(model, WAVE, "pto", power_min=0.0, **limits)
+    found = search(model, WAVE, "pto", power_min=0.0, **limits)
     assert found.attrs["kkt_residual"] < 1e-8
     assert found.attrs["leak"] < 1e-3
     assert float(found.absorbed_power.min()) > -1e-3 * float(found.absorbed_power.max())
-    more = sw.optimal_control(model, WAVE, "pto", power_min=-2000.0, **limits)
-    free = sw.optimal_control(model, WAVE, "pto", **limits)
+    more = search(model, WAVE, "pto", power_min=-2000.0, **limits)
+    free = search(model, WAVE, "pto", **limits)
     powers = [x.attrs["mean_power"] for x in (found, more, free)]
     assert found.attrs["passive_power"] < powers[0] <= powers[1] <= powers[2] * (1 + 1e-4)
 
@@ -138,8 +143,8 @@ def test_several_ptos_share_the_power_of_the_wave():
     system = sw.System("two", [body, inner], joints, water=WATER, ptos=ptos, forces=[spring])
     # the spring carries the inner mass: both strokes begin below their zero
     pair = sw.compile(system, heaving_float(), radiation="none")
-    both = sw.optimal_control(pair, WAVE, ["outer", "reaction"], method="linear")
-    one = sw.optimal_control(pair, WAVE, "reaction", method="linear")
+    both = search(pair, WAVE, ["outer", "reaction"], method="linear")
+    one = search(pair, WAVE, "reaction", method="linear")
     assert both.attrs["mean_power"] == pytest.approx(both.attrs["bound"], rel=1e-8)
     # one radiating body: two machines cannot take more than the wave gives to it
     _, F = impedance(OMEGA)
@@ -157,9 +162,9 @@ def test_realisations_share_one_problem(model):
         omega_min=0.5,
         omega_max=2.0,
     )
-    found = sw.optimal_control(model, sea, "pto", force_max=6e4, case=[0, 1])
+    found = search(model, sea, "pto", force_max=6e4, case=[0, 1])
     assert found.sizes["case"] == 2
-    single = sw.optimal_control(model, sea, "pto", force_max=6e4, case=1)
+    single = search(model, sea, "pto", force_max=6e4, case=1)
     power = float(found.mean_power_of_case.sel(case="1"))
     assert power == pytest.approx(single.attrs["mean_power"], rel=1e-12)
     assert power != pytest.approx(float(found.mean_power_of_case.sel(case="0")), rel=1e-6)
@@ -174,6 +179,9 @@ def test_realisations_share_one_problem(model):
         ),
         ({"force_max": -1.0}, "force_max -1.0 is not positive"),
         ({"force_max": {"ptoo": 1.0}}, "'ptoo' is not driven. Did you mean 'pto'"),
+        ({"copper_loss": {"ptoo": 1e-6}}, "copper_loss: 'ptoo' is not driven. Did you mean 'pto'"),
+        ({"copper_loss": -1e-6}, "copper_loss -1e-06 W/N.2 of pto 'pto' is not a loss"),
+        ({"copper_loss": {"pto": np.nan}}, "copper_loss nan W/N.2 of pto 'pto' is not a loss"),
         ({"harmonics": 0}, "harmonics 0 is too few"),
         ({"method": "lineer"}, "method 'lineer' is not known"),
         ({"efficiency": 1.2}, "efficiency 1.2 is not in"),
@@ -182,7 +190,7 @@ def test_realisations_share_one_problem(model):
 )
 def test_what_cannot_be_done_is_said(model, limits, sentence):
     with pytest.raises(SwelltreeError, match=sentence):
-        sw.optimal_control(model, WAVE, "pto", **limits)
+        search(model, WAVE, "pto", **limits)
 
 
 def test_a_stroke_below_the_static_need_is_named():
@@ -195,7 +203,7 @@ def test_a_stroke_below_the_static_need_is_named():
     )
     model = sw.compile(heavy, heaving_float(), radiation="none")
     with pytest.raises(SwelltreeError, match="less than its static need: at rest the stroke is -0"):
-        sw.optimal_control(model, WAVE, "pto", stroke_max=0.1, force_max=1e4, method="linear")
+        search(model, WAVE, "pto", stroke_max=0.1, force_max=1e4, method="linear")
 
 
 MACHINES = {
@@ -215,8 +223,8 @@ MACHINES = {
 def test_the_optimal_force_replaces_the_law_of_a_machine(model, kind):
     system = float_system().replace(ptos=(MACHINES[kind](),))
     machine = sw.compile(system, heaving_float(), radiation="none")
-    found = sw.optimal_control(machine, WAVE, "pto", force_max=6e4, harmonics=5)
-    plain = sw.optimal_control(model, WAVE, "pto", force_max=6e4, harmonics=5)
+    found = search(machine, WAVE, "pto", force_max=6e4, harmonics=5)
+    plain = search(model, WAVE, "pto", force_max=6e4, harmonics=5)
     assert found.attrs["mean_power"] == pytest.approx(plain.attrs["mean_power"], rel=1e-9)
     assert found.attrs["passive_power"] == pytest.approx(plain.attrs["passive_power"], rel=1e-6)
 
@@ -228,10 +236,10 @@ def test_only_the_named_one_of_two_machines_is_driven():
         sw.CoulombPto("pto", joint="rail", friction=1e4),
     )
     own = sw.compile(float_system().replace(ptos=pair), heaving_float(), fit={"error": 1e-2})
-    found = sw.optimal_control(own, WAVE, "pto", force_max=6e4, harmonics=3)
+    found = search(own, WAVE, "pto", force_max=6e4, harmonics=3)
     rough = sw.JointForce("rough", "rail", friction=3e4, friction_velocity=0.1)
     same = sw.compile(float_system(rough), heaving_float(), fit={"error": 1e-2})
-    expected = sw.optimal_control(same, WAVE, "pto", force_max=6e4, harmonics=3)
+    expected = search(same, WAVE, "pto", force_max=6e4, harmonics=3)
     assert found.attrs["mean_power"] == pytest.approx(expected.attrs["mean_power"], rel=1e-8)
 
 
@@ -240,14 +248,14 @@ def test_limits_of_a_machine_hold_where_none_are_given():
         "pto", joint="rail", force_limit=6e4, lower=-0.25, upper=0.25, stop_stiffness=1e6
     )
     machine = sw.compile(float_system().replace(ptos=(own,)), heaving_float(), fit={"error": 1e-3})
-    best = sw.optimal_control(machine, WAVE, "pto", radiation="state_space", harmonics=9)
+    best = search(machine, WAVE, "pto", radiation="state_space", harmonics=9)
     assert float(np.abs(best.force).max()) < 1.001 * 6e4
     assert float(np.abs(best.stroke).max()) < 1.001 * 0.25
     wave = WAVE.replace(ramp=5 * PERIOD)
     power, _ = late_power(sw.replayed(machine, best, ramp=5 * PERIOD), wave)
     assert power == pytest.approx(best.attrs["mean_power"], rel=1e-3)
     powers = [
-        sw.optimal_control(machine, WAVE, "pto", force_max=f, harmonics=9).attrs["mean_power"]
+        search(machine, WAVE, "pto", force_max=f, harmonics=9).attrs["mean_power"]
         for f in (6e4, 9e4)
     ]
     assert powers[0] < powers[1]
@@ -258,8 +266,8 @@ def test_limits_of_a_machine_hold_where_none_are_given():
 
 def test_both_methods_agree_on_a_linear_model(model):
     limits = {"force_max": 1e5, "stroke_max": 0.3, "limit_points": 60, "harmonics": 5}
-    one = sw.optimal_control(model, WAVE, "pto", method="linear", **limits)
-    other = sw.optimal_control(model, WAVE, "pto", method="nonlinear", **limits)
+    one = search(model, WAVE, "pto", method="linear", **limits)
+    other = search(model, WAVE, "pto", method="nonlinear", **limits)
     assert other.attrs["mean_power"] == pytest.approx(one.attrs["mean_power"], rel=1e-8)
     a, b = (x.force_harmonics.values[:6] for x in (one, other))
     assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
@@ -281,7 +289,7 @@ def captured(monkeypatch, module):
 
 def test_derivatives_of_the_nonlinear_program_are_exact(rough, monkeypatch):
     seen = captured(monkeypatch, optimal_control)
-    sw.optimal_control(rough, WAVE, "pto", force_max=6e4, stroke_max=0.3, harmonics=3)
+    search(rough, WAVE, "pto", force_max=6e4, stroke_max=0.3, harmonics=3)
     program = seen["program"]
     rng = np.random.default_rng(1)
     z = seen["start"] + 0.05 * rng.standard_normal(len(seen["start"]))
@@ -307,7 +315,7 @@ def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case
     limits = {"force_max": 6e4, "stroke_max": 0.35, "harmonics": 3, "limit_points": 24}
     if case == "losses":
         limits["efficiency"] = 0.8
-    sw.optimal_control(rough if case == "friction" else model, WAVE, "pto", **limits)
+    search(rough if case == "friction" else model, WAVE, "pto", **limits)
     program, best = seen["program"], seen["optimum"]
     assert best.kkt < 1e-8
     rows = NonlinearConstraint(
@@ -332,11 +340,103 @@ def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case
 
 def test_a_search_from_several_starts_is_never_worse(rough):
     limits = {"force_max": 6e4, "harmonics": 3}
-    one = sw.optimal_control(rough, WAVE, "pto", **limits)
-    four = sw.optimal_control(rough, WAVE, "pto", starts=3, **limits)
+    one = search(rough, WAVE, "pto", **limits)
+    four = search(rough, WAVE, "pto", starts=3, **limits)
     assert one.attrs["method"] == "nonlinear"
     assert four.attrs["mean_power"] >= one.attrs["mean_power"] * (1 - 1e-7)
     assert one.attrs["mean_power"] > one.attrs["passive_power"]
+
+
+def dead_band(t, y):
+    xp = namespace(y)
+    return -1e6 * (xp.maximum(y - 0.5, 0.0) + xp.minimum(y + 0.5, 0.0))
+
+
+BENDS = {
+    "end stops": sw.JointForce("stops", "rail", lower=-0.5, upper=0.5, stop_stiffness=1e7),
+    "changes with time": sw.JointForce("push", "rail", force=sw.Harmonic(1e4, 2.2)),
+    "a controller acts": sw.JointForce("band", "rail"),
+}
+
+
+@pytest.mark.parametrize("why", BENDS)
+def test_what_bends_far_from_rest_is_found_in_the_model(why):
+    """All are straight within 0.3 m and 0.3 m/s of rest, or at the times that one looks at."""
+    system = float_system(BENDS[why])
+    if why == "a controller acts":
+        law = sw.Controller("law", ["rail.Heave"], ["band"], law=dead_band)
+        system = system.replace(controllers=(law,))
+    own = sw.compile(system, heaving_float(), radiation="none")
+    found = search(own, WAVE, "pto", force_max=6e4, harmonics=3, compare=False)
+    assert found.attrs["method"] == "nonlinear"
+    assert why in found.attrs["report"]
+    assert "bound" not in found.attrs
+    assert found.attrs["linear_bound"] > 0.0
+
+
+def test_stops_in_the_model_are_met_and_the_replay_says_the_same():
+    """A wave that throws the float against hard stops."""
+    stops = sw.JointForce(
+        "stops", "rail", lower=-0.5, upper=0.5, stop_stiffness=1e7, stop_damping=1e5
+    )
+    own = sw.compile(float_system(stops), heaving_float(), fit={"error": 1e-3})
+    wave = WAVE.replace(amplitude=0.6)
+    found = search(own, wave, "pto", force_max=2e5, compare=False, replay=True)
+    numbers = found.attrs
+    assert numbers["method"] == "nonlinear"
+    assert numbers["kkt_residual"] < 1e-8
+    assert float(np.abs(found.stroke).max()) < 0.53
+    # the tips of the search are softer than the stops: 1.2 % of the power
+    assert numbers["replayed_power"] == pytest.approx(numbers["mean_power"], rel=0.02)
+    through = search(own, wave, "pto", force_max=2e5, method="linear", compare=False, replay=True)
+    assert float(np.abs(through.stroke).max()) > 0.7
+    assert through.attrs["replayed_power"] < numbers["replayed_power"]
+    assert "not the" in through.attrs["report"]
+    # within a stroke limit nothing is met, and the linear model is right
+    kept = search(own, wave, "pto", force_max=2e5, stroke_max=0.5, method="linear", replay=True)
+    assert kept.attrs["replayed_power"] == pytest.approx(kept.attrs["mean_power"], rel=2e-3)
+    assert kept.attrs["mean_power"] < 1.01 * numbers["mean_power"]
+
+
+def test_a_joint_force_can_be_driven_and_replayed():
+    """Not every driven element is a PTO; with the same memory both powers agree."""
+    own = sw.compile(
+        float_system(sw.JointForce("ram", "rail", rest_position=0.1, stiffness=1e4, damping=5e3)),
+        heaving_float(),
+        fit={"error": 1e-3},
+    )
+    options = {"radiation": "state_space", "compare": False, "replay": True, "harmonics": 5}
+    found = search(own, WAVE, "ram", force_max=6e4, **options)
+    assert found.attrs["method"] == "linear"
+    assert found.attrs["replayed_power"] == pytest.approx(found.attrs["mean_power"], rel=1e-3)
+    assert "in time" not in found.attrs["report"]
+    bare = sw.compile(float_system(), heaving_float(), radiation="none")
+    again = search(bare, WAVE, "pto", replay=True, compare=False)
+    assert np.isnan(again.attrs["replayed_power"])
+    assert "Not replayed in time: the model was compiled without" in again.attrs["report"]
+
+
+def test_a_device_that_nothing_holds_in_surge():
+    """Free vessel with a mass on a spring inside: in a small wave both methods agree."""
+    hull = sw.Body("vessel", mass=MASS, inertia=(4e6, 2e7, 2e7))
+    inner = sw.Body("inner", mass=0.2 * MASS, inertia=(1e6,) * 3)
+    joints = [sw.Free("six", sw.WORLD, hull), sw.Slider("guide", hull, inner)]
+    spring = sw.JointForce("spring", "guide", stiffness=2e5)
+    system = sw.System(
+        "free",
+        [hull, inner],
+        joints,
+        [spring],
+        water=WATER,
+        ptos=[sw.LinearPto("pto", joint="guide", damping=1e4)],
+    )
+    own = sw.compile(system, vessel(), radiation="none")
+    wave = sw.RegularWave(amplitude=1e-4, omega=OMEGA)
+    one, two = (
+        search(own, wave, "pto", harmonics=2, method=method, compare=False, force_max=4.0)
+        for method in ("linear", "nonlinear")
+    )
+    assert two.attrs["mean_power"] == pytest.approx(one.attrs["mean_power"], rel=1e-3)
 
 
 # --- in time -----------------------------------------------------------------------------
@@ -352,7 +452,7 @@ def late_power(model, wave, periods=25, **options):
 
 def test_the_optimal_force_replayed_in_time_takes_the_same_power(model):
     limits = {"force_max": 1e5, "stroke_max": 0.3}
-    best = sw.optimal_control(model, WAVE, "pto", radiation="state_space", **limits)
+    best = search(model, WAVE, "pto", radiation="state_space", **limits)
     wave = WAVE.replace(ramp=5 * PERIOD)
     power, run = late_power(sw.replayed(model, best, ramp=5 * PERIOD), wave)
     assert power == pytest.approx(best.attrs["mean_power"], rel=1e-3)
@@ -363,9 +463,7 @@ def test_the_optimal_force_replayed_in_time_takes_the_same_power(model):
 @pytest.mark.slow
 def test_controllers_in_time_come_near_the_optimum_and_mpc_keeps_its_limits():
     bare = sw.compile(float_system(), heaving_float(), fit={"error": 1e-3})
-    best = sw.optimal_control(
-        bare, WAVE, "pto", radiation="state_space", force_max=1e5, stroke_max=0.3
-    )
+    best = search(bare, WAVE, "pto", radiation="state_space", force_max=1e5, stroke_max=0.3)
     wave = WAVE.replace(ramp=5 * PERIOD)
     damped, _ = late_power(
         sw.controlled(bare, "pto", sw.damping_law(float(best.passive_damping[0]))), wave

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.studies.simulate import output_times
+from swelltree.studies.output_step import output_times
 
 g, LENGTH = 9.81, 1.5
 
@@ -133,8 +133,8 @@ def test_long_run_with_sparse_output_stays_small(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"duration": -1.0}, "duration -1.0 s is not positive"),
-        ({"duration": 1.0, "output_step": 2.0}, "output_step 2.0 s must lie between"),
+        ({"duration": -1.0}, "duration -1 s is not positive"),
+        ({"duration": 1.0, "output_step": 2.0}, "output_step 2 s must lie between"),
         ({"duration": 1.0, "formulation": "pathmatrix"}, "Did you mean 'path_matrix'"),
         ({"duration": 1.0, "solver": "rk45"}, "there is no method 'rk45'"),
         ({"duration": 1.0, "rtol": 0.0}, "must be positive"),
@@ -147,6 +147,6 @@ def test_bad_options_are_refused(model, options, message):
         sw.simulate(model, **options)
 
 
-def test_output_times_end_at_the_duration():
-    assert output_times(1.0, 0.3, None) == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
-    assert len(output_times(10.0, 0.1, None)) == 101
+def test_output_times_end_at_the_duration(model):
+    assert output_times(model, None, 1.0, 0.3, None) == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
+    assert len(output_times(model, None, 10.0, 0.1, None)) == 101

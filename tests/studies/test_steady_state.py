@@ -6,6 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
 from swelltree.spatial.arrays import namespace
+from swelltree.studies.periodic_set_up import harmonics_for
 from swelltree.system.errors import SwelltreeError
 
 WATER = sw.Water(rho=1000.0)
@@ -120,7 +121,45 @@ def test_an_irregular_sea_of_one_period(linear):
     assert variance == pytest.approx(float(response.standard_deviation.values[0, 2]) ** 2, rel=1e-9)
 
 
+def test_the_harmonics_are_those_that_the_sea_needs(linear):
+    """The power of an irregular sea by itself, and nothing dropped in silence."""
+    sea = sw.IrregularSea(sw.Jonswap(1.0, 6.0), components=30, spacing="equal", jitter=False)
+    found = sw.steady_state(linear, sea)
+    expected = float(sw.response(linear, sea).absorbed_power.sum())
+    assert found.absorbed_power.values.sum(axis=1).mean() == pytest.approx(expected, rel=1e-9)
+    highest = round(max(sw.realise(sea, WATER).omega) / found.attrs["omega"])
+    assert found.attrs["harmonics"] == 2 * highest
+    with pytest.raises(SwelltreeError, match=f"component at harmonic {highest} of its period"):
+        sw.steady_state(linear, sea, 9)
+
+
+def test_the_error_of_a_short_series_is_told():
+    """Against the same motion with many harmonics."""
+    rough = sw.JointForce("rough", "rail", friction=8e4, friction_velocity=0.05)
+    model = sw.compile(float_system(rough), heaving_float(), radiation="none")
+    t = np.linspace(0.0, 2 * np.pi / OMEGA, 200)
+
+    def heave(found):
+        X = found.position_harmonics.sel(body="float", dof="Heave").values
+        return np.real(np.exp(-1j * OMEGA * np.outer(t, np.arange(len(X)))) @ X)
+
+    best = heave(sw.steady_state(model, WAVE, 35))
+    for harmonics, nodes in ((1, None), (3, None), (3, 7), (9, None)):
+        found = sw.steady_state(model, WAVE, harmonics, nodes=nodes)
+        error = np.abs(heave(found) - best).max()
+        # an estimate by averaged slopes; three times either way
+        assert error / 3 < found.attrs["estimated_error"] < 3 * error
+        assert found.attrs["newton_error"] < 1e-9
+        told = "give more harmonics" in found.attrs["report"]
+        assert told == (found.attrs["truncation_error"] > 0.01 * np.abs(best).max())
+
+
 def test_what_cannot_be_solved_is_said(linear):
+    for wrong in (2.5, "nine", True):
+        with pytest.raises(SwelltreeError, match="steady_state: harmonics .* not a whole number"):
+            harmonics_for("steady_state", None, 1.0, wrong, 9, 2)
+    with pytest.raises(SwelltreeError, match="harmonics 0 is too few"):
+        sw.steady_state(linear, WAVE, 0)
     with pytest.raises(SwelltreeError, match="sine of the highest harmonic is zero"):
         sw.steady_state(linear, WAVE, 4, nodes=8)
     with pytest.raises(SwelltreeError, match="does not repeat"):
@@ -199,3 +238,48 @@ def test_quasi_static_lines_take_part():
     )
     assert low[1] / 1e-4 == pytest.approx(linear[0], rel=1e-6)
     assert abs(high[2]) > 1e-3 * abs(high[1])
+
+
+def two_steps(t, y):
+    """Two forces that set in at two speeds, each as a truth times a number."""
+    xp = namespace(y)
+    size = xp.abs(y)
+    steps = 1.0 * (size > 0.2) + 1.0 * (size > 0.4)
+    return -2e4 * y - 2e4 * steps * xp.tanh(10.0 * y)
+
+
+def differing_steps(t, y):
+    xp = namespace(y)
+    return -2e4 * y - 2e4 * (1.0 * (y > 0.1) - 1.0 * (y < -0.1)) * xp.tanh(10.0 * y) ** 2
+
+
+def by_table(t, y):
+    import jax.numpy as jnp
+
+    return -jnp.interp(y, np.array([-1.0, -0.3, 0.3, 1.0]), np.array([-6e4, -1e4, 1e4, 6e4]))
+
+
+def long_table(t, y):
+    import jax.numpy as jnp
+
+    table = jnp.asarray(np.linspace(-1.0, 1.0, 5001))
+    return -4e4 * (jnp.tanh(y[:, None] - table) + jnp.tanh(y[:, None] + table)).mean(1)
+
+
+@pytest.mark.parametrize("law", [two_steps, differing_steps, by_table, long_table])
+def test_a_law_in_the_periodic_equations_is_the_law_itself(law):
+    """The force of the study is what the law says of its rates, and its work that of the waves."""
+    control = sw.Controller("law", ["rail.Heave.rate"], ["machine"], law=law)
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.Slider("rail", sw.WORLD, body)
+    force = sw.JointForce("machine", "rail")
+    system = sw.System("heaving", [body], [rail], [force], water=WATER, controllers=[control])
+    model = sw.compile(system, heaving_float(), radiation="none")
+    found = sw.steady_state(model, WAVE, 9)
+    rate = found.velocity.sel(body="float", dof="Heave").values
+    u = np.array([np.asarray(law(0.0, np.array([v]))).sum() for v in rate])
+    excitation = found.excitation_force.sel(body="float", dof="Heave").values
+    radiation = found.radiation_force.sel(body="float", dof="Heave").values
+    work = ((excitation + radiation + u) * rate).mean()
+    assert abs(work) < 2e-3 * np.abs(u * rate).mean()  # jumps between nodes are not seen
+    assert ("array by array" in found.attrs["report"]) == (law in (by_table, long_table))

@@ -6,6 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
 from swelltree.model.sea_state import excitation_kernel, look_ahead, wave_loads
+from swelltree.waves.spectra import density
 
 WATER = sw.Water(rho=1000.0)
 DAMPING = 4.0e4
@@ -118,7 +119,8 @@ def test_impulse_response_excites_like_the_components(data):
 
 
 def test_mode_at_its_own_frequency_solves_the_equation_of_motion(model):
-    found = sw.modes(model, added_mass="frequency")
+    found = sw.modes(model)
+    assert "each mode's own frequency" in found.attrs["added_mass"]
     omega = float(found.natural_frequency[0] * np.sqrt(1 - found.damping_ratio[0] ** 2))
     K = memory(omega)
     mass, damping = MASS + A_INF + K.imag / omega, K.real + DAMPING
@@ -191,8 +193,7 @@ def test_response_spectrum_is_that_of_the_sea_times_the_rao_squared(model):
     )
     found = sw.response(model, sea)
     omega = found.omega.values
-    expected = np.abs(exact(omega)) ** 2 * sw.components(sea, WATER).amplitude ** 2 / 2
-    expected /= omega[1] - omega[0]
+    expected = np.abs(exact(omega)) ** 2 * density(sea.spectrum, omega)
     spectrum = found.spectrum.sel(body="float", dof="Heave").values
     assert spectrum == pytest.approx(expected, rel=1e-4)
     flux = 0.5 * 1000.0 * 9.81**2 / 2 * (sw.components(sea, WATER).amplitude ** 2 / omega).sum()
@@ -205,7 +206,7 @@ def test_modes_at_their_own_frequencies_are_all_there_once():
     from swelltree.demo import demo_system
 
     barges = sw.compile(demo_system(), sw.read_hydro(barges_file()), radiation="none")
-    found = sw.modes(barges, added_mass="frequency")
+    found = sw.modes(barges)
     shapes = (found.shape_real + 1j * found.shape_imag).values.reshape(found.sizes["mode"], -1)
     assert len(shapes) == 8
     unit = shapes / np.linalg.norm(shapes, axis=1)[:, None]
@@ -213,3 +214,99 @@ def test_modes_at_their_own_frequencies_are_all_there_once():
     # four heaving and bending modes lie within 4 % of one period: none is another one again
     assert alike.max() < 0.9
     assert (np.diff(found.natural_frequency) >= 0).all()
+
+
+def test_modes_without_hydro_data_are_those_of_the_model():
+    body = sw.Body("mass", mass=3.0, inertia=(1, 1, 1))
+    rail = sw.Slider("rail", sw.WORLD, body)
+    spring = sw.JointForce("spring", "rail", stiffness=120.0, damping=2.0)
+    model = sw.compile(sw.System("hung", [body], [rail], [spring]))
+    plain, infinite = sw.modes(model), sw.modes(model, added_mass="infinite")
+    np.testing.assert_allclose(plain.eigenvalue_imag, infinite.eigenvalue_imag, rtol=1e-12)
+    assert float(plain.natural_frequency[0]) == pytest.approx(np.sqrt(40.0), rel=1e-9)
+    assert plain.attrs["added_mass"] == "of the model; no hydro data"
+
+
+def test_modes_that_do_not_swing_are_kept_beside_those_at_their_frequency(data):
+    """A drifting float beside one whose damper is far above critical."""
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.SubsetJoint("rail", sw.WORLD, body, dofs=("Surge", "Heave"))
+    plain = sw.System("drifting", [body], [rail], water=WATER)
+    swinging = sw.modes(sw.compile(plain, data, radiation="none"))
+    assert swinging.sizes["mode"] == 3  # heave, and twice nothing in surge
+    assert (swinging.natural_frequency.values[1:] == 0.0).all()
+    K = memory(float(swinging.eigenvalue_imag[0]))
+    assert float(swinging.eigenvalue_real[0]) == pytest.approx(
+        -0.5 * K.real / (MASS + A_INF + K.imag / float(swinging.eigenvalue_imag[0])), rel=1e-3
+    )
+    stiff = sw.modes(sw.compile(system(damping=1e7), data, radiation="none"))
+    assert stiff.sizes["mode"] == 2
+    assert not np.isfinite(stiff.natural_period).any()
+    assert (stiff.eigenvalue_real < 0).all()
+
+
+def test_the_derivative_of_a_mode_in_the_water_is_that_of_differences(model):
+    import jax
+
+    def eigenvalue(c, found=sw.modes):
+        values = found(model.with_values({"pto.damping": c}))
+        if "mode" in getattr(values, "dims", ()):
+            return complex(values.eigenvalue_real[0], values.eigenvalue_imag[0])
+        return values["eigenvalue"]
+
+    traced = jax.jit(lambda c: eigenvalue(c))(DAMPING)
+    own = traced[np.imag(traced) > 0][0]
+    assert own == pytest.approx(eigenvalue(DAMPING), rel=1e-9)
+    h = 10.0
+    expected = (eigenvalue(DAMPING + h) - eigenvalue(DAMPING - h)) / (2 * h)
+    for part in (np.real, np.imag):
+        slope = jax.grad(lambda c, part=part: part_of(eigenvalue(c), part))(DAMPING)
+        assert slope == pytest.approx(part(expected), rel=1e-5, abs=1e-12)
+
+
+def part_of(values, part):
+    import jax.numpy as jnp
+
+    chosen = values[jnp.argmax(jnp.imag(values))]
+    return jnp.real(chosen) if part is np.real else jnp.imag(chosen)
+
+
+def test_energy_decides_between_a_metre_and_a_tenth_of_a_radian():
+    """A hinged bar: one radian is ten metres of its middle, yet a quarter of the energy."""
+    length, mass = 20.0, 12.0
+    about = mass * length**2 / 12
+    bar = sw.Body("bar", mass=mass, inertia=(about, about, 1.0), position=(0, 0, -length / 2))
+    hinge = sw.Hinge("pin", sw.WORLD, bar.at(0, 0, length / 2), axis="y")
+    found = sw.modes(sw.compile(sw.System("bar", [bar], [hinge])))
+    share = found.energy_share.sel(mode=1, body="bar")
+    assert float(share.sel(dof="Surge")) == pytest.approx(0.75, rel=1e-6)
+    assert float(share.sel(dof="Pitch")) == pytest.approx(0.25, rel=1e-6)
+
+
+@pytest.mark.parametrize("spacing", ["equal_energy", "equal"])
+def test_the_response_spectrum_does_not_scatter_with_the_components(model, spacing):
+    """Jittered frequencies: every component has the density of the spectrum at its frequency."""
+    spectrum = sw.Jonswap(1.0, 6.0)
+    sea = sw.IrregularSea(spectrum, seed=4, spacing=spacing, omega_max=2.5)
+    found = sw.response(model, sea)
+    omega = found.omega.values
+    expected = np.abs(exact(omega)) ** 2 * density(spectrum, omega)
+    own = found.spectrum.sel(body="float", dof="Heave").values
+    # energies are scaled by the share that the bins of the band miss, and splines
+    assert own == pytest.approx(expected, rel=5e-3)
+
+
+def test_two_trains_with_the_same_frequencies_have_the_density_of_each(model):
+    """Bins of one width: the second train would divide by the nothing between the frequencies."""
+    common = {"components": 60, "spacing": "equal", "jitter": False}
+    band = {"omega_min": 0.5, "omega_max": 2.0}
+    trains = [
+        sw.IrregularSea(sw.Jonswap(1.0, Tp), seed=k, **common, **band)
+        for k, Tp in enumerate((6.0, 8.0))
+    ]
+    both = sw.SeaOf([*trains, sw.RegularWave(amplitude=0.2, omega=1.0)])
+    found = sw.response(model, both)
+    own = found.spectrum.sel(body="float", dof="Heave").values
+    alone = [sw.response(model, sea).spectrum.sel(body="float", dof="Heave") for sea in trains]
+    assert own[:-1] == pytest.approx(np.concatenate(alone), rel=1e-9)
+    assert np.isnan(own[-1])

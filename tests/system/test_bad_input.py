@@ -299,7 +299,7 @@ FORCES = {
 }
 
 SYSTEMS = {
-    "no bodies": (system(bodies=[]), "system 'buoy': has no bodies."),
+    "no bodies": (system(bodies=[]), "system 'buoy': has no bodies and no lines."),
     "not a list": (system(bodies=FLOAT), "is not a list. Give the items in brackets."),
     "joint among bodies": (system(bodies=[FLOAT, HINGE]), "which is not a body"),
     "duplicate names": (

@@ -10,7 +10,8 @@ import swelltree as sw
 from made_lines import HAND, at_their_rest, led_lines, line_form, placed, stepped
 from swelltree.spatial.arrays import namespace
 from swelltree.studies.moored import derivatives_at
-from swelltree.two_step.start import begun, set_up
+from swelltree.two_step.first_half_step import begun
+from swelltree.two_step.start import set_up
 
 G, L, MASS = 9.81, 10.0, 100.0
 KNOT = sw.Junction("knot", (3.0, 0, -5.0), mass=MASS)

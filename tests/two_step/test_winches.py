@@ -103,3 +103,16 @@ def test_run_goes_on_from_a_checkpoint(tmp_path):
     for run in (first, again):
         assert np.array_equal(run.winch_tension.values, whole.winch_tension.values)
         assert run.attrs["event_log"] == whole.attrs["event_log"]
+
+
+def test_lengths_and_segments_follow_the_rope_that_is_out():
+    stages = [sw.Stage("pay_out", "winch", length=6, speed=3.0, ramp=0.5)]
+    run = sw.simulate(hoist(stages), duration=3.0, output_step=0.25, step=0.05)
+    out = run.winch_length.values[:, 0]
+    assert out[-1] > out[0] + 4.0
+    assert run.line_length.dims == ("time", "line", "line_segment")
+    assert run.line_length.sum("line_segment").values[:, 0] == pytest.approx(out, rel=1e-9)
+    used = (run.line_length > 0).sum("line_segment")
+    np.testing.assert_array_equal(used, run.line_segments)
+    np.testing.assert_array_equal(run.line_segments[:, 0], run.winch_segments[:, 0])
+    assert run.line_segments[-1, 0] > run.line_segments[0, 0]

@@ -5,8 +5,10 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import swelltree as sw
+from made_hydro import heaving_float
 from made_result import CHANNELS, HOSTILE, made_run
 from swelltree.views.report import filled, in_script, page, write_report
 
@@ -115,3 +117,15 @@ def test_any_result_has_a_page(run):
     gaps = run.copy(deep=True)
     gaps["velocity"].values[5:9] = np.nan
     assert "velocity" in page(gaps)
+
+
+def test_what_is_not_a_result_makes_no_page(tmp_path):
+    other = xr.Dataset({"temperature": ("x", [1.0, 2.0])})
+    with pytest.raises(sw.SwelltreeError, match=r"the dataset is not a result .* temperature"):
+        page(other)
+    other.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(sw.SwelltreeError, match=r"'other.nc' is not a result of swelltree"):
+        sw.write_report(tmp_path / "other.nc", tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+    with pytest.raises(sw.SwelltreeError, match="holds hydrodynamic data"):
+        page(heaving_float())

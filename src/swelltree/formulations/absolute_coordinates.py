@@ -1,7 +1,7 @@
 """Shared ground of the formulations that keep the pose of every body.
 
 q = positions (3N), quaternions (4N), and the angles of all single-axis joints,
-which only remember the turn. Joints are constraint rows.
+which are integrated with the motion so that no turn is lost. Joints are constraint rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.formulations.base import Formulation
+from swelltree.formulations.base import Formulation, Kinematics, State
 from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import (
     Motion,
@@ -88,13 +88,15 @@ class AbsoluteCoordinates(Formulation):
         drives = drives_at(model.drives, t)
         return motion, evaluate_rows(model, model.all_rows, pose, frames, v, angles, drives)
 
-    def pose_rate(self, model: Model, q: Array, v: Float[Array, "b 6"]) -> Array:
-        """Rate of q for body velocities v."""
-        _, quat, angles = split(model.layout, q)
-        return join(v[:, :3], quat_rate(quat, v[:, 3:]), 0.0 * angles)
+    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
+        layout, motion = model.layout, kin.motion
+        _, quat, _ = split(layout, state.q)
+        # angles are integrated, so that turns are not lost in long steps
+        turning = motion.rate[np.array(layout.angle_dofs, dtype=int)]
+        return join(motion.v[:, :3], quat_rate(quat, motion.v[:, 3:]), turning)
 
     def twists(self, model: Model, q: Array, rate: Array) -> Array:
-        """Body velocities (6N,) of a rate of q: inverse of `pose_rate`."""
+        """Body velocities (6N,) of a rate of q: inverse of `position_rate`."""
         _, quat, _ = split(model.layout, q)
         p_rate, quat_rates, _ = split(model.layout, rate)
         w = quat_velocity(quat, quat_rates)

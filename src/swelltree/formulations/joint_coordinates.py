@@ -1,9 +1,10 @@
 """Shared ground of the formulations that move bodies by joint coordinates.
 
 q holds the coordinates of the tree joints (quaternions for ball and free
-joints) and, behind them, the angles of cut joints, which only remember the
-turn. s holds the tree velocities. Cut joints and prescribed motions remain as
-constraint rows.
+joints) and, behind them, the angles of cut joints. These are integrated like all
+others, so that turns are not lost in long steps; after every step they are set to
+what the poses say, give or take whole turns. s holds the tree velocities. Cut
+joints and prescribed motions remain as constraint rows.
 """
 
 from __future__ import annotations
@@ -98,7 +99,13 @@ class JointCoordinates(Formulation):
         return Kinematics(motion, world_inertia(model, pose), P, bias, rows, kept)
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
-        return position_rates(model.layout, state.q, state.s)
+        layout = model.layout
+        rate = position_rates(layout, state.q, state.s)
+        memory = cut_angles(layout)
+        if not memory.size:
+            return rate
+        turning = kin.motion.rate[np.array(layout.angle_dofs)[memory]]
+        return jnp.concatenate([rate[: layout.n_positions], turning])
 
     def flat_chart(self, model: Model) -> bool:
         return not model.layout.quaternions

@@ -46,9 +46,6 @@ class Lagrange(AbsoluteCoordinates):
         inertia = world_inertia(model, motion.pose)
         return Kinematics(motion, inertia, P, jnp.zeros((N, 6)), rows, ())
 
-    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
-        return self.pose_rate(model, state.q, kin.motion.v)
-
     def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
         return self.twists(model, state.q, rate)
 

@@ -78,9 +78,6 @@ class Partition(AbsoluteCoordinates):
         inertia = world_inertia(model, motion.pose)
         return Kinematics(motion, inertia, P, bias.reshape(N, 6), rows, (chart, dependent_inverse))
 
-    def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
-        return self.pose_rate(model, state.q, kin.motion.v)
-
     def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
         independent = state.chart[len(model.all_rows) :].astype(int)
         return self.twists(model, state.q, rate)[independent]

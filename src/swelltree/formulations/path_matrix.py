@@ -77,7 +77,7 @@ class PathMatrix(JointCoordinates):
     def mass(self, model: Model, kin: Kinematics) -> Array:
         H = path_mass(model, kin.extra)
         if kin.inertia.added is not None:
-            each = kin.P.reshape(-1, 6, kin.P.shape[1])
+            each = kin.P.reshape(model.layout.n_bodies, 6, kin.P.shape[1])
             H = H + kin.P.T @ (kin.inertia.added @ each).reshape(kin.P.shape)
         if model.added_mass is None:
             return H

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system.casefile import Case
+from swelltree.system.errors import SwelltreeError, suggest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -13,6 +15,16 @@ if TYPE_CHECKING:
 def hydro_options(case: Case) -> dict[str, Any]:
     """How `compile` is to use the data of the [hydro] section."""
     return {} if case.hydro is None else case.hydro.compile_options
+
+
+def check_hydro_file(case: Case) -> None:
+    """A sentence where the file or folder of the [hydro] section is not there."""
+    if case.hydro is None or case.hydro.file is None or Path(case.hydro.file).exists():
+        return
+    path = Path(case.hydro.file)
+    near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    hint = suggest(path.name, near) or " Check the path; it is taken from the case file's folder."
+    raise SwelltreeError(f"hydro: file '{path}' does not exist.{hint}")
 
 
 def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:

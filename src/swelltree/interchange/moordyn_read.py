@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_tables import read_curve, read_grid
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place, Section, TextRow, read_sections
@@ -42,6 +43,7 @@ SOLVER = (
     *("icgendynamic", "disableoutput", "disableouttime", "inertialf", "inertialf_rampt"),
     *("fricdamp", "cv", "mc", "statdynfricscale", "unifycurrentgrid", "dtwave", "wavekin_rampt"),
 )
+AIRLESS = 1e-6  # kg/m^3, for files that have no water
 FLOW = ("wavekin", "currents", "waterkin")
 
 
@@ -56,7 +58,7 @@ def read_moordyn(
 
     Args:
         path: of the file.
-        depth: of the water [m], where the file does not tell it.
+        depth: of the water [m], where the file does not tell it; that of the anchors if they agree.
         rho: density of the water [kg/m^3], likewise.
         g: gravity [m/s^2], likewise.
     """
@@ -73,14 +75,11 @@ def read_moordyn(
         if read is not None and section.rows:
             file = read(file, section, Place(path, section.name))
     given = {"depth": depth, "rho": rho, "g": g}
-    for word, value in given.items():
-        if value is not None and word in file.told and value != getattr(file.water, word):
-            raise SwelltreeError(
-                f"{path.name}: {word} is {value} but the file says {getattr(file.water, word)}. "
-                "Leave it out."
-            )
-    water = {word: value for word, value in given.items() if value is not None}
-    return replace(file, water=file.water.replace(**water))
+
+    def fail(section: str, row: Any, text: str) -> SwelltreeError:
+        return Place(path, section).fail(row.line, text)
+
+    return with_water(file, given, fail)
 
 
 def file_text(path: Path) -> str:
@@ -319,6 +318,9 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
             bed["grid"] = read_grid(place, row, row.words[0])
         elif key in DEPTH and place.number(row, 0, key) > 0:
             water["depth"] = place.number(row, 0, key)
+        elif key in RHO and place.number(row, 0, key) == 0.0:
+            water["rho"] = AIRLESS
+            notes.append(f"line {row.number}: of no water {AIRLESS:g} kg/m^3 are taken.")
         elif key in RHO or key in GRAVITY:
             water["rho" if key in RHO else "g"] = place.number(row, 0, key)
         elif key in STIFFNESS or key in DAMPING:

@@ -20,7 +20,10 @@ def _numbers(line: str) -> list[float] | None:
 
 
 def _lines(place: Place, row: TextRow, name: str) -> list[str]:
-    path = place.path.parent / name.strip("\"'")
+    """Lines of a file that is named beside its own, or from a folder above, as MoorDyn is run."""
+    own = name.strip("\"'")
+    folders = [place.path.parent, *place.path.resolve().parents[1:]]
+    path = next((at / own for at in folders if (at / own).is_file()), folders[0] / own)
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:

@@ -6,6 +6,7 @@ points. Clamped ends become fixed rods without length.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,7 +36,7 @@ from swelltree.system import (
     Rod,
     System,
 )
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.six import dense
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.viscous import QuadraticDrag
@@ -52,7 +53,29 @@ def mooring_of(system: System, free: Sequence[str] = ()) -> MooringFile:
     """
     if not system.lines and not system.rods:
         raise system.fail("has no lines and no rods to write.")
+    _tell_what_stays_behind(system)
     return _Tables(system.resolved, tuple(free)).file()
+
+
+def _tell_what_stays_behind(system: System) -> None:
+    """Warn of what a MoorDyn file has no place for; the rest is written."""
+    left = [
+        f"{winch.label} is left out and line '{winch.line}' keeps the length it has as described"
+        for winch in system.winches
+    ]
+    left += [f"{operation.label} is left out" for operation in system.operations]
+    left += [
+        f"{line.label} is inextensible, but written with the EA of its type"
+        for line in system.lines
+        if line.axial == "inextensible"
+    ]
+    left += [
+        f"{line.label} is dry, but written to be in water" for line in system.lines if line.dry
+    ]
+    if system.current is not None:
+        left.append("the current is left out; give it to MoorDyn in its own file")
+    for text in left:
+        warnings.warn(f"write_moordyn: {text}.", SwelltreeWarning, stacklevel=4)
 
 
 class _Tables:

@@ -1,9 +1,9 @@
 """From the tables of a mooring file to descriptions of a system.
 
 Coupled points go onto the body that carries them, fixed ones are points of the world, free ones
-become junctions, rods of a length become `Rod`, rods without a length give the direction of a
-clamped line. Coordinates of coupled things are those of the world with everything as described,
-those on a body of the file are in its frame.
+become junctions, rods of a length become `Rod`. Held rods without a length give the direction of a
+clamped line, free ones join two lines into one of several sections. Coordinates of coupled things
+are those of the world with everything as described, those on a body of the file are in its frame.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.interchange.knots import is_knot, runs_of_lines
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place
 from swelltree.interchange.tables import (
@@ -40,6 +41,7 @@ from swelltree.system import (
     Point,
     QuadraticDrag,
     Rod,
+    Section,
     SubsetJoint,
     SwelltreeError,
     SwelltreeWarning,
@@ -47,6 +49,7 @@ from swelltree.system import (
 from swelltree.system.frames import euler_deg_matrix
 
 SLIDES = ("Surge", "Sway", "Heave")
+MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself describes
 
 
 @dataclass(frozen=True)
@@ -96,20 +99,22 @@ class Parts:
 
     def fields(self) -> dict[str, Any]:
         """Fields of `System` that are not empty."""
-        bodies = [row for row in self.file.bodies if row.attachment in ("free", "pinned")]
+        bodies = [row for row in self.file.bodies if row.attachment in MOVING]
         made: dict[str, list[Any]] = {"bodies": [], "joints": [], "forces": [], "moorings": []}
         for row in bodies:
             self._body(row, made)
         for load in self.file.loads:
             self._load(load, made)
-        lines = [self._line(row) for row in self.file.lines]
+        lines = [self._line(rows) for rows in runs_of_lines(self.file)]
         used = {
             end.junction
             for line in lines
             for end in (line.A, line.B)
             if isinstance(end, OnJunction)
         }
-        junctions = [j for j in map(self._junction, self.file.points) if j and j.name in used]
+        junctions = [j for j in map(self._junction, self.file.points) if j]
+        junctions += [Junction(f"Rod{rod.id}", rod.a) for rod in self.file.rods if is_knot(rod)]
+        junctions = [junction for junction in junctions if junction.name in used]
         rods = [self._rod(row) for row in self.file.rods if row.segments > 0]
         all_fields = {
             **made,
@@ -158,7 +163,7 @@ class Parts:
             return own, GROUND
         if row.attachment == "coupled":
             return own, self._carrier(f"body{row.id}", "bodies", row.line)
-        if row.attachment in ("free", "pinned"):
+        if row.attachment in MOVING:
             return own, own
         raise self._fail(
             "bodies", row.line, f"attachment '{row.attachment}' of a body cannot be read."
@@ -203,6 +208,8 @@ class Parts:
             name, length = f"Rod{rod.id}", float(np.linalg.norm(np.subtract(rod.b, rod.a)))
             at = (0.0, 0.0, length if letter == "B" else 0.0)
             return Point(name, at), (0.0, 0.0, sign)
+        if is_knot(rod):
+            return OnJunction(f"Rod{rod.id}"), None
         if rod.attachment not in ("fixed", "coupled") and not rod.attachment.startswith("body"):
             raise self._fail(
                 "rods",
@@ -216,27 +223,33 @@ class Parts:
 
     # what things become
 
-    def _line(self, row: LineRow) -> Line:
-        if row.type not in [item.name for item in self.file.line_types]:
-            raise self._fail(
-                "lines", row.line, f"line type '{row.type}' is not in the file. Add it."
-            )
-        (a, clamp_a), (b, clamp_b) = self._end(row, row.A, False), self._end(row, row.B, True)
+    def _line(self, rows: tuple[LineRow, ...]) -> Line:
+        """A line of the file, or several that free rods without length join, as its sections."""
+        known = [item.name for item in self.file.line_types]
+        for row in rows:
+            if row.type not in known:
+                raise self._fail(
+                    "lines", row.line, f"line type '{row.type}' is not in the file. Add it."
+                )
+        first, last = rows[0], rows[-1]
+        (a, clamp_a), (b, clamp_b) = self._end(first, first.A, False), self._end(last, last.B, True)
+        made: dict[str, Any] = {"type": first.type, "segments": first.segments}
+        if len(rows) > 1:
+            made = {"sections": [Section(row.type, row.length, row.segments) for row in rows]}
         try:
             return Line(
-                f"Line{row.id}",
+                "_".join(f"Line{row.id}" for row in rows),
                 a,
                 b,
-                row.length,
-                row.type,
+                sum(row.length for row in rows),
                 model=self.model,
-                segments=row.segments,
                 clamp_A=clamp_a,
                 clamp_B=clamp_b,
-                **self._release(row),
+                **made,
+                **self._release(last),
             )
         except SwelltreeError as error:
-            raise self._fail("lines", row.line, str(error)) from None
+            raise self._fail("lines", first.line, str(error)) from None
 
     def _release(self, row: LineRow) -> dict[str, Any]:
         """When the line lets go."""
@@ -319,8 +332,8 @@ class Parts:
         )
         made["bodies"].append(body)
         turns = any(row.inertia) or any(self._turned_by(row))
-        if row.attachment == "pinned":
-            made["joints"].append(Ball(f"{name}_pin", WORLD.at(*row.position), body))
+        if row.attachment.endswith("pinned"):
+            made["joints"].append(Ball(f"{name}_pin", self._pin(row), body))
         elif turns:
             made["joints"].append(Free(f"{name}_free", WORLD, body))
         else:
@@ -329,6 +342,12 @@ class Parts:
         drag = {d: 0.5 * rho * c for d, c in zip(dofs, row.drag_area, strict=True) if c}
         if drag:
             made["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="water"))
+
+    def _pin(self, row: BodyRow) -> Point:
+        """Where a pinned body hangs: in the world, or on what carries coupled things."""
+        coupled = row.attachment == "coupledpinned"
+        carrier = self._carrier(f"body{row.id}", "bodies", row.line) if coupled else GROUND
+        return carrier.at(np.array(row.position))
 
     def _turned_by(self, row: BodyRow) -> list[bool]:
         """Do lines or rods pull at it away from its origin?"""

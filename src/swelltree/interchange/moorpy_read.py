@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_read import file_text, read_moordyn
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.tables import LineRow, PointRow, attachment
@@ -39,7 +40,7 @@ def read_moorpy(
 
     Args:
         path: .yaml or .yml, also with the system under the key `mooring`; else the form of MoorDyn.
-        depth: of the water [m], where the file does not tell it.
+        depth: of the water [m], where the file does not tell it; that of the anchors if they agree.
         rho: density of the water [kg/m^3], likewise; 1025.
         g: gravity [m/s^2], likewise; 9.81.
     """
@@ -108,17 +109,22 @@ class _Yaml:
             for key in names
             if key in self.data
         }
-        own = {word: value for word, value in given.items() if value is not None}
-        return MooringFile(
+        made = MooringFile(
             line_types=tuple(self._line_type(row) for row in self.rows("line_types")),
             points=points,
             lines=lines,
-            water=Water(**({"g": GRAVITY} | told | own)),
+            water=Water(**({"g": GRAVITY} | told)),
             seabed=Seabed(),
             told=tuple(told),
             path=self.path,
             model="quasi_static",
         )
+        names = [row["name"] for row in self.rows("points")]
+
+        def fail(section: str, row: Any, text: str) -> SwelltreeError:
+            return self.fail(section, names[int(row.id) - 1], text)
+
+        return with_water(made, given, fail)
 
     def _line_type(self, row: dict[str, Any]) -> LineType:
         name = str(self.get("line_types", row, "name"))

@@ -47,10 +47,12 @@ from swelltree.model.forces.total import with_group
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
+from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
+from swelltree.model.table_notes import table_notes
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
@@ -104,8 +106,10 @@ def compile(
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
+    described = tuple(body.name for body in system.bodies)
+    system = with_a_body(system)
     joints = all_joints(system)
-    layout = build_layout(system, joints)
+    layout = build_layout(system, joints, described)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     forces, sensors, names = build_forces(system, layout)
     bodies = with_added_mass(bodies, system, layout, forces.groups)
@@ -203,6 +207,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
             *joined(model, joints, poses),
             *moved,
             *redundancy,
+            *table_notes(system),
             *model.report,
         ),
     )

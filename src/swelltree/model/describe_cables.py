@@ -46,6 +46,7 @@ def build_cables(system: System, layout: Layout, chains: tuple[Chain, ...]) -> C
 
     elements = Elements(
         rest_length=column([length for _, _, _, length in rows]),
+        mass_per_length=column([kind.mass_per_length for _, _, kind, _ in rows]),
         EA=column([kind.EA or 0.0 for _, _, kind, _ in rows]),
         CA=column([damping_of(kind, length) for _, _, kind, length in rows]),
         pushes=column([float(chain.line.slack == "damped") for chain, _, _, _ in rows]),

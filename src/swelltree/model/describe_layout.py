@@ -20,8 +20,8 @@ def all_joints(system: System) -> list:
     return found + [system.joint(name) for name in topology.cut_joints]
 
 
-def build_layout(system: System, joints: list) -> Layout:
-    """Index maps of the system."""
+def build_layout(system: System, joints: list, described: tuple[str, ...] | None = None) -> Layout:
+    """Index maps of the system; bodies that are not described are left out of results."""
     topology = system.topology
     dofs: list[Dof] = []
     rows: list[Row] = []
@@ -59,7 +59,7 @@ def build_layout(system: System, joints: list) -> Layout:
         n_tree=n_tree,
         rows=tuple(rows),
         drives=tuple(drives),
-        described=tuple(body.name for body in system.bodies),
+        described=tuple(body.name for body in system.bodies) if described is None else described,
     )
 
 

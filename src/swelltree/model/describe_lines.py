@@ -13,8 +13,8 @@ from swelltree.model.forces.quasi_static_lines import NODES, QuasiStaticLines
 from swelltree.model.layout import Layout
 from swelltree.model.line_network import End, Knot, Network, Part, Piece, line_network
 from swelltree.system import System
+from swelltree.system.seabed import ON_BED
 
-ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 INEXTENSIBLE = 1e9  # EA of an inextensible line, of its weight
 NOWHERE = -1e9  # level of the bed where there is none, m
 
@@ -179,23 +179,18 @@ def _check(system: System, piece: Piece) -> None:
 
 def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
     """Is a piece turned over, and does its lower end lie on the bed?"""
-    heights = [_height(system, bed, piece, end) for end in (piece.A, piece.B)]
+    heights = [_height(system, bed, end) for end in (piece.A, piece.B)]
     lies = [height is not None and bool(height <= 0.0) for height in heights]
     return lies[1] and not lies[0], lies[0] or lies[1]
 
 
-def _height(system: System, bed: Bed, piece: Piece, end: End) -> float | None:
+def _height(system: System, bed: Bed, end: End) -> float | None:
     """Height of a fixed end above what counts as lying on the bed, None for other ends."""
     if end.kind != "fixed" or not system_has_bed(system):
         return None
     x, y, z = end.point
     level = float(bed.level + bed.slope[0] * x + bed.slope[1] * y)
     near = ON_BED * max(abs(level), 1e-3)
-    if z < level - near:
-        raise piece.line.fail(
-            f"its end at z = {z:g} m lies below the seabed, which is at {level:g} m there. "
-            "Move the end, or give Seabed(depth=...)."
-        )
     return float(z - level - near)
 
 

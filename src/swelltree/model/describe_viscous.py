@@ -96,7 +96,9 @@ def _members(system: System, layout: Layout, members: list[MorisonMember]) -> Mo
     names = [field.name for field in fields(MorisonMembers) if field.name != "names"]
     columns = {name: [row[name] for row in rows] for name in names}
     arrays: dict[str, Any] = {
-        name: tuple(column) if name in ("body", "member") else np.array(column, dtype=float)
+        name: tuple(column)
+        if name in ("body", "member", "follows")
+        else np.array(column, dtype=float)
         for name, column in columns.items()
     }
     return MorisonMembers(**arrays, names=tuple(member.name for member in members))
@@ -116,7 +118,7 @@ def _strips(system: System, layout: Layout, member: MorisonMember, number: int) 
         "axis": s,
         "body": layout.bodies.index(member.a.body),
         "member": number,
-        "follows": 1.0 if member.surface == "actual" else 0.0,
+        "follows": member.surface == "actual",
         **dict.fromkeys(("drag_normal", "inertia_normal", "volume", "shift"), 0.0),
     }
     wet_inertia = 1.0 if member.inertia else 0.0

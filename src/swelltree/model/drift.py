@@ -17,7 +17,8 @@ ramp, the methods are
 
 Transfer functions are interpolated linearly: for differences in triangles whose long side lies
 along :math:`\omega_1 - \omega_2 = const`, so that equal waves give the mean drift between
-the frequencies of the data as well; for sums bilinearly. Outside the data they are zero.
+the frequencies of the data as well; for sums bilinearly. Between headings they follow the curve of
+`headings`. Outside the data they are zero.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.model.drift_data import DriftTable, MeanDrift, Pairs
+from swelltree.model.drift_data import DriftTable, MeanDrift, Pairs, diagonal
 from swelltree.model.drift_turning import TurningLoads, check_size, yaw_nodes
-from swelltree.model.headings import between, middle
+from swelltree.model.headings import heading_weights, headings_of, middle, tell_coarse
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.sea_state import NEGLIGIBLE, travelled
 from swelltree.model.spectral_lines import centred, gridded, summed, ungridded
@@ -44,14 +45,10 @@ BLOCK = 200_000  # pairs of waves at a time
 def mean_drift_at(mean: MeanDrift, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Mean drift coefficients at pairs of frequency and heading (c, 6N); zero outside."""
     n, x, inside = cells(mean.omega, omega)
-    way = between(mean.direction, beta, "drift data")
-    force = np.asarray(mean.force)
-
-    def at(heading: np.ndarray) -> np.ndarray:
-        return (1.0 - x)[:, None] * force[n, heading] + x[:, None] * force[n + 1, heading]
-
-    part = way.part[:, None]
-    return inside[:, None] * ((1.0 - part) * at(way.left) + part * at(way.right))
+    force, x = np.asarray(mean.force), x[:, None, None]
+    at = (1.0 - x) * force[n] + x * force[n + 1]
+    weights = heading_weights(mean.direction, beta, "drift data")
+    return inside[:, None] * np.einsum("cd,cdm->cm", weights, at)
 
 
 def cells(known: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,16 +73,18 @@ def transfer_at(
     pairs: Pairs, omega: np.ndarray, beta: np.ndarray, i: np.ndarray, j: np.ndarray
 ) -> np.ndarray:
     """Transfer function of the pairs (i, j) of waves, phases at the body (p, 6N); zero outside."""
+    if len(beta) and np.ptp(beta) == 0.0:
+        pairs = at_one_heading(pairs, float(beta[0]))
     n, x, inside = cells(pairs.omega, omega)
     weights = corner_weights(x[i], x[j], pairs.sum)
     corners = ((0, 0), (1, 0), (0, 1), (1, 1))
+    many = range(len(pairs.direction))
     if pairs.crossing:
-        way = between(pairs.direction, beta, "drift data")
-        sides = [(way.left, 1.0 - way.part), (way.right, way.part)]
-        looks = [((a[i], b[j]), p[i] * q[j]) for a, p in sides for b, q in sides]
+        W = heading_weights(pairs.direction, beta, "drift data")
+        looks = [((a, b), W[i, a] * W[j, b]) for a in many for b in many]
     else:
-        way = between(pairs.direction, middle(beta[i], beta[j]), "drift data")
-        looks = [((way.left,), 1.0 - way.part), ((way.right,), way.part)]
+        W = heading_weights(pairs.direction, middle(beta[i], beta[j]), "drift data")
+        looks = [((a,), W[:, a]) for a in many]
     force, known = np.asarray(pairs.force), np.asarray(pairs.known)
     total = np.zeros((len(i), force.shape[-1]), dtype=complex)
     whole = inside[i] & inside[j]
@@ -98,6 +97,16 @@ def transfer_at(
             total += w[:, None] * force[where]
             whole = whole & (known[where] | (w == 0.0))
     return np.where(whole[:, None], total, 0.0)
+
+
+def at_one_heading(pairs: Pairs, beta: float) -> Pairs:
+    """The transfer function of waves of one heading."""
+    share = heading_weights(pairs.direction, np.array([beta]), "drift data")[0]
+    used = share != 0.0
+    force, known = np.asarray(pairs.force), np.asarray(pairs.known)
+    for _ in range(2 if pairs.crossing else 1):
+        force, known = np.tensordot(share, force, (0, 0)), known[used].all(axis=0)
+    return Pairs(pairs.omega, np.array([beta]), force[None], known[None], False, pairs.sum)
 
 
 def pair_blocks(count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -123,6 +132,7 @@ def drift_loads(
     drift: DriftTable | None = table.drift
     if drift is None:
         return None
+    tell_coarse_drift(drift, np.asarray(waves.beta))
     amplitude = np.asarray(waves.complex_amplitude)
     omega, beta = np.asarray(waves.omega), np.asarray(waves.beta)
     tell_outside(drift, omega, np.abs(amplitude) ** 2)
@@ -140,7 +150,7 @@ def drift_loads(
     turned = (sea._replace(beta=beta - angle) for angle in psi)
     both = [second_order(drift, one, grid) for one in turned]
     force, rate = (np.stack(part, axis=1) for part in zip(*both, strict=True))
-    return TurningLoads(np.array(grid.step), psi, force, rate)
+    return TurningLoads(np.array(grid.step), headings_of(psi), force, rate)
 
 
 class Waves(NamedTuple):
@@ -239,6 +249,13 @@ def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray,
     r, r_dot = 0.5 * (1.0 - np.cos(x)), np.where(t < ramp, 0.5 * np.pi / ramp * np.sin(x), 0.0)
     rate = (r**2)[:, None] * rate + (2.0 * r * r_dot)[:, None] * force
     return (r**2)[:, None] * force, rate
+
+
+def tell_coarse_drift(drift: DriftTable, beta: np.ndarray) -> None:
+    """Warn when the headings of the drift data are too far apart for those of the waves."""
+    known = drift.mean or (None if drift.difference is None else diagonal(drift.difference))
+    if known is not None:
+        tell_coarse(known.direction, np.asarray(known.force), beta, "drift data")
 
 
 def tell_outside(drift: DriftTable, omega: np.ndarray, energy: np.ndarray) -> None:

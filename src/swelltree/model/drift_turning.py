@@ -1,7 +1,8 @@
 r"""Second-order loads of bodies whose frame follows their mean yaw.
 
 The forces, in the axes of the frame, are computed before the run at several mean yaws,
-:math:`F_k(t)` with the waves at :math:`\beta - \psi_k`, and interpolated linearly,
+:math:`F_k(t)` with the waves at :math:`\beta - \psi_k`, and follow between them the curve of
+`headings`,
 
 .. math:: F(t, \psi) = \sum_k h_k(\psi)\, F_k(t) .
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.headings import TURN, around_the_circle
+from swelltree.model.headings import TURN, Headings, basis, headings_of, within
 from swelltree.model.hydrodynamics import on_grid
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
@@ -25,7 +26,7 @@ class TurningLoads:
     """Forces on a uniform time grid at several mean yaws, with their rates."""
 
     step: Array  # s
-    yaw: Array  # (p,) rad, increasing
+    yaws: Headings  # (p,)
     force: Array  # (T, p, 6N) in the axes of the frame
     rate: Array  # (T, p, 6N)
 
@@ -35,16 +36,17 @@ def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
     direction = np.asarray(direction, dtype=float)
     if len(direction) == 1:
         return np.zeros(1)
-    first, known, _ = around_the_circle(direction, direction[None])
-    gap = float(np.median(np.diff(known)))
-    if known[-1] >= TURN - 1e-9:
-        return np.linspace(0.0, TURN, round(TURN / gap) + 1)
+    own = headings_of(direction)
+    first, reach = float(own.first), float(own.covered)
+    gap = float(np.median(np.diff(own.nodes)))
+    if reach >= TURN:
+        return np.linspace(0.0, TURN, round(TURN / gap), endpoint=False)
     relative = (beta - first + 1e-9) % TURN - 1e-9
-    low, high = relative.max() - known[-1], relative.min()
+    low, high = relative.max() - reach, relative.min()
     if high < low - 1e-9:
         raise SwelltreeError(
             f"the headings of the sea reach over {np.degrees(np.ptp(relative)):.3g} degrees, the "
-            f"drift data only over {np.degrees(known[-1]):.3g}. Compute data for more headings."
+            f"drift data only over {np.degrees(reach):.3g}. Compute data for more headings."
         )
     count = max(2, int(np.ceil((high - low) / gap - 1e-9)) + 1)
     return np.linspace(low, high, count) if high > low + 1e-9 else np.array([low])
@@ -67,16 +69,9 @@ def drift_now(loads: TurningLoads, t: Array, psi: Array) -> Array:
         t: [s].
         psi: mean yaw of the bodies (N,) [rad].
     """
-    from swelltree.model.moving_waves import hat_weights
-
-    xp = namespace(t, psi)
     now = on_grid(t, loads.step, loads.force, loads.rate)
     now = now.reshape(now.shape[0], -1, 6)
-    if now.shape[0] == 1:
-        return now[0]
     # a turn counts as none; beyond the data the last yaw of them holds
-    first, last = loads.yaw[0], loads.yaw[-1]
-    middle = 0.5 * (first + last)
-    wanted = (psi - middle + np.pi) % TURN - np.pi + middle
-    weight = hat_weights(xp, loads.yaw, xp.clip(wanted, first, last))  # (N, p)
+    shape = basis(loads.yaws, within(loads.yaws, psi))  # (N, k)
+    weight = shape @ namespace(t, psi).asarray(loads.yaws.to_curve)  # (N, p)
     return (weight.T[:, :, None] * now).sum(0)

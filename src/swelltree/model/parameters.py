@@ -6,8 +6,9 @@
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
     PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
     lines         <line>.length, .weight, .compliance of its sections, .point_A, .point_B
+    dynamic lines <line>.length, and .EA, .mass_per_length, .diameter, .Cdn, ... of an even line
 
-Lines are quasi-static ones on which no other line ends; A is their lower end. Points are
+Lines are those on which no other line ends; A is the lower end of a quasi-static one. Points are
 measured from the body's reference point.
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.model.line_parameters import line_numbers, line_value, with_line_value
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -51,9 +53,22 @@ def _find(model: Model, name: str) -> tuple[Path, str, int]:
             f"It has {listed(known)}."
         )
     every = [n for names in groups.values() for n in names] + list(machines)
+    every += [] if model.lines is None else list(model.lines.lines)
     raise SwelltreeError(
         f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
     )
+
+
+def _of_line(model: Model, name: str) -> tuple[str, str] | None:
+    """Line and quantity where the name is that of a number of a dynamic line."""
+    item, _, quantity = name.rpartition(".")
+    known = line_numbers(model, item)
+    if known and quantity not in known:
+        raise SwelltreeError(
+            f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
+            f"It has {listed(known)}."
+        )
+    return (item, quantity) if known else None
 
 
 def _numbers(holder: Any) -> list[str]:
@@ -96,6 +111,9 @@ def _changed(holder: Any, part: str | int, value: Any) -> Any:
 
 def get_value(model: Model, name: str) -> Array:
     """The number or vector of that name."""
+    line = _of_line(model, name)
+    if line is not None:
+        return line_value(model, *line)
     path, quantity, row = _find(model, name)
     return getattr(_follow(model, path), quantity)[row]
 
@@ -103,16 +121,20 @@ def get_value(model: Model, name: str) -> Array:
 def set_values(model: Model, values: dict[str, Any]) -> Model:
     """Model with the named numbers replaced."""
     for name, value in values.items():
+        if not hasattr(value, "__array_namespace__"):
+            value = np.asarray(value, dtype=float)
+        shape = get_value(model, name).shape
+        if value.shape != shape:
+            raise SwelltreeError(
+                f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
+            )
+        line = _of_line(model, name)
+        if line is not None:
+            model = with_line_value(model, *line, value)
+            continue
         path, quantity, row = _find(model, name)
         holder = _follow(model, path)
         old = getattr(holder, quantity)
-        if not hasattr(value, "__array_namespace__"):
-            value = np.asarray(value, dtype=float)
-        if value.shape != old[row].shape:
-            raise SwelltreeError(
-                f"'{name}': the value has shape {value.shape}. "
-                f"Give {old[row].shape or 'one number'}."
-            )
         changed = replace(holder, **{quantity: _with_row(old, row, value)})
         for depth in reversed(range(len(path))):
             above = _follow(model, path[:depth])

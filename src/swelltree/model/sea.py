@@ -6,7 +6,10 @@ modelled.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
@@ -31,12 +34,26 @@ def surface_at(model: Any, t: Array, points: Array) -> Array:
     return elevation(model.sea.waves, t, points[:, 0], points[:, 1])
 
 
-def water_at(model: Any, t: Array, points: Array) -> Kinematics:
+def water_at(model: Any, t: Array, points: Array, follows: np.ndarray | None = None) -> Kinematics:
     """Velocity, acceleration and dynamic pressure of the water at points (k, 3).
 
     Points above the surface get what stretching says there; who asks must know the surface.
+
+    Args:
+        model: with its sea.
+        t: [s].
+        points: [m].
+        follows: (k,) whether a point belongs to something that is wet up to the actual surface;
+            the others have linear theory up to the still water, without stretching.
     """
     moving = waves_at(model, t, points)
+    if follows is not None and not follows.all():
+        still = model.replace(sea=replace(model.sea, stretching="constant"))
+        linear, xp = waves_at(still, t, points), namespace(points)
+        pairs = zip(moving, linear, strict=True)
+        moving = Kinematics(
+            *(xp.where(follows.reshape(-1, *(1,) * (x.ndim - 1)), x, y) for x, y in pairs)
+        )
     if model.sea.current is None:
         return moving
     velocity, acceleration = model.sea.current.flow(t, points)

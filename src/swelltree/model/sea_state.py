@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.model.headings import between
+from swelltree.model.headings import heading_weights, tell_coarse
 from swelltree.model.hydrodynamics import Table, WaveLoads
 from swelltree.model.model import Model
+from swelltree.model.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 
 POINTS_PER_PERIOD = 40
+BLOCK = 512  # times that are summed together
 METHODS = ("components", "convolution", "moving")
 SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
@@ -61,18 +63,25 @@ def travelled(
     return np.exp(1j * k * (np.stack([np.cos(beta), np.sin(beta)], axis=1) @ place.T))
 
 
-def excitation_at(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N)."""
+def excitation_at(
+    table: Table, omega: np.ndarray, beta: np.ndarray, amplitude: Any = 1.0
+) -> np.ndarray:
+    """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N).
+
+    Args:
+        table: the data.
+        omega: of each wave [rad/s].
+        beta: of each wave [rad].
+        amplitude: of each wave where it is known [m]: a warning about headings that are too far
+            apart then looks where the waves are.
+    """
     way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
-    return _local_excitation(table, omega, beta) * way
-
-
-def _local_excitation(table: Table, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The same with the crest at each body, which changes slowly and can be interpolated."""
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
-    way, rows = between(np.asarray(table.direction), beta), np.arange(len(omega))
-    part = way.part[:, None]
-    return (1 - part) * force[rows, way.left] + part * force[rows, way.right]
+    weights = heading_weights(table.direction, beta)
+    size = np.abs(amplitude) * np.ones(len(omega))
+    tell_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
+    # with the crest at each body it changes slowly and can be interpolated
+    return np.einsum("cd,cdm->cm", weights, force) * way
 
 
 def in_band(table: Table, waves: Any) -> np.ndarray:
@@ -117,10 +126,9 @@ def wave_loads(
         record = Record(omega, amplitude, step, count)
         force, rate = convolved_loads(table, np.asarray(waves.beta)[inside], record)
     else:
-        F = excitation_at(table, omega, np.asarray(waves.beta)[inside]) * amplitude[:, None]
-        t = step * np.arange(count)
-        both = synthesised(t, omega, np.concatenate([F, -1j * omega[:, None] * F], axis=1))
-        force, rate = both[:, : F.shape[1]], both[:, F.shape[1] :]
+        beta = np.asarray(waves.beta)[inside]
+        F = excitation_at(table, omega, beta, amplitude) * amplitude[:, None]
+        force, rate = (real_sum(omega, x, step, count) for x in (F, -1j * omega[:, None] * F))
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
         t = step * np.arange(count)
@@ -134,15 +142,16 @@ def wave_loads(
 
 def synthesised(t: np.ndarray, omega: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Real part of sum F exp(-i omega t) at many times, in blocks of bounded memory."""
-    out = np.empty((len(t), F.shape[1]))
-    block = max(1, 4_000_000 // len(omega))
+    # blocks of one size: what a time gets does not depend on how many come after it
+    padded = np.pad(t, (0, -len(t) % BLOCK))
+    out = np.empty((len(padded), F.shape[1]))
     parts = np.concatenate([np.real(F), np.imag(F)])
-    for first in range(0, len(t), block):
-        angle = np.outer(t[first : first + block], omega)
+    for first in range(0, len(padded), BLOCK):
+        angle = np.outer(padded[first : first + BLOCK], omega)
         # Re[F exp(-i angle)] in real numbers
         turned = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
-        out[first : first + len(angle)] = turned @ parts
-    return out
+        out[first : first + BLOCK] = turned @ parts
+    return out[: len(t)]
 
 
 class Record(NamedTuple):
@@ -176,8 +185,10 @@ def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarra
     taper = np.where(omega > high, np.cos(0.5 * np.pi * (omega - high) / (0.25 * high)) ** 2, 1.0)
     F = F * taper[:, None]
     reach = np.pi / (8 * spacing) * 2
-    lag = step * np.arange(-int(reach / step), int(reach / step) + 1)
-    k = synthesised(lag, omega, F) * spacing / np.pi
+    ahead = int(reach / step)
+    lag = step * np.arange(-ahead, ahead + 1)
+    begin = F * np.exp(1j * omega * step * ahead)[:, None]
+    k = real_sum(omega, begin, step, 2 * ahead + 2)[:-1] * spacing / np.pi
     return lag, k
 
 
@@ -199,9 +210,11 @@ def convolved_loads(
         )
     lag, k = excitation_kernel(table, float(beta[0]), record.step)
     reach = len(lag) // 2
-    t = record.step * np.arange(-reach, record.points + reach)
-    a = record.amplitude[:, None]
-    both = [synthesised(t, record.omega, x) for x in (a, -1j * record.omega[:, None] * a)]
+    a = (record.amplitude * np.exp(1j * record.omega * record.step * reach))[:, None]
+    both = [
+        real_sum(record.omega, x, record.step, record.points + 2 * reach)
+        for x in (a, -1j * record.omega[:, None] * a)
+    ]
     from scipy.signal import fftconvolve
 
     out = [record.step * fftconvolve(x, k, mode="valid", axes=0) for x in both]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.bends import bends
 from swelltree.model.constraints import Drives
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system import signals as described
@@ -29,24 +30,41 @@ class Constant:
 
 
 @pytree()
-class Spline:
-    """Cubic spline through a table, held at its ends."""
+class Pieces:
+    """Cubic pieces through a table (spline, monotone or straight), held at its ends."""
 
     knots: Array  # (k,) s
     coefficients: Array  # (4, k - 1), highest power first
+    area: Array  # (k,) integral from the first knot on
+    bends: Array  # (b,) s, corners and what must not be stepped over
 
     def __call__(self, t: Array) -> Array:
         return self.motion(t)[0]
+
+    def corners(self) -> Array:
+        """Times where steps end [s]."""
+        return self.bends
+
+    def _piece(self, t: Array) -> tuple[Array, Array, Array]:
+        """Number of the piece at times within the table, time into it and its coefficients."""
+        xp = namespace(t, self.knots, self.coefficients)
+        i = xp.clip(xp.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
+        return i, t - xp.asarray(self.knots)[i], xp.asarray(self.coefficients)[:, i]
+
+    def integral(self, t: Array) -> Array:
+        """Of the value, from the first knot on."""
+        xp = namespace(t, self.knots, self.coefficients)
+        held = xp.clip(t, self.knots[0], self.knots[-1])
+        i, x, c = self._piece(held)
+        inside = (((c[0] / 4.0 * x + c[1] / 3.0) * x + c[2] / 2.0) * x + c[3]) * x
+        return xp.asarray(self.area)[i] + inside + (t - held) * self(t)
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration; beyond the ends it rests."""
         xp = namespace(t, self.knots, self.coefficients)
         first, last = self.knots[0], self.knots[-1]
         inside = (t >= first) & (t <= last)
-        held = xp.where(inside, t, xp.where(t < first, first, last))
-        i = xp.clip(xp.searchsorted(self.knots, held, side="right") - 1, 0, len(self.knots) - 2)
-        x = held - xp.asarray(self.knots)[i]
-        c = xp.asarray(self.coefficients)[:, i]
+        _, x, c = self._piece(xp.where(inside, t, xp.where(t < first, first, last)))
         value = ((c[0] * x + c[1]) * x + c[2]) * x + c[3]
         rate = (3.0 * c[0] * x + 2.0 * c[1]) * x + c[2]
         acceleration = 6.0 * c[0] * x + 2.0 * c[1]
@@ -139,10 +157,7 @@ def compile_signal(signal: Any) -> Any:
     """Compiled form of a described signal."""
     signal = described.resolve(signal)
     if isinstance(signal, described.Table):
-        from scipy.interpolate import CubicSpline
-
-        spline = CubicSpline(signal.time, signal.value)
-        return Spline(np.array(signal.time), spline.c)
+        return _pieces(signal)
     if isinstance(signal, described.Harmonic):
         numbers = (signal.amplitude, signal.omega, signal.phase, signal.offset)
         return Harmonic(*(np.array(x, dtype=float) for x in numbers))
@@ -151,6 +166,23 @@ def compile_signal(signal: Any) -> Any:
     if callable(signal):
         return UserFunction(signal)
     return Constant(np.array(signal, dtype=float))
+
+
+def _pieces(table: described.Table) -> Pieces:
+    from scipy.interpolate import CubicSpline, PchipInterpolator
+
+    time, value = np.array(table.time, float), np.array(table.value, float)
+    if table.interpolation == "linear":
+        straight = np.diff(value) / np.diff(time)
+        coefficients = np.stack([0.0 * straight, 0.0 * straight, straight, value[:-1]])
+        corners = time
+    else:
+        through = CubicSpline if table.interpolation == "spline" else PchipInterpolator
+        coefficients = through(time, value).c
+        corners = time[bends(time, value)]
+    x = np.diff(time)
+    each = sum(c * x ** (4 - k) / (4 - k) for k, c in enumerate(coefficients))
+    return Pieces(time, coefficients, np.append(0.0, np.cumsum(each)), corners)
 
 
 def drives_at(drives: tuple[Any, ...], t: Array) -> Drives:

@@ -57,6 +57,12 @@ class SetSpeed:
             value = value + v0 + share * (v1 - v0)
         return value
 
+    def corners(self) -> Array:
+        """Times at which the set speed or the brake changes [s]."""
+        own = getattr(self.signal, "corners", lambda: np.zeros(0))()
+        xp = namespace(own, self.time, self.brakes)
+        return xp.concatenate([own, self.time, self.brakes.reshape(-1)])
+
     def held(self, t: Array) -> Array:
         """One while the brake is on, else zero."""
         return _within(t, self.brakes)

@@ -175,6 +175,8 @@ def _of_lines(model: Model, text: Any) -> dict[str, Any]:
     if lines.arrays is not None:
         n = lines.arrays.n
         found["line"] = text("line", lines.names, "line")
+    # with winches both change in time and are channels
+    if lines.arrays is not None and lines.winches is None:
         found["line_segments"] = (
             ("line",),
             n - np.asarray(lines.arrays.first),

@@ -406,6 +406,12 @@ LABELS: dict[str, Label] = {
         _WORLD,
     ),
     "winch_segments": Label("winch_segments", ("winch",), "1", "segments in use"),
+    "line_length": Label(
+        "line_length", ("line", "line_segment"), "m", "unstretched length, zero where idle"
+    ),
+    "line_segments": Label(
+        "line_segments", ("line",), "1", "segments in use, the last ones of each row"
+    ),
     "line_kinetic_energy": Label(
         "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
     ),

@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.model.forces.controllers import pto_group
 from swelltree.model.model import Model
+from swelltree.results.statistics import statistics
 
 # channel of the group -> raw channel of the result
 BOOKS = {
@@ -80,17 +81,13 @@ def _simple(model: Model, raw: dict[str, np.ndarray], name: str) -> dict[str, An
 
 
 def mean_books(dataset: Any) -> list[tuple[str, float, float, float]]:
-    """Name, mean absorbed and delivered power [W] and mean losses [W] of every PTO."""
-    span = float(dataset["time"].values[-1] - dataset["time"].values[0])
+    """Name, mean absorbed and delivered power [W] and mean losses [W] of every PTO.
 
-    def mean(channel: str, i: int) -> float:
-        values = dataset[channel].values[:, i]
-        if not span > 0:
-            return float(values[-1])
-        return float(np.trapezoid(values, dataset["time"].values) / span)
-
+    Over the window of `statistics`, as everywhere.
+    """
     channels = ("absorbed_power", "delivered_power", "pto_losses")
+    means = [statistics(dataset[name]).sel(statistic="mean").values for name in channels]
     return [
-        (str(name), *(mean(channel, i) for channel in channels))  # type: ignore[misc]
+        (str(name), *(float(mean[i]) for mean in means))  # type: ignore[misc]
         for i, name in enumerate(dataset["pto"].values)
     ]

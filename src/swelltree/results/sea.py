@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.system import seas
 from swelltree.waves.airy import Components
+from swelltree.waves.spectra import total_energy
 from swelltree.waves.stream_function import StreamWave, bound_components
 
 ROWS = ("amplitude", "omega", "wavenumber", "beta", "phase")
@@ -26,6 +28,37 @@ def sea_text(waves: Any) -> str:
     rows = {name: _digits(getattr(waves, name)) for name in ROWS}
     text = {"units": UNITS, "ramp": float(waves.ramp), **rows}
     return json.dumps(text, separators=(",", ":"))
+
+
+def sea_quantities(sea: Any, waves: Any) -> dict[str, str]:
+    """A sea in its own quantities, for people.
+
+    Args:
+        sea: as described, or already realised.
+        waves: realised.
+    """
+    match sea:
+        case seas.StreamFunctionWave():
+            period = 2 * np.pi / float(waves.omega)
+            return {"wave height": f"{sea.height:.3g} m", "wave period": f"{period:.3g} s"}
+        case seas.FocusedWave():
+            Hs = 4.0 * float(np.sqrt(total_energy(sea.spectrum)))
+            crest = f"{sea.amplitude:.3g} m"
+            return {"crest at the focus": crest, "significant height of its sea": f"{Hs:.3g} m"}
+        case seas.GriddedSea():
+            return {"sea": "field on a grid"}
+    if not isinstance(waves, Components) or not np.any(waves.amplitude):
+        return {}
+    if len(waves) == 1:
+        height, period = 2 * float(waves.amplitude[0]), 2 * np.pi / float(waves.omega[0])
+        return {"wave height": f"{height:.3g} m", "wave period": f"{period:.3g} s"}
+    Hs, Tz = f"{float(waves.Hs):.3g} m", f"{float(waves.Tz):.3g} s"
+    return {"significant height": Hs, "mean period Tz": Tz}
+
+
+def sea_words(dataset: Any) -> dict[str, str]:
+    """The quantities of the sea that a result keeps."""
+    return json.loads(dataset.attrs.get("sea_quantities", "") or "{}")
 
 
 def _digits(values: Any) -> list[float]:

@@ -6,6 +6,10 @@ most probable largest amplitude of a narrow-banded Gaussian channel is (Longuet-
 .. math:: \sigma \sqrt{2 \ln N}
 
 It is a number to compare with, not a fit: a channel that is far from Gaussian has other extremes.
+
+Means are over time, not over samples. Everything is taken over one window, from the end of the
+sea's ramp to the end of the run; the time axis of a result keeps the ramp, so that each of its
+variables knows it.
 """
 
 from __future__ import annotations
@@ -13,6 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from swelltree.results.angles import unwrapped
+from swelltree.system.errors import SwelltreeError
 
 NAMES = ("mean", "std", "significant", "min", "max", "crossings", "mpm")
 ABOUT = {
@@ -29,54 +36,120 @@ ABOUT = {
 def statistics(dataset: Any, start: float | None = None) -> Any:
     """Statistics of every channel in time, with `statistic` instead of the dimension `time`.
 
+    Angles are taken without jumps: a body that turns on and on has a growing yaw. The attribute
+    `statistics_from` says where the window begins.
+
     Args:
         dataset: a result in time, or one of its variables.
         start: time from which samples count [s]; the ramp of the sea is left out by default.
     """
     import xarray as xr
 
-    first = settled(dataset) if start is None else start
-    some = dataset.sel(time=slice(first, None))
-    names = {"statistic": list(NAMES)}
+    if "time" not in dataset.dims:
+        raise SwelltreeError("statistics: there is no dimension 'time'. Give a result in time.")
+    first = settled(dataset) if start is None else float(start)
+    kept = dataset["time"].values >= first
+    if not kept.any():
+        last = float(dataset["time"].values[-1])
+        raise SwelltreeError(
+            f"statistics: start {first:g} s lies after the last sample, {last:g} s. Give less."
+        )
+    weights = time_weights(dataset["time"].values[kept], period_of(dataset))
 
     def of(values: Any) -> Any:
         found = xr.apply_ufunc(
-            of_samples, values, input_core_dims=[["time"]], output_core_dims=[["statistic"]]
+            of_samples,
+            unwrapped(values).isel(time=kept),
+            weights,
+            input_core_dims=[["time"], ["time"]],
+            output_core_dims=[["statistic"]],
         )
-        return found.assign_coords(names).assign_attrs(values.attrs)
+        about = values.attrs | {"statistics_from": first}
+        return found.assign_coords(statistic=list(NAMES)).assign_attrs(about)
 
-    if isinstance(some, xr.DataArray):
-        return of(some)
-    kept = {
+    if isinstance(dataset, xr.DataArray):
+        return of(dataset)
+    found = {
         name: of(values)
-        for name, values in some.data_vars.items()
+        for name, values in dataset.data_vars.items()
         if "time" in values.dims and values.dtype.kind == "f"
     }
-    return xr.Dataset(kept, attrs={"statistics_from": float(first)})
+    return xr.Dataset(found, attrs={"statistics_from": first})
 
 
-def of_samples(values: np.ndarray) -> np.ndarray:
-    """Statistics (..., 7) of samples (..., time), in the order of `NAMES`; gaps do not count."""
+def statistic(values: Any, name: str) -> np.ndarray:
+    """One statistic of a variable, over the window of all statistics."""
+    return statistics(values).sel(statistic=name).values
+
+
+def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Statistics (..., 7) of samples (..., time), in the order of `NAMES`; gaps do not count.
+
+    Args:
+        values: samples.
+        weights: (time,) of the samples, from `time_weights`.
+    """
     gaps = np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        count = np.maximum((~gaps).sum(-1), 1)
-        mean = np.where(gaps, 0.0, values).sum(-1) / count
+        own = np.where(gaps, 0.0, weights)
+        own = own / own.sum(-1, keepdims=True)
+        mean = (own * np.where(gaps, 0.0, values)).sum(-1)
         away = np.where(gaps, 0.0, values - mean[..., None])
-        std = np.sqrt((away**2).sum(-1) / count)
+        std = np.sqrt((own * away**2).sum(-1))
         least = np.where(gaps, np.inf, values).min(-1, initial=np.inf)
         greatest = np.where(gaps, -np.inf, values).max(-1, initial=-np.inf)
-        crossings = ((away[..., :-1] < 0) & (away[..., 1:] >= 0)).sum(-1)
+        crossings = _upward(away, gaps)
         mpm = mean + std * np.sqrt(2.0 * np.log(np.maximum(crossings, 1)))
     none = gaps.all(-1)
     rows = [mean, std, 2.0 * std, least, greatest, crossings, mpm]
     return np.stack([np.where(none, np.nan, row) for row in rows], axis=-1)
 
 
-def settled(dataset: Any) -> float:
-    """End of the ramp of the sea [s], or the first sample where that leaves too little."""
-    import json
+def _upward(away: np.ndarray, gaps: np.ndarray) -> Any:
+    """Upward crossings of zero; over a gap the channel is where it was before."""
+    number = np.where(gaps, 0, np.arange(away.shape[-1]))
+    before = np.maximum.accumulate(number, axis=-1)
+    # a gap at the beginning has nothing before it: it is above
+    below = np.take_along_axis(np.where(gaps, 0.0, away) < 0, before, axis=-1)
+    return (below[..., :-1] & ~below[..., 1:]).sum(-1)
 
-    time = dataset["time"].values
-    text = dataset.attrs.get("wave_components", "")
-    ramp = float(json.loads(text)["ramp"]) if text else 0.0
-    return ramp if time[0] < ramp < 0.8 * time[-1] else float(time[0])
+
+def time_weights(time: np.ndarray, period: float | None = None) -> np.ndarray:
+    """Weight of each sample in a mean over time: half the way to its neighbours [s].
+
+    Args:
+        time: rising sample times [s].
+        period: after which the samples begin again [s], if they do.
+    """
+    if period is not None:
+        around = np.concatenate([[time[-1] - period], time, [time[0] + period]])
+        return 0.5 * (around[2:] - around[:-2])
+    if len(time) < 2:
+        return np.ones(len(time))
+    step = np.diff(time)
+    return 0.5 * (np.append(step, 0.0) + np.concatenate([[0.0], step]))
+
+
+def period_of(dataset: Any) -> float | None:
+    """Period after which a result begins again [s]; None for a run."""
+    period = dataset["time"].attrs.get("period")
+    return None if period is None else float(period)
+
+
+def ramp_of(dataset: Any) -> float:
+    """Ramp of the sea of a result [s]."""
+    return float(dataset["time"].attrs.get("ramp", 0.0))
+
+
+def settled(dataset: Any) -> float:
+    """Time from which statistics count [s]: the end of the ramp, or the start if none is left."""
+    time, ramp = dataset["time"].values, ramp_of(dataset)
+    return ramp if (time > ramp).any() and ramp > time[0] else float(time[0])
+
+
+def window_text(dataset: Any) -> str:
+    """The window of the statistics in words."""
+    first, time = settled(dataset), dataset["time"].values
+    if period_of(dataset) is not None:
+        return "over one period"
+    return f"from {first:g} s to {time[-1]:g} s" + (", after the ramp" if first > time[0] else "")

@@ -8,6 +8,8 @@ import numpy as np
 
 from swelltree.results.energy import energy_scale
 from swelltree.results.pto_books import mean_books
+from swelltree.results.sampling import aliased
+from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
@@ -44,28 +46,51 @@ def warnings_of(dataset: xr.Dataset) -> list[str]:
         out.append(
             f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
         )
+    if "time" in dataset.dims and ramp_of(dataset) > settled(dataset):
+        out.append(
+            f"the run ends within the ramp of {ramp_of(dataset):g} s: its statistics are those of "
+            "a growing sea. Simulate longer."
+        )
+    if sentence := aliased(dataset):
+        out.append(sentence)
     if "closure" in dataset:
         worst = float(np.nanmax(dataset["closure"].values))
         if worst > LOOSE_CLOSURE:
-            out.append(f"joints open by up to {worst:.2g} m or rad: lower rtol.")
+            out.append(f"joints open by up to {worst:.2g} m or rad: {remedy(dataset)}.")
     if "energy_residual" in dataset and "time" in dataset.dims:
         share = relative_residual(dataset)
         if share > LOOSE_ENERGY:
-            out.append(f"{share:.1%} of the energy that moved is not accounted for: lower rtol.")
+            left = f"{share:.1%} of the energy that moved is not accounted for"
+            out.append(f"{left}: {remedy(dataset)}.")
     return out
+
+
+def remedy(dataset: xr.Dataset) -> str:
+    """What makes a run more exact: tolerances steer adaptive solvers only."""
+    solver = str(dataset.attrs.get("solver", ""))
+    if solver in ("rk4", "two_step", "interior_point"):
+        return f"take a smaller step (it was {float(dataset.attrs.get('step', np.nan)):.3g} s)"
+    if dataset.attrs.get("study") == "steady_state":
+        return "give more harmonics"
+    return "lower rtol"
+
+
+def residuals(dataset: xr.Dataset) -> list[tuple[float, float]]:
+    """Energy residual at the end and where it is largest [J], each with its share of what moved."""
+    scale = energy_scale(dataset)
+    values = dataset["energy_residual"].values
+    chosen = (float(values[-1]), float(values[np.abs(values).argmax()]))
+    return [(value, abs(value) / scale if scale > 0 else 0.0) for value in chosen]
 
 
 def relative_residual(dataset: xr.Dataset) -> float:
     """Largest energy residual as a share of the energy that moved."""
-    scale = energy_scale(dataset)
-    worst = float(np.abs(dataset["energy_residual"].values).max())
-    return worst / scale if scale > 0 else 0.0
+    return residuals(dataset)[1][1]
 
 
 def extremes(dataset: xr.Dataset) -> list[tuple[str, list[tuple[float, float]]]]:
     """Least and greatest value of every position [m] and angle [deg], body by body."""
-    position = dataset["position"].values
-    low, high = position.min(0), position.max(0)
+    low, high = (statistic(dataset["position"], name).copy() for name in ("min", "max"))
     low[:, 3:], high[:, 3:] = np.degrees(low[:, 3:]), np.degrees(high[:, 3:])
     return [
         (str(name), [(float(a), float(b)) for a, b in zip(low[i], high[i], strict=True)])
@@ -129,7 +154,8 @@ def _run_line(dataset: xr.Dataset) -> Any:
 def _extremes_table(dataset: xr.Dataset) -> Any:
     from rich.table import Table
 
-    table = Table(title="motion of the reference points", **STYLE)
+    title = f"motion of the reference points, {window_text(dataset)}"
+    table = Table(title=title, **STYLE)
     table.add_column("body", style="cyan")
     table.add_column("")
     for dof in dataset["dof"].values:
@@ -148,22 +174,20 @@ def _short(value: float) -> str:
 def _springs_line(dataset: xr.Dataset) -> Any:
     from rich.table import Table
 
-    table = Table(title="springs, greatest", **STYLE)
+    table = Table(title=f"springs, greatest {window_text(dataset)}", **STYLE)
     table.add_column("spring", style="cyan")
     table.add_column("tension \\[N]", justify="right")
     table.add_column("length \\[m]", justify="right")
+    tension, length = (statistic(dataset[f"spring_{x}"], "max") for x in ("tension", "length"))
     for i, name in enumerate(dataset["spring"].values):
-        tension = dataset["spring_tension"].values[:, i].max()
-        table.add_row(
-            str(name), f"{tension:.4g}", f"{dataset['spring_length'].values[:, i].max():.4g}"
-        )
+        table.add_row(str(name), f"{tension[i]:.4g}", f"{length[i]:.4g}")
     return table
 
 
 def _pto_table(dataset: xr.Dataset) -> Any:
     from rich.table import Table
 
-    table = Table(title="power take-offs, mean \\[W]", **STYLE)
+    table = Table(title=f"power take-offs, mean {window_text(dataset)} \\[W]", **STYLE)
     table.add_column("pto", style="cyan")
     for heading in ("absorbed", "delivered", "lost", "efficiency"):
         table.add_column(heading, justify="right")
@@ -185,6 +209,7 @@ def _budget_table(dataset: xr.Dataset) -> Any:
         table.add_row(name, f"{stored:.6g}" if stored else "-", f"{work:.6g}" if work else "-")
     table.add_section()
     table.add_row("sum", f"{sum(r[1] for r in rows):.6g}", f"{sum(r[2] for r in rows):.6g}")
-    residual = float(dataset["energy_residual"].values[-1])
-    table.add_row("residual", f"{residual:.2e}", f"{relative_residual(dataset):.1e} of moved")
+    last, worst = residuals(dataset)
+    table.add_row("residual at the end", f"{last[0]:.2e}", f"{last[1]:.1e} of moved")
+    table.add_row("largest residual", f"{worst[0]:.2e}", f"{worst[1]:.1e} of moved")
     return table

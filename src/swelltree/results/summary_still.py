@@ -45,14 +45,16 @@ def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
 def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     """Period and damping of every mode, and what moves most in it."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="modes", **style)
-    for heading in ("mode", "period\ns", "frequency\nrad/s", "damping\nof critical"):
+    headings = ("mode", "damped period\ns", "undamped frequency\nrad/s", "damping\nof critical")
+    for heading in headings:
         table.add_column(heading, justify="right")
-    table.add_column("moves most", style="cyan")
-    shape = np.abs(dataset["shape_real"].values + 1j * dataset["shape_imag"].values)
+    table.add_column("moves most\nby energy", style="cyan")
+    share = dataset["energy_share"].values
     for i, mode in enumerate(dataset["mode"].values):
-        body, dof = np.unravel_index(shape[i].argmax(), shape[i].shape)
+        body, dof = np.unravel_index(share[i].argmax(), share[i].shape)
         most = f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}"
         columns = ("natural_period", "natural_frequency", "damping_ratio")
         numbers = [float(dataset[name].values[i]) for name in columns]
@@ -64,7 +66,7 @@ def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
             f"{damping:.4f}" if abs(damping) > 5e-5 else "-",
             most,
         )
-    return [table]
+    return [table, Text(f"added mass {dataset.attrs.get('added_mass', '?')}", style="dim")]
 
 
 def _short(value: float) -> str:

@@ -21,6 +21,7 @@ SAFETY = 0.9
 SHRINK = 0.2  # largest reduction of the step from one attempt to the next
 MEMORY = 0.04  # exponent of the previous error (the I in PI)
 STRETCH = 1.05  # a step may be this much longer than planned to land on an output time
+ROUNDING = 1.0 + 1e-9  # the same for a step that is given
 FIRST_ERROR = 1e-4  # error memory at the start
 
 
@@ -62,15 +63,14 @@ def all_finite(y: Any) -> Flag:
     return jnp.isfinite(total)
 
 
-def landing_step(remaining: Scalar, step: Scalar, stretch: float) -> tuple[Scalar, Flag]:
+def landing_step(remaining: Scalar, longest: Scalar) -> tuple[Scalar, Flag]:
     """Step that divides the remaining time evenly, and whether it reaches the target.
 
     Args:
-        remaining: time to the next output [s].
-        step: step the controller asks for [s].
-        stretch: largest ratio of the returned step to the one asked for.
+        remaining: time to the next output or corner [s].
+        longest: the step may be this long [s].
     """
-    n = jnp.maximum(jnp.ceil(remaining / (step * stretch)), 1.0)
+    n = jnp.maximum(jnp.ceil(remaining / longest), 1.0)
     return remaining / n, n == 1.0
 
 

@@ -33,10 +33,11 @@ def explicit(
     args: Any,
     carry: Carry,
     h: Any,
+    latest: Any,
     starting: Any,
     bounded: bool,
 ) -> Attempt:
-    """Explicit Runge-Kutta step; only the rate at the start when `starting`."""
+    """Explicit Runge-Kutta step up to the time `latest`; when `starting` only the first rate."""
     A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
     n = tableau.n_stages
 
@@ -48,7 +49,7 @@ def explicit(
     def stage(i: Any, state: Any) -> Any:
         k, _ = state
         y = jax.tree.map(functools.partial(combine, A[i]), carry.y, k)
-        rate = problem.rate(args, carry.t + c[i] * h, y)
+        rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
         return jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate), y
 
     k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)

@@ -37,6 +37,12 @@ def run_key(*parts: Any) -> str:
     return _hash(sys.version, _own_text(), *versions, *(contents.of(part) for part in parts))
 
 
+def content_key(*parts: Any) -> str:
+    """Hash of the parts alone."""
+    contents = _Contents()
+    return _hash(*(contents.of(part) for part in parts))
+
+
 def _hash(*parts: str | bytes) -> str:
     digest = sha256()
     for part in parts:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.solvers.control import FIRST_ERROR
-from swelltree.spatial.engine import jax
+from swelltree.spatial.engine import Tracer, jax, jnp
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,12 @@ class Options(NamedTuple):
         atol: absolute tolerance, in the units of y.
         step: step of a fixed-step method [s].
         min_step: smallest step of an adaptive method [s].
-        max_step: largest step of an adaptive method [s].
+        max_step: largest step of any method [s].
         max_steps: most attempts between two output times.
+        corners: increasing times at which the rate jumps or has a kink, infinite at the end
+            (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side they
+            are on: the rate is asked just before a corner, never at it, by the step that ends
+            there.
     """
 
     rtol: Any = 1e-6
@@ -56,6 +60,20 @@ class Options(NamedTuple):
     min_step: Any = 1e-10
     max_step: Any = float("inf")
     max_steps: Any = 100_000
+    corners: Any = np.array([np.inf])
+
+
+def padded_corners(times: Any) -> Any:
+    """Corner times in order, infinite from there on.
+
+    The length is a power of two, so that runs with a few corners more share a compiled program.
+    """
+    if isinstance(times, Tracer):
+        return jnp.append(times, jnp.inf)
+    known = np.unique(np.asarray(times, float))
+    known = known[np.isfinite(known)]
+    length = 2 ** int(np.ceil(np.log2(len(known) + 1)))
+    return np.append(known, np.full(length - len(known), np.inf))
 
 
 class Carry(NamedTuple):

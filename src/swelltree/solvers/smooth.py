@@ -44,12 +44,17 @@ def _attempt(
     order = 5 if method == "stiff" else TABLEAUS[method].order
     stop = jax.lax.stop_gradient
 
-    # length of the step: as planned, stretched or divided to land on the target
+    # length of the step: as planned, stretched or divided to land on the target or a corner
     starting = (carry.step == 0.0) if adaptive else jnp.zeros((), bool)
+    corner = jnp.min(jnp.where(options.corners > carry.t, options.corners, jnp.inf))
+    cornered = corner <= target
+    target = jnp.minimum(corner, target)
     remaining = target - carry.t
-    planned = jnp.minimum(carry.step, options.max_step) if adaptive else jnp.asarray(options.step)
-    stretch = control.STRETCH if adaptive else 1.0 + 1e-9
-    h, lands = control.landing_step(remaining, jnp.where(starting, remaining, planned), stretch)
+    asked, stretch = (carry.step, control.STRETCH) if adaptive else (options.step, control.ROUNDING)
+    planned = jnp.minimum(asked, options.max_step)
+    longest = jnp.where(starting, remaining, asked * stretch)
+    longest = jnp.minimum(longest, options.max_step * control.ROUNDING)
+    h, lands = control.landing_step(remaining, longest)
     before = None
     if problem.event is not None:
         before = stop(problem.event(args, carry.t, carry.y))
@@ -58,15 +63,18 @@ def _attempt(
         h = jnp.where(starting, h, jnp.minimum(h, short))
     h = stop(h)
     t_new = jnp.where(lands, target, carry.t + h)
+    # a jump at a corner belongs to the step after it
+    cornered = cornered & lands
+    latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
 
     # the stages
     if method == "stiff":
         from swelltree.solvers import stiff
 
-        tried = stiff.implicit(problem, args, options, carry, h, bounded)
+        tried = stiff.implicit(problem, args, options, carry, h, latest, bounded)
         starting = jnp.zeros((), bool)
     else:
-        tried = explicit(TABLEAUS[method], problem, args, carry, h, starting, bounded)
+        tried = explicit(TABLEAUS[method], problem, args, carry, h, latest, starting, bounded)
 
     # is it good enough? before the first step: how large is the rate?
     finite = control.all_finite(tried.y) & tried.converged
@@ -108,7 +116,7 @@ def _attempt(
         n_events = n_events + switched
     if keeps_rate:
         rate = choose(accepted, tried.rate_end, tried.rate_start)
-        rate_known = (accepted & ~switched) | (~accepted & tried.start_known)
+        rate_known = (accepted & ~switched & ~cornered) | (~accepted & tried.start_known)
     else:
         rate, rate_known = tried.rate_start, tried.start_known & ~accepted
 

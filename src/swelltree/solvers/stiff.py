@@ -19,9 +19,9 @@ N_STAGES = 7
 
 
 def implicit(
-    problem: Problem, args: Any, options: Options, carry: Carry, h: Any, bounded: bool
+    problem: Problem, args: Any, options: Options, carry: Carry, h: Any, latest: Any, bounded: bool
 ) -> Attempt:
-    """One step of length h from the carry."""
+    """One step of length h from the carry, that sees no time behind `latest`."""
     solver = diffrax.Kvaerno5(
         root_finder=diffrax.VeryChord(rtol=options.rtol, atol=options.atol),
         scan_kind="bounded" if bounded else "lax",
@@ -29,7 +29,11 @@ def implicit(
     # one vector: Newton's matrix is dense in it, and diffrax wants every leaf to be an array
     y0, unravel = ravel_pytree(carry.y)
     rate0, _ = ravel_pytree(carry.rate)
-    term = diffrax.ODETerm(lambda t, y, args: ravel_pytree(problem.rate(args, t, unravel(y)))[0])
+
+    def rate(t: Any, y: Any, args: Any) -> Any:
+        return ravel_pytree(problem.rate(args, jnp.minimum(t, latest), unravel(y)))[0]
+
+    term = diffrax.ODETerm(rate)
     state = (~carry.rate_known, rate0)
     y, error, _, state, result = solver.step(
         term, carry.t, carry.t + h, y0, args, state, made_jump=~carry.rate_known

@@ -288,6 +288,8 @@ class InNumpy:
         self.function, self.fixed = function, fixed
         self.compiled = jax.jit(function)
         self.programs: dict[Any, Any] = {}
+        self.reasons: dict[Any, str] = {}  # why some programs cannot run in numpy
+        self.reason = ""  # of the last call; empty where it ran in numpy
         self.last: tuple[Any, Any, Any] = (None, (), ())  # program, fixed arguments, what they gave
 
     def __call__(self, *args: Any) -> Any:
@@ -299,8 +301,9 @@ class InNumpy:
         if key not in self.programs:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
-            self.programs[key] = self._made(args)
+            self.programs[key] = self._made(key, args)
         found = self.programs[key]
+        self.reason = "" if found is not None else self.reasons[key]
         if found is None:
             return jax.tree.map(np.asarray, self.compiled(*args))
         count, before, after, out = found
@@ -311,12 +314,13 @@ class InNumpy:
                 self.last = (found, own, before(*arrays[:count]))
             return jax.tree.unflatten(out, after(*self.last[2], *arrays[count:]))
 
-    def _made(self, args: tuple[Any, ...]) -> Any:
+    def _made(self, key: Any, args: tuple[Any, ...]) -> Any:
         traced = self.compiled.trace(*args)
         count = len(jax.tree.leaves(args[: self.fixed]))
         try:
             return count, *run_of(traced.jaxpr, count), jax.tree.structure(traced.out_info)
-        except NotKnownError:
+        except NotKnownError as error:
+            self.reasons[key] = str(error)
             return None
 
 

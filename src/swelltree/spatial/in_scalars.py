@@ -48,7 +48,7 @@ class Lines:
         order = graph.alive(wanted)
         later = [a for a in order if graph.level[a] == MOVING]
         if len(later) > LINES:
-            raise TooLargeError
+            raise TooLargeError(f"more than {LINES} operations")
         used = {x for a in later if graph.ops[a][0] != "in" for x in graph.ops[a][1:]} | set(wanted)
         self.kept = [a for a in order if graph.level[a] == GIVEN and a in used]
         self.names = [graph.ops[a][1] for a in order if graph.ops[a][0] == "in"]
@@ -228,20 +228,20 @@ class InScalars:
         self.function = function
         self.splits: dict[Any, Split | None] = {}
         self.programs: dict[Any, Programs | None] = {}
+        self.reasons: dict[Any, str] = {}  # why some cannot be written so
         self.last: tuple[Any, Any, Any, Any] = (None, (), None, None)
 
     def at(self, tree: Any, t: np.ndarray, size: int) -> Prepared | None:
         """The function at nodes t with so many unknowns; None where it cannot be written so."""
         if size > UNKNOWNS:
             return None
-        leaves, structure = jax.tree.flatten(tree)
-        key = (structure, size, tuple((np.shape(x), np.asarray(x).dtype) for x in leaves))
+        key, leaves = self._key(tree, size)
         if self.last[0] == key and self.last[2] is t and all(map(_is, self.last[1], leaves)):
             return self.last[3]
         if key not in self.splits:
             while len(self.splits) >= KEPT:
                 self.splits.pop(next(iter(self.splits)))
-            self.splits[key] = self._split(tree, size)
+            self.splits[key] = self._split(key, tree, size)
         split = self.splits[key]
         found = None
         if split is not None:
@@ -250,10 +250,21 @@ class InScalars:
         self.last = (key, leaves, t, found)
         return found
 
-    def _split(self, tree: Any, size: int) -> Split | None:
+    def why_not(self, tree: Any, size: int) -> str:
+        """What keeps the function from being written so; empty where it is only too large."""
+        return self.reasons.get(self._key(tree, size)[0], "")
+
+    @staticmethod
+    def _key(tree: Any, size: int) -> tuple[Any, Any]:
+        leaves, structure = jax.tree.flatten(tree)
+        kinds = tuple((np.shape(x), np.asarray(x).dtype) for x in leaves)
+        return (structure, size, kinds), leaves
+
+    def _split(self, key: Any, tree: Any, size: int) -> Split | None:
         try:
             return Split(self.function.closed(tree, np.zeros(()), np.zeros(size))[0])
-        except NOT_HERE:
+        except NOT_HERE as error:
+            self.reasons[key] = str(error)
             return None
 
     def _prepared(self, key: Any, split: Split, given: list[np.ndarray], count: int) -> Any:
@@ -265,7 +276,8 @@ class InScalars:
                 made = Programs(split, given)
                 for kind in ("values", "slopes"):
                     made.made(kind)
-            except NOT_HERE:
+            except NOT_HERE as error:
+                self.reasons[key] = str(error)
                 made = self.splits[key] = None
             self.programs[pattern] = made
         programs = self.programs[pattern]

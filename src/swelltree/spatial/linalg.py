@@ -66,6 +66,8 @@ def _solve_unrolled(A: Array, b: Array) -> Array:
 def solve_small(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
     """Solve A x = b: rows are eliminated in one short loop with pivots, large ones by LAPACK."""
     n = A.shape[0]
+    if n == 0:
+        return b
     if n > LOOPED:
         return jnp.linalg.solve(A, b)
     index = np.arange(n)

@@ -13,6 +13,20 @@ def turned(x: Any) -> np.ndarray:
     return np.ascontiguousarray(x.T) if x.ndim > 1 else x
 
 
+def whole(x: Any, kind: str) -> np.ndarray:
+    """Whole numbers, towards zero; what is too large becomes the largest, as in XLA."""
+    ends, x = np.iinfo(kind), np.asarray(x)
+    found = np.where(np.isnan(x), 0.0, x).astype(kind)
+    found = np.where(x >= float(ends.max), ends.max, found)
+    return np.where(x <= float(ends.min), ends.min, found)
+
+
+def before(x: Any, y: Any) -> np.ndarray:
+    """Is x before y in the order of all numbers: -0 before 0, what is no number last?"""
+    signs = (x == y) & np.signbit(x) & ~np.signbit(y)
+    return (x < y) | signs | (np.isnan(y) & ~np.isnan(x))
+
+
 def padded(x: np.ndarray, value: Any, shape: tuple[int, ...], into: Any, part: Any) -> np.ndarray:
     """An array inside a larger one."""
     out = np.zeros(shape, x.dtype)

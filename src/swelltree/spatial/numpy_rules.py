@@ -83,6 +83,7 @@ PLAIN = {
     "expm1": "np.expm1({0})",
     "pow": "{0} ** {1}",
     "is_finite": "np.isfinite({0})",
+    "lt_to": "h.before({0}, {1})",
     "real": "np.real({0})",
     "imag": "np.imag({0})",
     "conj": "np.conj({0})",
@@ -140,7 +141,8 @@ def _rem(w: Writer, eqn: Any, x: Ref, y: Ref) -> Found:
 @rule("integer_pow")
 def _integer_pow(w: Writer, eqn: Any, x: Ref) -> Found:
     y = int(eqn.params["y"])
-    text = " * ".join(["{0}"] * abs(y)) if 0 < abs(y) <= 4 else f"{{0}} ** {float(abs(y))}"
+    exponent = abs(y) if x.dtype.kind in "iu" else float(abs(y))
+    text = " * ".join(["{0}"] * abs(y)) if 0 < abs(y) <= 4 else f"{{0}} ** {exponent}"
     return each(w, eqn, text if y > 0 else f"1.0 / ({text})", x)
 
 
@@ -168,7 +170,13 @@ def _shaped(w: Writer, ref: Ref, shape: tuple[int, ...]) -> Ref:
 @rule("convert_element_type")
 def _convert(w: Writer, eqn: Any, x: Ref) -> Found:
     dtype = np.dtype(eqn.params["new_dtype"])
-    return x if dtype == x.dtype else each(w, eqn, f"{{0}}.astype('{dtype.name}')", x)
+    if dtype == x.dtype:
+        return x
+    if dtype.kind in "iu" and x.dtype.kind == "f":
+        return each(w, eqn, f"h.whole({{0}}, '{dtype.name}')", x)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        return each(w, eqn, f"np.real({{0}}).astype('{dtype.name}')", x)
+    return each(w, eqn, f"{{0}}.astype('{dtype.name}')", x)
 
 
 def indexed(w: Writer, x: Ref, index: list[str], shape: Any, actual: Any) -> Ref:

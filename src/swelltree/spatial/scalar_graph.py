@@ -39,12 +39,14 @@ TEXT = {
     "asin": "np.arcsin({0})",
     "acos": "np.arccos({0})",
     "atan": "np.arctan({0})",
+    "still": "{0}",  # the value, without its slopes
 }
 for _name in ("abs", "sign", "sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "sinh", "cosh"):
     TEXT[_name] = f"np.{_name}({{0}})"
 for _name in ("log1p", "expm1", "floor", "ceil", "cbrt"):
     TEXT[_name] = f"np.{_name}({{0}})"
 FLAT = {"sign", "floor", "ceil", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"}
+FLAT |= {"still"}
 
 
 class TooLargeError(Exception):
@@ -65,7 +67,7 @@ class Graph:
         if found is None:
             found = len(self.ops)
             if found > MOST:
-                raise TooLargeError
+                raise TooLargeError(f"more than {MOST} operations")
             self.known[key] = found
             self.ops.append(key)
             self.level.append(level)
@@ -173,9 +175,12 @@ class Graph:
 
     _min = _max
 
+    def _still(self, a: int) -> int | None:
+        return a if self.level[a] < MOVING else None
+
     # --- derivatives --------------------------------------------------------------------
     def partials(self, a: int) -> list[tuple[int, int]]:
-        """Arguments of an expression and its derivatives in them."""
+        """Arguments of an expression, not a choice, and its derivatives in them."""
         name, *x = self.ops[a]
         if name in ("is", "in") or name in FLAT:
             return []
@@ -203,11 +208,6 @@ class Graph:
                 (x[0], op("where", equal, half, op("where", first, one, self.zero))),
                 (x[1], op("where", equal, half, op("where", first, self.zero, one))),
             ]
-        if name == "where":
-            return [
-                (x[1], op("where", x[0], one, self.zero)),
-                (x[2], op("where", x[0], self.zero, one)),
-            ]
         if name == "atan2":
             size = op("add", op("mul", x[0], x[0]), op("mul", x[1], x[1]))
             return [(x[0], op("div", x[1], size)), (x[1], op("neg", op("div", x[0], size)))]
@@ -219,7 +219,7 @@ class Graph:
         if name == "neg":
             return op("neg", one)
         if name == "abs":
-            return op("sign", x)
+            return op("where", op("ge", x, self.zero), one, op("neg", one))
         if name == "sqrt":
             return op("div", self.constant(0.5), y)
         if name == "sin":
@@ -262,6 +262,9 @@ class Graph:
         for a in self.alive(wanted):
             if a in own or self.level[a] < MOVING:
                 continue
+            if self.ops[a][0] == "where":
+                own[a] = self._chosen(a, own)
+                continue
             slope: dict[int, int] = {}
             for x, d in self.partials(a):
                 for j, inner in own.get(x, {}).items():
@@ -270,14 +273,33 @@ class Graph:
             own[a] = {j: s for j, s in slope.items() if s != self.zero}
         return [own.get(a, {}) for a in wanted]
 
+    def _chosen(self, a: int, own: dict[int, dict[int, int]]) -> dict[int, int]:
+        """Derivatives of a `where`: chosen, not multiplied, as the other branch may have none."""
+        _, which, x, y = self.ops[a]
+        first, second = own.get(x, {}), own.get(y, {})
+        found = {
+            j: self.op("where", which, first.get(j, self.zero), second.get(j, self.zero))
+            for j in sorted(first.keys() | second.keys())
+        }
+        return {j: s for j, s in found.items() if s != self.zero}
+
+    def _shares(self, a: int, weight: int) -> list[tuple[int, int]]:
+        """Arguments of an expression and weight times its derivatives in them."""
+        if self.ops[a][0] != "where":
+            return [(x, self.op("mul", weight, d)) for x, d in self.partials(a)]
+        _, which, x, y = self.ops[a]
+        return [
+            (x, self.op("where", which, weight, self.zero)),
+            (y, self.op("where", which, self.zero, weight)),
+        ]
+
     def backward(self, total: int, inputs: list[int]) -> list[int]:
         """Derivatives of one expression in all inputs."""
         own: dict[int, int] = {total: self.one}
         for a in reversed(self.alive([total])):
             if a not in own or self.level[a] < MOVING:
                 continue
-            for x, d in self.partials(a):
+            for x, part in self._shares(a, own[a]):
                 if self.level[x] == MOVING:
-                    part = self.op("mul", own[a], d)
                     own[x] = self.op("add", own[x], part) if x in own else part
         return [own.get(x, self.zero) for x in inputs]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import NotKnownError, Writer, _rules
 from swelltree.spatial.numpy_rules import out_of
-from swelltree.spatial.scalar_graph import TEXT, Graph
+from swelltree.spatial.scalar_graph import MOVING, TEXT, Graph
 
-EACH = {name: name for name in TEXT if name != "where"} | {"add_any": "add"}
+EACH = {name: name for name in TEXT if name not in ("where", "still")}
+EACH |= {"add_any": "add", "stop_gradient": "still"}
+KINDS = {"float64", "int32", "int64", "bool"}  # what single numbers stand for
+WHOLE = {"add", "sub", "mul", "neg", "max", "min", "abs", "sign", "integer_pow", "square"}
 MOVES = {
     "broadcast_in_dim",
     "reshape",
@@ -26,7 +31,7 @@ MOVES = {
     "rev",
     "split",
 }
-SAME = {"convert_element_type", "stop_gradient", "copy", "copy_p", "optimization_barrier"}
+SAME = {"copy", "copy_p", "optimization_barrier"}
 PLACES = {"gather": 1, "dynamic_slice": 1}  # from this argument on: places, known numbers
 
 
@@ -86,7 +91,10 @@ def _moved(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray]
             refs.append(writer.constant(values.astype(var.aval.dtype)))
         else:
             refs.append(writer.constant(x.astype(float)))
-    found = _rules()[eqn.primitive.name](writer, eqn, *refs)
+    # places are numbers, whatever stands there
+    outs = [SimpleNamespace(aval=jax.ShapeDtypeStruct(v.aval.shape, float)) for v in eqn.outvars]
+    same = SimpleNamespace(primitive=eqn.primitive, params=eqn.params, outvars=outs)
+    found = _rules()[eqn.primitive.name](writer, same, *refs)
     found = found if isinstance(found, list) else [found]
     return [np.array(x.known(), dtype=float).astype(int) for x in found]
 
@@ -109,6 +117,8 @@ def _folded(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
 def placed(graph: Graph, value: Any) -> np.ndarray:
     """Places of known numbers."""
     value = np.asarray(value)
+    if value.dtype.kind not in "fiub":
+        raise NotKnownError(f"constants of {value.dtype}")
     flat = [graph.constant(float(v)) for v in value.reshape(-1).tolist()]
     return np.array(flat, dtype=int).reshape(value.shape)
 
@@ -116,23 +126,25 @@ def placed(graph: Graph, value: Any) -> np.ndarray:
 def applied(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray]:
     """One equation of a traced program on arrays of places."""
     name = eqn.primitive.name
+    others = {str(var.aval.dtype) for var in (*eqn.invars, *eqn.outvars)} - KINDS
+    if others:
+        raise NotKnownError(f"{name} of {min(others)}")
     if name in EACH:
         if name in ("and", "or", "not") and eqn.invars[0].aval.dtype != bool:
             raise NotKnownError(name)
-        if name == "div" and eqn.outvars[0].aval.dtype.kind != "f":
+        if out_of(eqn)[1].kind == "i" and name not in WHOLE:
             return _folded(graph, eqn, arrays)
         return [_each(graph, EACH[name], *arrays)]
     if name in MOVES:
         return _moved(graph, eqn, arrays)
-    if name == "convert_element_type" and out_of(eqn)[1].kind in "iu":
-        return _folded(graph, eqn, arrays)
+    if name == "convert_element_type":
+        return _converted(graph, eqn, arrays)
     if name in SAME:
         return list(arrays)
     if name == "select_n" and len(arrays) == 3 and eqn.invars[0].aval.dtype == bool:
         return [_each(graph, "where", arrays[0], arrays[2], arrays[1])]
     if name == "clamp":
-        low, x, high = arrays
-        return [_each(graph, "min", _each(graph, "max", x, low), high)]
+        return [_clamped(graph, *arrays)]
     if name == "integer_pow":
         return [_power(graph, arrays[0], int(eqn.params["y"]))]
     if name == "square":
@@ -142,11 +154,48 @@ def applied(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         return [_each(graph, "div", np.full(root.shape, graph.one), root)]
     if name == "dot_general":
         return [_dot(graph, eqn, *arrays)]
-    if name in ("reduce_sum", "reduce_max", "reduce_min"):
+    if name in ("reduce_sum", "reduce_max", "reduce_min") and out_of(eqn)[1].kind != "b":
         return [_reduced(graph, name, eqn, arrays[0])]
     if name == "argmax":
         return [_first_largest(graph, eqn, arrays[0])]
     return _folded(graph, eqn, arrays)
+
+
+def _converted(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """Another type: truth becomes the numbers one and zero, numbers become truth."""
+    (x,) = arrays
+    old, new = eqn.invars[0].aval.dtype, out_of(eqn)[1]
+    if new.kind == "b" and old.kind != "b":
+        return [_each(graph, "ne", x, np.full(x.shape, graph.zero))]
+    if old.kind == "b" and new.kind != "b":
+        one, zero = np.full(x.shape, graph.one), np.full(x.shape, graph.zero)
+        return [_each(graph, "where", x, one, zero)]
+    if old.kind == "f" and new.kind == "i":
+        return _folded(graph, eqn, arrays)
+    return [x]
+
+
+def _clamped(graph: Graph, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """x between two ends; at an end it has no slope, as in JAX."""
+    if any(graph.level[a] == MOVING for a in (*low.reshape(-1), *high.reshape(-1))):
+        raise NotKnownError("clamp")
+    inside = _each(graph, "and", _each(graph, "gt", x, low), _each(graph, "lt", x, high))
+    cut = _each(graph, "min", _each(graph, "max", x, low), high)
+    return _each(graph, "where", inside, x, _each(graph, "still", cut))
+
+
+def _largest(graph: Graph, name: str, row: list[int]) -> int:
+    """Largest or smallest of some; equal ones share the slope, as in JAX."""
+    best = row[0]
+    for a in row[1:]:
+        best = graph.op(name, best, a)
+    if len(row) < 3 or graph.level[best] != MOVING:
+        return best
+    level = graph.op("still", best)
+    equal = [graph.op("eq", a, level) for a in row]
+    parts = [graph.op("where", e, a, graph.zero) for e, a in zip(equal, row, strict=True)]
+    count = _sum(graph, [graph.op("where", e, graph.one, graph.zero) for e in equal])
+    return graph.op("div", _sum(graph, parts), count)
 
 
 def _first_largest(graph: Graph, eqn: Any, x: np.ndarray) -> np.ndarray:
@@ -181,10 +230,5 @@ def _reduced(graph: Graph, name: str, eqn: Any, x: np.ndarray) -> np.ndarray:
     if name == "reduce_sum":
         out = [_sum(graph, row) for row in rows]
     else:
-        out = []
-        for row in rows:
-            best = row[0]
-            for a in row[1:]:
-                best = graph.op(name[-3:], best, a)
-            out.append(best)
+        out = [_largest(graph, name[-3:], row) for row in rows]
     return np.array(out, dtype=int).reshape(shape)

@@ -14,10 +14,12 @@ import numpy as np
 from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import InNumpy, NotKnownError, in_numpy
 from swelltree.spatial.numpy_rules import inner_program
-from swelltree.spatial.scalar_graph import GIVEN, MOVING, Graph
+from swelltree.spatial.scalar_graph import GIVEN, MOVING, Graph, TooLargeError
 from swelltree.spatial.scalar_rules import applied, placed
 
 FIXED, ALONG, UNKNOWN = 0, 1, 2  # the same for the whole batch; differs along it; with unknowns
+OWN_SLOPES = {"custom_jvp_call", "custom_vjp_call"}
+MOST_CONSTANTS = 4096  # numbers of one array that become expressions
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,11 @@ class Split:
         self.steps: list[Step] = []
         self.constants: dict[int, Any] = {}
         self.count = 0
-        inputs = [self._new() for _ in closed.jaxpr.invars]
+        self.level: dict[int, int] = {}
+        inputs = [self._new(FIXED) for _ in closed.jaxpr.invars]
         self.leaves, self.time, self.unknown = inputs[:-2], inputs[-2], inputs[-1]
-        self.outs = self._flat(closed.jaxpr, closed.consts, inputs)
-        self.level = dict.fromkeys((*self.leaves, *self.constants), FIXED)
         self.level |= {self.time: ALONG, self.unknown: UNKNOWN}
-        for step in self.steps:
-            level = max((self.level[x] for x in step.ins), default=FIXED)
-            self.level |= dict.fromkeys(step.outs, level)
+        self.outs = self._flat(closed.jaxpr, closed.consts, inputs)
         self.size = int(closed.jaxpr.invars[-1].aval.shape[0])
         self._alive()
         self.program: InNumpy = in_numpy(
@@ -55,12 +54,13 @@ class Split:
             fixed=1,
         )
 
-    def _new(self) -> int:
+    def _new(self, level: int) -> int:
         self.count += 1
+        self.level[self.count] = level
         return self.count
 
     def _constant(self, value: Any) -> int:
-        number = self._new()
+        number = self._new(FIXED)
         self.constants[number] = np.asarray(value)
         return number
 
@@ -74,11 +74,13 @@ class Split:
 
         for eqn in jaxpr.eqns:
             ins = [read(var) for var in eqn.invars]
+            level = max((self.level[x] for x in ins), default=FIXED)
             inner = inner_program(eqn)
-            if inner is not None:
+            # a derivative of its own would be lost with the call
+            if inner is not None and not (level == UNKNOWN and eqn.primitive.name in OWN_SLOPES):
                 outs = self._flat(inner.jaxpr, inner.consts, ins)
             else:
-                outs = [self._new() for _ in eqn.outvars]
+                outs = [self._new(level) for _ in eqn.outvars]
                 self.steps.append(Step(eqn, ins, outs))
             env |= dict(zip(eqn.outvars, outs, strict=True))
         return [read(var) for var in jaxpr.outvars]
@@ -137,15 +139,19 @@ class Split:
         """Unknowns and results as places in a graph; inputs are named by value and place."""
         env: dict[int, np.ndarray] = {}
         for k, value in self.constants.items():
-            if value.size <= 4096:
+            if value.size <= MOST_CONSTANTS:
                 env[k] = placed(graph, value)
         for i, (k, x) in enumerate(zip(self.kept, given, strict=True)):
             env[k] = self._inputs(graph, i, x, self.level[k] == ALONG)
         unknown = [graph.input(f"w{j}", MOVING) for j in range(self.size)]
         env[self.unknown] = np.array(unknown, dtype=int)
         for step in self.after:
+            if any(x not in env for x in step.ins):
+                raise TooLargeError(f"a table of more than {MOST_CONSTANTS} numbers")
             found = applied(graph, step.eqn, [env[x] for x in step.ins])
             env |= dict(zip(step.outs, found, strict=True))
+        if any(x not in env for x in self.outs):
+            raise TooLargeError(f"a table of more than {MOST_CONSTANTS} numbers")
         return unknown, [env[x] for x in self.outs]
 
     @staticmethod
@@ -154,6 +160,8 @@ class Split:
         rows = x.reshape(*((-1, x.shape[-1]) if along else (-1,)))
         if x.dtype.kind != "f" and not along:
             return placed(graph, x)
+        if x.dtype.kind == "c":
+            raise NotKnownError("complex numbers")
         out = []
         for j, row in enumerate(rows):
             if along:

@@ -32,13 +32,7 @@ def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tupl
     for name, value in given.items():
         if value is None:
             continue
-        if isinstance(value, dict):
-            for key in value:
-                if key not in ports.names:
-                    raise SwelltreeError(
-                        f"{name}: '{key}' is not driven.{suggest(key, ports.names)} The driven "
-                        f"PTOs are {listed(ports.names)}."
-                    )
+        check_names(ports, name, value)
         for i, port in enumerate(ports.names):
             own = value.get(port) if isinstance(value, dict) else value
             if own is None:
@@ -51,6 +45,30 @@ def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tupl
                 scale = min(abs(low), abs(high))
             out.append(Limit(KINDS[name], name, i, low, high, scale or 1.0))
     return tuple(out)
+
+
+def check_names(ports: Ports, name: str, value: Any) -> None:
+    """Refuse an option by PTO that names what is not driven."""
+    for key in value if isinstance(value, dict) else ():
+        if key not in ports.names:
+            raise SwelltreeError(
+                f"{name}: '{key}' is not driven.{suggest(key, ports.names)} The driven PTOs are "
+                f"{listed(ports.names)}."
+            )
+
+
+def read_losses(ports: Ports, given: Any) -> np.ndarray:
+    """R of the copper loss of every element, from a number or a dict by PTO."""
+    check_names(ports, "copper_loss", given)
+    out = [given.get(name, 0.0) if isinstance(given, dict) else given for name in ports.names]
+    for name, value in zip(ports.names, out, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise SwelltreeError(f"copper_loss of pto '{name}' is {value!r}. Give W/N^2.")
+        if not 0.0 <= float(value) < np.inf:
+            raise SwelltreeError(
+                f"copper_loss {value} W/N^2 of pto '{name}' is not a loss. Give zero or more."
+            )
+    return np.array(out, dtype=float)
 
 
 def with_own(given: dict[str, Any], own: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -171,11 +171,6 @@ def wave_forces(model: Model, port: Port, waves: Any) -> np.ndarray:
     force = excitation_at(table, w, np.asarray(waves.beta)[inside])
     force = force * np.asarray(waves.complex_amplitude)[inside][:, None]
     number = np.round(w / port.omega).astype(int)
-    if number.max(initial=0) > port.harmonics:
-        raise SwelltreeError(
-            f"optimal_control: the sea has a component at harmonic {number.max()} of its period "
-            f"but harmonics is {port.harmonics}. Give harmonics={number.max()} or more."
-        )
     np.add.at(out, number - 1, force)
     return out
 

@@ -76,7 +76,13 @@ def own_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, 
     """Limits that the machines have of their own, by argument and name."""
     group: Ptos | None = pto_group(model)
     force, stroke, power = {}, {}, {}
+    joints = model.forces.joint_forces
     for name, (kind, i) in zip(names, place, strict=True):
+        if kind == "joint":
+            zero = float(joints.rest_position[i])
+            ends = float(joints.lower[i]) - zero, float(joints.upper[i]) - zero
+            if np.isfinite(ends).any():
+                stroke[name] = ends
         if kind != "pto" or group is None:
             continue
         if float(group.force_limit[i]) < NONE:
@@ -87,6 +93,49 @@ def own_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, 
         if np.isfinite(ends).any():
             stroke[name] = ends
     return {"force_max": force, "stroke_max": stroke, "power_limit": power}
+
+
+def off_the_stops(own: dict[str, Any], limits: tuple[Any, ...], names: Any) -> frozenset[str]:
+    """Names of the driven elements whose stroke is limited to within their stops.
+
+    Args:
+        own: limits of the machines themselves, from `own_limits`.
+        limits: that the search keeps.
+        names: of the driven elements.
+    """
+    strokes = {names[x.port]: (x.low, x.high) for x in limits if x.kind == "stroke"}
+    free = (-np.inf, np.inf)
+    return frozenset(
+        name
+        for name, (low, high) in own["stroke_max"].items()
+        if strokes.get(name, free)[0] >= low and strokes.get(name, free)[1] <= high
+    )
+
+
+def with_tips(model: Model, share: float) -> Model | None:
+    """The model with soft tips on its stops, of a share of their distance; None without stops."""
+    joints, group = model.forces.joint_forces, pto_group(model)
+    found = False
+    if np.isfinite([*np.asarray(joints.lower), *np.asarray(joints.upper)]).any():
+        forces = replace(joints, stop_tip=share * _reach(joints.lower, joints.upper))
+        model = model.replace(forces=replace(model.forces, joint_forces=forces))
+        found = True
+    if group is not None:
+        stops = group.stops
+        if np.isfinite([*np.asarray(stops.lower), *np.asarray(stops.upper)]).any():
+            tip = share * _reach(stops.lower, stops.upper)
+            model = with_machines(model, replace(group, stops=replace(stops, tip=tip)))
+            found = True
+    return model if found else None
+
+
+def _reach(lower: Any, upper: Any) -> np.ndarray:
+    """Half the distance of the stops, or that of the only one from zero."""
+    ends = np.abs(np.stack([np.asarray(lower, float), np.asarray(upper, float)]))
+    there = np.isfinite(ends)
+    count = np.maximum(there.sum(axis=0), 1)
+    reach = np.where(there, ends, 0.0).sum(axis=0) / count
+    return np.where(reach > 0.0, reach, 1.0)
 
 
 def _runs(own: slice, driven: set[int]) -> list[tuple[int, int, bool]]:

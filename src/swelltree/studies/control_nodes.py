@@ -19,7 +19,7 @@ from swelltree.solvers.factor import Factor
 from swelltree.solvers.fourier import basis
 from swelltree.spatial.engine import jax
 from swelltree.spatial.in_numpy import in_numpy
-from swelltree.spatial.in_scalars import Prepared
+from swelltree.spatial.in_scalars import InScalars
 from swelltree.spatial.products import compact
 from swelltree.studies.control_ports import Ports, port_motion, with_signals
 from swelltree.studies.periodic_nodes import (
@@ -100,11 +100,12 @@ class DrivenNodes(Nodes):
         out = min(2 * period.basis.harmonics, (self.count - 1) // 2)
         self.wide = basis(2 * np.pi / self.omega, out, self.count)
 
-    @functools.cached_property
-    def scalars(self) -> Prepared | None:
-        """As for the problem without driven elements."""
-        one = scalars_of(driven_node, self.how, self.ports.place)
-        return one.at(self.bare, self.time, 3 * self.u + self.p)
+    def in_scalars(self) -> InScalars:
+        return scalars_of(driven_node, self.how, self.ports.place)
+
+    @property
+    def inputs_size(self) -> int:
+        return 3 * self.u + self.p
 
     def values_program(self) -> Any:
         return values_of(driven_node, self.how, self.ports.place)

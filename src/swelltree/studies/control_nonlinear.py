@@ -25,14 +25,17 @@ from swelltree.studies.control_linear import (
     wave_forces,
     wave_rates,
 )
-from swelltree.studies.control_machines import with_damping
+from swelltree.studies.control_machines import with_damping, with_tips
 from swelltree.studies.control_nodes import DrivenNodes, Solved
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_series import Response
+from swelltree.studies.periodic_problem import Period
 from swelltree.studies.periodic_set_up import check_periodic, set_up
+from swelltree.studies.periodic_solve import at_rest, pins
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 
+TIPS = (0.5, 0.2, 0.08, 0.03)  # soft tips of end stops, of their distance, one after another
 FEW = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size of the impedance
 
 
@@ -115,8 +118,13 @@ def nonlinear_control(
     period = set_up(
         model, how, waves, 2 * np.pi / port.omega, port.harmonics, asked.nodes, radiation
     )
+    period = _pinned(how, period)
     ports = port.ports
-    reduced = Reduced(DrivenNodes(how, period, ports, port.mean))
+    # soft tips first, then thinner ones: the force of a hard stop has no slope at contact
+    softened = [with_tips(period.model, share) for share in TIPS]
+    periods = [replace(period, model=m) for m in softened if m is not None] or [period]
+    stops = softened[0] is not None
+    reduced = Reduced(DrivenNodes(how, periods[0], ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
     table = None if model.hydro is None else model.hydro.table
     if isinstance(waves, Components) and table is not None:
@@ -145,8 +153,15 @@ def nonlinear_control(
                 "steady_state of this model first."
             )
     optimum = best_of_starts(program, z, asked, multiplier)
+    for harder in periods[1:]:
+        before, reduced = reduced.last, Reduced(DrivenNodes(how, harder, ports, port.mean))
+        reduced.last = before
+        program.exchange(reduced)
+        if program.at(optimum.z) is None:
+            break
+        optimum = best_of_starts(program, optimum.z, asked, optimum.multiplier)
     spent = time.process_time() - begin
-    check_found(program, port, optimum, asked)
+    check_found(program, port, optimum, asked, stops=stops)
     response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
     # the motion of the optimum once more: a rejected step may have come after it
     final = reduced.motion_of(program.force_scale * optimum.z)
@@ -155,8 +170,20 @@ def nonlinear_control(
     passive = (np.nan, np.full(len(ports), np.nan))
     if asked.compare:
         passive = _passive(reduced, goal, port, alone)
-    answer = Answer(response, optimum, program, goal, passive, bodies, spent)
+    notes = [reduced.nodes.slower()]
+    if stops:
+        notes.append(
+            f"End stops have soft tips of {100 * TIPS[-1]:g} % of their distance in the search."
+        )
+    answer = Answer(response, optimum, program, goal, passive, bodies, spent, tuple(notes))
     return answer, power_bound(port, alone) if np.any(alone) else np.nan
+
+
+def _pinned(how: Formulation, period: Period) -> Period:
+    """The problem with pins in the directions that nothing holds in the mean."""
+    slopes, _ = at_rest(how, period)
+    directions, equations = pins(slopes[:, : len(slopes)])
+    return replace(period, pinned=directions, unbalanced=equations)
 
 
 def _start(

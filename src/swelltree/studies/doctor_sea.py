@@ -82,14 +82,14 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
     from swelltree.studies.modes import modes
 
     low, high = energetic_band(waves)
-    found = modes(model, formulation=how, added_mass="frequency")
+    found = modes(model, formulation=how)
     for k in range(found.sizes["mode"]):
         omega = float(found.eigenvalue_imag[k])
         damping = float(found.damping_ratio[k])
         if not 0.9 * low <= omega <= 1.1 * high or damping >= LIGHT:
             continue
-        shape = np.hypot(found.shape_real[k].values, found.shape_imag[k].values)
-        i, dof = np.unravel_index(int(shape.argmax()), shape.shape)
+        share = found.energy_share[k].values
+        i, dof = np.unravel_index(int(share.argmax()), share.shape)
         if has_drag(model):
             yield Finding(
                 "note",

@@ -38,6 +38,7 @@ class Waves(NamedTuple):
     omega: np.ndarray  # (c,) rad/s
     beta: np.ndarray  # (c,) rad
     amplitude: np.ndarray  # (c,) m
+    width: np.ndarray | None = None  # (c,) rad/s: of the spectrum that each stands for
 
 
 class Linear(NamedTuple):

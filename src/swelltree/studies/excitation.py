@@ -50,7 +50,8 @@ def waves_of(model: Model, sea: Any, case: int | str) -> Waves:
             "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
         )
     inside = in_band(table_of(model), found) if has_table(model) else slice(None)
-    columns = (found.omega, found.beta, found.amplitude)
+    width = np.broadcast_to(found.width, np.shape(found.omega))
+    columns = (found.omega, found.beta, found.amplitude, width)
     return Waves(*(np.asarray(x)[inside] for x in columns))
 
 

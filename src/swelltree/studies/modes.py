@@ -6,12 +6,14 @@ constraint rows), the accelerations of the model itself are differentiated:
 .. math:: \ddot y = Z^\top \frac{\partial \dot s}{\partial q} Z\, y
                   + Z^\top \frac{\partial \dot s}{\partial s} Z\, \dot y
 
-so every force, joint and formulation is linearised exactly and alike.
+so every force, joint and formulation is linearised exactly and alike. Added mass and radiation
+damping of hydro data are those of each mode's own frequency (`own_frequency`).
 """
 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,21 +22,39 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import settled_at, solve_motion
 from swelltree.model.dynamic_lines import with_static_lines
+from swelltree.model.forces.periodic import KnownRadiation
+from swelltree.model.forces.total import with_group
+from swelltree.model.hydrodynamics import without_table
+from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.equilibrium import equilibrium_state, find_rest
+from swelltree.studies.given import takes_model
 from swelltree.studies.linear_ptos import linear_notes
+from swelltree.studies.own_frequency import (
+    Radiation,
+    own_frequency_modes,
+    spectrum,
+    state_matrix,
+    traced_eigenvalues,
+)
 from swelltree.studies.relax import check_no_drums
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
-CONTINUED = 20  # steps from the dry mode to that in the water
-STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillation
+ADDED_MASS = {
+    "frequency": "of the hydro data at each mode's own frequency, with its radiation damping",
+    "infinite": "of the model, at infinite frequency, without radiation",
+}
 
 
-def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Array, Array]:
-    """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
+def accelerations(
+    model: Model, formulation: Formulation, state: State
+) -> tuple[Array, Array, Array, Array]:
+    """Accelerations of the free directions per displacement, per rate and per wrench on the bodies
+    (f, 6N), and body velocities per rate (6N, f).
+    """
     t = jnp.zeros(())
     n = state.s.shape[0]
     inner = settled_at(model, formulation, state)
@@ -47,153 +67,130 @@ def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Arr
         Z0 = Q[:, m:]
         # same directions, but following the joints when a parameter moves them
         Z = Z0 - J.T @ jnp.linalg.solve(J @ J.T, J @ Z0)
+    shape = (model.layout.n_bodies, 6)
 
-    def free_acceleration(y: Array, rate: Array) -> Array:
+    def free_acceleration(y: Array, rate: Array, wrench: Array) -> Array:
+        pushed = with_group(model, KnownRadiation(wrench.reshape(shape)))
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
-        return Z.T @ solve_motion(model, formulation, t, there, inner)[2].s_dot
+        return Z.T @ solve_motion(pushed, formulation, t, there, inner)[2].s_dot
 
     zero = jnp.zeros(Z.shape[1])
-    K, C = jax.jacfwd(free_acceleration, argnums=(0, 1))(zero, zero)
-    eye = jnp.eye(Z.shape[1])
-    A = jnp.block([[0.0 * eye, eye], [K, C]])
-    return A, kin.P @ Z
+    at = (zero, zero, jnp.zeros(shape[0] * 6))
+    K, C, per_wrench = jax.jacfwd(free_acceleration, argnums=(0, 1, 2))(*at)
+    return K, C, per_wrench, kin.P @ Z
+
+
+def linearise(model: Model, formulation: Formulation, state: State) -> tuple[Array, Array]:
+    """State matrix of (y, ydot) and body velocities per unit ydot (6N, f)."""
+    K, C, _, to_bodies = accelerations(model, formulation, state)
+    return _state_matrix(K, C), to_bodies
+
+
+def _state_matrix(K: Array, C: Array) -> Array:
+    eye = jnp.eye(K.shape[0])
+    return jnp.block([[0.0 * eye, eye], [K, C]])
 
 
 @functools.lru_cache(maxsize=32)
 def _linearised(formulation: Formulation) -> Any:
-    return jax.jit(lambda model, state: linearise(model, formulation, state))
+    return jax.jit(lambda model, state: accelerations(model, formulation, state))
 
 
+@takes_model
 def modes(
     model: Model,
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
     start: State | None = None,
-    added_mass: str = "infinite",
+    added_mass: str = "frequency",
     provenance: dict[str, Any] | None = None,
 ) -> Any:
     """Natural periods, damping ratios and mode shapes about the state of rest.
 
     Returns a dataset with dimension `mode`, slowest oscillation first, then the modes that do
     not oscillate. Inside `jit`, `grad` or `vmap` the result is a dict with `eigenvalue` (all of
-    them, unsorted) and `state_matrix`.
+    them, unsorted) and `state_matrix` (with the added mass of the model, without radiation).
 
     Args:
         model: from `compile`.
         formulation: name or object.
         at_equilibrium: find the state of rest first; otherwise linearise at the start.
         start: state to begin from.
-        added_mass: "infinite" (A_inf, no radiation), or "frequency": A and B of the hydro data at
-            the frequency of each mode, about the state of rest; oscillating modes only.
+        added_mass: "frequency" (A and B of the hydro data at the frequency of each mode) or
+            "infinite" (A_inf, no radiation). Without hydro data both are the same.
         provenance: attributes added to the result.
     """
     model = with_static_lines(model)
     check_no_drums(model, "modes")
     how = chosen_formulation(formulation)
-    if added_mass not in ("infinite", "frequency"):
+    if added_mass not in ADDED_MASS:
         raise SwelltreeError(
             f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."
         )
-    if added_mass == "frequency":
-        return _to_dataset(model, how, *_at_own_frequency(model, how, start), provenance)
+    radiation = None
+    if added_mass == "frequency" and model.hydro is not None and model.hydro.table is not None:
+        radiation = Radiation(model.hydro.table, model.added_mass)
+        # what the water does comes from the data, also the constant damping of one frequency
+        none = np.zeros_like(model.hydro.damping)
+        model = model.replace(hydro=replace(model.hydro, memory=None, damping=none))
     if is_traced((model, start)):
-        state = how.start(model) if start is None else start
-        if at_equilibrium:
-            state, _ = equilibrium_state(model, how, state)
-        A, _ = linearise(model, how, State(state.q, 0.0 * state.s, state.chart))
-        return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
+        return _traced(model, how, start, at_equilibrium, radiation)
     if at_equilibrium:
         state = find_rest(model, how, start)[0]
     else:
         state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)
-    A, to_bodies = (np.asarray(x) for x in _linearised(how)(model, state))
-    if not np.isfinite(A).all():
+    parts = tuple(np.asarray(x) for x in _linearised(how)(without_table(model), state))
+    if not all(np.isfinite(x).all() for x in parts):
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
-    return _to_dataset(model, how, *_spectrum(A, to_bodies), provenance)
+    if radiation is None:
+        none = np.zeros((len(parts[3]), len(parts[3])))
+        lam, shapes = spectrum(state_matrix(parts, none, none))
+        which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
+    else:
+        lam, shapes = own_frequency_modes(parts, radiation)
+        which = ADDED_MASS["frequency"]
+    moving = energy_shares(model, how, state, parts[3] @ shapes)
+    attrs = {"added_mass": which} | (provenance or {})
+    return _to_dataset(model, how, lam, parts[3] @ shapes, moving, attrs)
 
 
-def _spectrum(A: np.ndarray, to_bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, oscillating ones first, and their shapes (6N, mode)."""
-    values, vectors = np.linalg.eig(A)
-    f = A.shape[0] // 2
-    size = np.abs(values)
-    still = size < STILL * max(size.max(initial=0.0), 1e-300)
-    values = np.where(still, 0.0, values)
-    # one of each conjugate pair, oscillating modes first
-    swing = np.imag(values)
-    keep = sorted(np.flatnonzero(swing > 0), key=lambda i: size[i])
-    keep += sorted(np.flatnonzero(swing == 0), key=lambda i: size[i])
-    return values[keep], to_bodies @ vectors[:f, keep]
+def _traced(
+    model: Model, how: Formulation, start: State | None, at_equilibrium: bool, radiation: Any
+) -> dict[str, Array]:
+    """Eigenvalues in one graph."""
+    state = how.start(model) if start is None else start
+    if at_equilibrium:
+        state, _ = equilibrium_state(model, how, state)
+    parts = accelerations(model, how, State(state.q, 0.0 * state.s, state.chart))
+    A = _state_matrix(*parts[:2])
+    if radiation is None:
+        return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
+    return {"state_matrix": A, "eigenvalue": traced_eigenvalues(parts, radiation)}
 
 
-def _at_own_frequency(
-    model: Model, how: Formulation, start: State | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues with A and B of the data at each mode's own frequency, and the shapes."""
-    from swelltree.model.sea_state import interpolated
-    from swelltree.studies.rao import linear_system
+def energy_shares(model: Model, how: Formulation, state: State, shapes: np.ndarray) -> np.ndarray:
+    """Share of each direction of each body in the kinetic energy of a mode (6N, m).
 
-    if model.hydro is None or model.hydro.table is None:
-        raise SwelltreeError(
-            "modes: added_mass='frequency' needs hydro data. "
-            "Compile with compile(system, hydro=...)."
-        )
-    table, linear = model.hydro.table, linear_system(model, how, start)
-    P = linear["to_bodies"]
-
-    def solved(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        M = linear["mass"] + P.T @ A @ P
-        C = linear["damping"] + P.T @ B @ P
-        upper = np.concatenate([np.zeros_like(M), np.eye(len(M))], axis=1)
-        lower = -np.linalg.solve(M, np.concatenate([linear["stiffness"], C], axis=1))
-        return _spectrum(np.concatenate([upper, lower]), P)
-
-    A_inf = np.asarray(table.added_mass_inf)
-
-    def at(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Oscillating modes with that share of what the water does at a frequency."""
-        inside = np.clip(np.array([omega]), table.omega[0], table.omega[-1])
-        A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), inside)[0]
-        B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), inside)[0]
-        values, vectors = solved(A_inf + share * (A - A_inf), share * B)
-        swinging = np.imag(values) > 0
-        return values[swinging], vectors[:, swinging]
-
-    first, begun = at(float(table.omega[0]), 0.0)
-    lam, shapes = [], []
-    for found, shape in zip(first, begun.T, strict=True):
-        # the water comes in little by little, and the mode is known again by its shape
-        for share in np.linspace(0.0, 1.0, CONTINUED + 1)[1:]:
-            omega = float(np.imag(found))
-            for _ in range(100 if share == 1.0 else 1):
-                values, vectors = at(omega, share)
-                if not len(values):
-                    break
-                near = int(_alike(vectors, shape).argmax())
-                found, shape = values[near], vectors[:, near]
-                moved = abs(float(np.imag(found)) - omega)
-                omega = 0.5 * (omega + float(np.imag(found)))
-                if moved < 1e-10 * max(omega, 1e-300):
-                    break
-        lam.append(found)
-        shapes.append(shape)
-    slowest = np.argsort(np.abs(lam))
-    return np.array(lam)[slowest], np.array(shapes).T[:, slowest]
-
-
-def _alike(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """How much of a shape is in each column (modal assurance), from zero to one."""
-    overlap = np.abs(vectors.conj().T @ shape) ** 2
-    return overlap / (np.abs(vectors) ** 2).sum(0) / (np.abs(shape) ** 2).sum()
+    Metres and radians cannot be compared, energies can.
+    """
+    pose = how.kinematics(model, jnp.zeros(()), state).motion.pose
+    inertia = np.diag(np.asarray(dense_inertia(model, world_inertia(model, pose))))
+    energy = inertia[:, None] * np.abs(shapes) ** 2
+    return energy / np.maximum(energy.sum(axis=0), 1e-300)
 
 
 def _to_dataset(
-    model: Model, how: Formulation, lam: np.ndarray, shapes: np.ndarray, provenance: Any
+    model: Model,
+    how: Formulation,
+    lam: np.ndarray,
+    shapes: np.ndarray,
+    moving: np.ndarray,
+    provenance: dict[str, Any],
 ) -> Any:
     import xarray as xr
 
@@ -203,7 +200,9 @@ def _to_dataset(
     largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(len(lam))]
     shapes = shapes / np.where(largest == 0, 1.0, largest)
     order = [model.layout.bodies.index(name) for name in model.layout.described]
-    shapes = np.moveaxis(shapes.reshape(model.layout.n_bodies, 6, -1)[order], 2, 0)
+    shapes, moving = (
+        np.moveaxis(x.reshape(model.layout.n_bodies, 6, -1)[order], 2, 0) for x in (shapes, moving)
+    )
     omega = np.abs(lam)
     with np.errstate(divide="ignore", invalid="ignore"):
         damping = np.where(omega > 0, -decay / omega, 0.0)
@@ -216,8 +215,16 @@ def _to_dataset(
         "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }
     data = {
-        "natural_frequency": ("mode", omega, {"units": "rad/s"}),
-        "natural_period": ("mode", period, {"units": "s", "long_name": "damped period"}),
+        "natural_frequency": (
+            "mode",
+            omega,
+            {"units": "rad/s", "long_name": "undamped natural frequency, |eigenvalue|"},
+        ),
+        "natural_period": (
+            "mode",
+            period,
+            {"units": "s", "long_name": "period of the damped swing, 2 pi / Im(eigenvalue)"},
+        ),
         "damping_ratio": ("mode", damping, {"units": "1"}),
         "eigenvalue_real": ("mode", decay, {"units": "1/s"}),
         "eigenvalue_imag": ("mode", swing, {"units": "rad/s"}),
@@ -227,10 +234,15 @@ def _to_dataset(
             {"units": "m, rad", "long_name": "mode shape, largest entry one"},
         ),
         "shape_imag": (("mode", "body", "dof"), np.imag(shapes), {"units": "m, rad"}),
+        "energy_share": (
+            ("mode", "body", "dof"),
+            moving,
+            {"units": "1", "long_name": "share of the kinetic energy of the mode"},
+        ),
     }
     coords = {
         "mode": np.arange(1, len(lam) + 1),
         "body": list(model.layout.described),
         "dof": list(DOFS),
     }
-    return xr.Dataset(data, coords, attrs | (provenance or {}))
+    return xr.Dataset(data, coords, attrs | provenance)

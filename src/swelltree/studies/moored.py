@@ -18,19 +18,21 @@ from swelltree.solvers.chunks import run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
+from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
+from swelltree.studies.imbalance import seen_at, told, unbalanced
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
     tell_of_light_loads,
     tell_of_winches,
 )
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.two_step.first_half_step import begun
 from swelltree.two_step.relax import Rest, relaxed
-from swelltree.two_step.rescue import rescued, why
+from swelltree.two_step.rescue import rescued, too_short, why
 from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
 from swelltree.two_step.start import (
     at_rest,
-    begun,
     force_derivatives,
     motion_at,
     set_up,
@@ -51,6 +53,7 @@ class Carry(NamedTuple):
 
     t: Any
     going: Any
+    end: Any  # the same at the last sample, from where a run can go on
     code: Any
     t_fail: Any
     n_outputs: Any
@@ -93,25 +96,33 @@ def plan(
     formulation: str,
     solver: str,
     step: float | None,
+    max_step: float,
     times: np.ndarray,
     waves: Any,
     chunk: int,
     atol: float,
+    begin: float = 0.0,
 ) -> Plan:
     """Coordinates and step of a run."""
     gaps = np.diff(times)
-    if times[0] != 0.0 or (gaps.size and np.ptp(gaps) > 1e-9 * gaps[0]):
+    if abs(times[0] - begin) > 1e-9 * max(1.0, begin) or (
+        gaps.size and np.ptp(gaps) > 1e-9 * gaps[0]
+    ):
         raise SwelltreeError(
-            "times must begin at zero and be evenly spaced where there are dynamic lines. "
+            f"times must begin at {begin:g} s and be evenly spaced where there are dynamic lines. "
             "Give duration and output_step."
         )
     output = float(gaps[0]) if gaps.size else 1.0
     wanted = step
     if wanted is None:
         wanted = min(default_step(model, waves), longest_step(model, times))
+    wanted = min(wanted, max_step)
     refuse_fast_winches(model, wanted, times)
     every = max(1, int(np.ceil(output / wanted - 1e-9)))
-    if step is not None and abs(output / every - step) > 1e-9 * step:
+    h = output / every
+    if step is not None and step <= max_step:
+        h = step  # without the rounding of the output times
+    if abs(output / every - h) > 1e-9 * h:
         raise SwelltreeError(
             f"output_step {output:g} s is not a multiple of step {step:g} s. Change one of them."
         )
@@ -120,7 +131,7 @@ def plan(
         interior_point=solver == "interior_point",
         tolerance=0.1 * atol,
     )
-    return Plan(form, output / every, every, solver, chunk)
+    return Plan(form, h, every, solver, chunk)
 
 
 def default_step(model: Model, waves: Any) -> float:
@@ -189,7 +200,7 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
-            f"equilibrium: bodies and lines did not come to rest; {why(still, rest.walk)} "
+            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
     if not rest.moved < 1e-4:
@@ -202,14 +213,29 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     return rest
 
 
+def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
+    """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
+    short = too_short(model, rest.walk)
+    if short is not None:
+        return f"{short[0].upper()}{short[1:]} "
+    if hold:
+        return ""
+    # lines at rest, bodies as described: what then pulls them is out of balance
+    found = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
+    return f"{told(*unbalanced(model, found))} ".lstrip()
+
+
 def first_walk(model: Model, how: Plan, start: Any) -> Walk:
     """Where a run begins."""
     if isinstance(start, Walk):
         return start
+    if not isinstance(start, str):
+        raise refuse_start(start, listed(STARTS))
     if start not in STARTS:
         raise SwelltreeError(
             f"start {start!r} is not known.{suggest(start, STARTS)} "
-            "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold'."
+            "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
+            "the result of another run."
         )
     if start == "cold" or (start == "described" and model.lines is None):
         cold = at_rest(model, how.form)
@@ -259,28 +285,49 @@ def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
 
 def start_carry(model: Model, how: Plan, walk: Walk, setup: Any) -> Carry:
     """State before the first chunk."""
-    walk = begun(single_step(how.form, how.width), model, setup, walk)
+    return _carry_at(going(begun(single_step(how.form, how.width), model, setup, walk)))
+
+
+def _carry_at(now: Any) -> Carry:
+    """A run that takes its next sample now."""
     zero = np.zeros((), np.int32)
-    return Carry(np.zeros(()), going(walk), zero, np.asarray(np.nan), zero, zero)
+    now = now._replace(index=np.zeros((), np.int64))
+    return Carry(np.asarray(now.walk.t), now, now, zero, np.asarray(np.nan), zero, zero)
 
 
-def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -> Any:
-    """Function that runs one chunk: (carry, times) -> (carry, samples)."""
+def stepper(
+    model: Model, how: Plan, setup: Any, derivatives: Any, total: int, given: Any = None
+) -> Any:
+    """Function that runs one chunk: (carry, times) -> (carry, samples).
+
+    With the velocities `given` at the start, (N, 6), the first sample has these.
+    """
+    from swelltree.studies.first_sample import as_given
+
     run = compiled_run(how.form)
     single = single_step(how.form, how.width)
 
     def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
-        now = carry.going
+        now = end = carry.going
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))
-        last = first + (wanted - 1) * how.every + how.every
+        # the last chunk ends with the step that leaves the last sample
+        closes = int(carry.n_outputs) + wanted == total
+        stops = [first + wanted * how.every]
+        if closes:
+            sample_at = first + (wanted - 1) * how.every
+            stops = [sample_at, sample_at + 1]
         samples = empty_samples(model, how.form, now.walk, how.width)
         code, t_fail, helped = Code.SUCCESS, np.nan, int(carry.n_rescued)
         while True:
-            limits = (np.array(i) for i in (first, last, how.every))
+            limits = (np.array(i) for i in (first, stops[0], how.every))
             now, samples = run(model, setup, now, samples, *limits)
             if bool(now.ok):
-                break
+                stops = stops[1:]
+                end = now if stops or not closes else end
+                if not stops:
+                    break
+                continue
             saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.width)
             if saved is None:
                 code, t_fail = Code.NO_PROGRESS, float(now.walk.t)
@@ -291,17 +338,20 @@ def stepper(model: Model, how: Plan, setup: Any, derivatives: Any, total: int) -
             if over == 0:
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
+        if given is not None and first == 0:
+            samples = as_given(model, how.form, samples, given)
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
-        end = Carry(
+        after = Carry(
             np.asarray(now.walk.t),
             now,
+            end,
             np.asarray(int(code), np.int32),
             np.asarray(t_fail),
             np.asarray(reached, np.int32),
             np.asarray(helped, np.int32),
         )
-        return end, samples
+        return after, samples
 
     return advance
 
@@ -319,6 +369,24 @@ def set_up_run(model: Model, how: Plan, walk: Walk) -> tuple[Any, Any]:
     return set_up(model, how.form, how.step, found), found
 
 
+def _coordinates(how: Plan) -> str:
+    name = "path_matrix" if how.form.joint_coordinates else "lagrange"
+    return f"the two-step scheme with formulation '{name}'"
+
+
+def _continued(model: Model, how: Plan, run: Any, blank: Walk) -> tuple[Any, Any]:
+    """Where another run ended, and the derivatives its constants were made from."""
+    none = np.zeros((6 * model.layout.n_bodies,) * 2)
+    found = end_of(run, model, _coordinates(how), (going(blank), (none, none)))
+    own = float(run.attrs["step"])
+    if abs(how.step - own) > 1e-9 * own:
+        raise SwelltreeError(
+            f"start: that run was stepped by {own:g} s, this one would be by {how.step:g} s. "
+            f"Give an output_step that is a multiple of {own:g} s."
+        )
+    return found
+
+
 def simulate_moored(
     model: Model,
     times: np.ndarray,
@@ -326,8 +394,10 @@ def simulate_moored(
     formulation: str,
     solver: str,
     step: float | None,
+    max_step: float,
     atol: float,
     start: Any,
+    still: Model,
     waves: Any,
     chunk: int,
     progress: bool | None,
@@ -341,17 +411,27 @@ def simulate_moored(
     refuse_what_jumps(model)
     tell_of_light_loads(model)
     chunk = min(chunk, len(times))
-    how = plan(model, formulation, solver, step, times, waves, chunk, atol)
+    goes_on = is_run(start)
+    if goes_on and step is None:
+        step = start.attrs.get("step")
+    begin = end_time(start) if goes_on else 0.0
+    how = plan(model, formulation, solver, step, max_step, times, waves, chunk, atol, begin)
     blank = at_rest(model, how.form)
     watch = threading.Thread(target=warm_observer, args=(model, how, blank))
     watch.start()
-    usual = "described" if model.lines is None else "equilibrium"
-    walk = first_walk(model, how, usual if start is None else start)
-    setup, found = set_up_run(model, how, walk)
+    if goes_on:
+        now, found = _continued(still, how, start, blank)
+        walk, setup = now.walk, set_up(model, how.form, how.step, found)
+        carry = _carry_at(now)
+    else:
+        usual = "described" if model.lines is None else "equilibrium"
+        walk = first_walk(model, how, usual if start is None else start)
+        setup, found = set_up_run(model, how, walk)
+        carry = start_carry(model, how, walk, setup)
     key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
     run = run_chunks(
-        stepper(model, how, setup, found, len(times)),
-        start_carry(model, how, walk, setup),
+        stepper(model, how, setup, found, len(times), None if goes_on else walk.v_minus),
+        carry,
         times,
         chunk=chunk,
         progress=progress,
@@ -372,5 +452,7 @@ def simulate_moored(
     if run.code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
     result = to_result(model, how, run, provenance, message)
+    end = run.carry.end
+    result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
     tell_of_winches(model, result)
     return result

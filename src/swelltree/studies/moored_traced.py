@@ -22,13 +22,15 @@ from swelltree.studies.moored import LONGEST, to_rest, without_waves
 from swelltree.studies.moored_results import observe
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.cayley import cayley
+from swelltree.two_step.first_half_step import corrected, given_by
 from swelltree.two_step.immersed import apart
 from swelltree.two_step.relax import stopped
-from swelltree.two_step.start import begun, set_up
+from swelltree.two_step.start import set_up
 from swelltree.two_step.step import advance
 from swelltree.two_step.walk import Walk, form_of
 
 SETTLING, SETTLING_STEP = 3, 200.0  # steps towards rest inside the graph, s
+BEGINNING = 4  # steps that find the half step before the first
 
 
 def moored_start(model: Model, formulation: str = "lagrange") -> Walk:
@@ -42,7 +44,12 @@ def moored_start(model: Model, formulation: str = "lagrange") -> Walk:
 
 
 def moored_traced(
-    model: Model, times: np.ndarray, formulation: str, step: float | None, start: Any
+    model: Model,
+    times: np.ndarray,
+    formulation: str,
+    step: float | None,
+    max_step: float,
+    start: Any,
 ) -> dict[str, Array]:
     """Samples at evenly spaced times from zero on; see `simulate`."""
     if not isinstance(start, Walk):
@@ -52,7 +59,8 @@ def moored_traced(
         )
     form = replace(form_of(model, formulation), differentiable=True)
     output = float(np.diff(times)[0])
-    every = max(1, int(np.ceil(output / (LONGEST if step is None else step) - 1e-9)))
+    wanted = min(LONGEST if step is None else step, max_step)
+    every = max(1, int(np.ceil(output / wanted - 1e-9)))
     walk = jax.tree.map(jnp.asarray, start)
     found = jax.lax.stop_gradient(derivatives(model, walk))
     run = set_up(model, form, output / every, found)
@@ -62,13 +70,12 @@ def moored_traced(
 
     def one(walk: Walk, mode: Array) -> tuple[Walk, Any]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
-        # winches wait for the first step
-        waits = jnp.where(mode == 1, 0.0, setup.winding)
-        after, sample = advance(now, form, replace(setup, winding=waits), walk)
-        ways = (stopped(after), begun(lambda *_: (after, sample), now, setup, walk), after)
+        after, sample = advance(now, form, setup, walk)
+        at_rest = given_by(stopped(walk), setup.h)
+        ways = (stopped(after), corrected(now, setup, walk, after, sample, at_rest), after)
         return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
 
-    first = np.array([0] * SETTLING + [1])
+    first = np.array([0] * SETTLING + [1] * BEGINNING)
     modes = np.concatenate([first, np.full(every * len(times), 2)])
     _, samples = jax.lax.scan(jax.checkpoint(one), walk, jnp.asarray(modes))
     solved = samples.solved.all()

@@ -1,17 +1,20 @@
 """`operability`: the same operation in many conditions, judged by limits.
 
-A run that stops is not operable there; its message is kept, and the others go on.
+A case that gives no result - it could not be set up, its run ended early, a number is missing - is
+neither operable nor inoperable: its state is "failed", its message is kept and told, and the others
+go on.
 """
 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 
 UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
@@ -30,9 +33,10 @@ def operability(
         judge: function of what `run` returns: numbers by name.
         limits: for some of these numbers the largest that is allowed, or (lowest, largest).
 
-    Returns a dataset with the conditions as dimensions: every number of `judge`; `utilisation`, the
-    largest part of a limit that is used, one and less being operable; `governing`, whose limit
-    that is; and `operable`.
+    Returns a dataset with the conditions as dimensions: every number of `judge`; `state`, one of
+    "operable", "inoperable" and "failed" (no result to judge; the reasons are in the attribute
+    `failures`); `utilisation`, the largest part of a limit that is used, one and less being
+    operable; `governing`, whose limit that is; and `operable`, whether the state is that.
     """
     import xarray as xr
 
@@ -49,7 +53,8 @@ def operability(
     for place in itertools.product(*(range(n) for n in shape)):
         where = {name: grid[k][i] for k, (name, i) in enumerate(zip(names, place, strict=True))}
         try:
-            numbers = judge(run(**where))
+            numbers = judge(succeeded(run(**where)))
+            refuse_gaps(numbers, limits)
         except SwelltreeError as error:
             told = ", ".join(f"{name} = {value:g}" for name, value in where.items())
             failures.append(f"{told}: {error}")
@@ -64,17 +69,25 @@ def operability(
             found.setdefault(name, np.full(shape, np.nan))[place] = value
         for k, (name, limit) in enumerate(limits.items()):
             use[(k, *place)] = _used(float(numbers[name]), limit)
-    # what did not run, or did not give a number, is not operable
-    use = np.where(np.isnan(use), np.inf, use)
-    worst = use.max(axis=0)
-    governing = np.array(list(limits), dtype=object)[use.argmax(axis=0)]
+    failed = np.isnan(use).any(axis=0)
+    worst = np.where(failed, np.nan, use.max(axis=0))
+    governing = np.where(failed, "", np.array(list(limits), dtype=object)[use.argmax(axis=0)])
+    state = np.where(failed, "failed", np.where(worst <= 1.0, "operable", "inoperable"))
+    if failures:
+        warnings.warn(
+            f"operability: {len(failures)} of {failed.size} cases have no result and are neither "
+            f"operable nor inoperable. The first is {failures[0]}",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
     data: dict[str, Any] = {
         name: (names, values, {} if name not in limits else {"limit": limits[name]})
         for name, values in found.items()
     }
     data["utilisation"] = (names, worst, {"long_name": "largest part of a limit", "units": "1"})
     data["governing"] = (names, governing, {"long_name": "number with that limit"})
-    data["operable"] = (names, worst <= 1.0, {"long_name": "within all limits"})
+    data["state"] = (names, state.astype(object), {"long_name": "operable, inoperable or failed"})
+    data["operable"] = (names, state == "operable", {"long_name": "within all limits"})
     coords = {
         name: (name, np.asarray(values, float), {"units": UNITS[name]} if name in UNITS else {})
         for name, values in zip(names, grid, strict=True)
@@ -85,6 +98,28 @@ def operability(
         "failures": "; ".join(failures),
     }
     return xr.Dataset(data, coords, attrs)
+
+
+def succeeded(result: Any) -> Any:
+    """The result of a run that ended well; Ctrl-C ends the whole study.
+
+    Args:
+        result: of a study, or anything else, which is taken as it is.
+    """
+    attrs = getattr(result, "attrs", {})
+    ended = str(attrs.get("result", "success"))
+    if ended == "stopped_by_user":
+        raise KeyboardInterrupt
+    if ended != "success":
+        raise SwelltreeError(f"{ended}: {attrs.get('message', 'the run did not finish.')}")
+    return result
+
+
+def refuse_gaps(numbers: Mapping[str, float], limits: Mapping[str, Any]) -> None:
+    """A number that is held against a limit must be one."""
+    for name in limits:
+        if name in numbers and np.isnan(numbers[name]):
+            raise SwelltreeError(f"'{name}' is not a number. Look at the run and at judge.")
 
 
 def _used(value: float, limit: float | tuple[float, float]) -> float:

@@ -24,7 +24,7 @@ from swelltree.solvers.sequential import Optimum, minimise
 from swelltree.solvers.threads import one_thread
 from swelltree.spatial.remembered import Remembered
 from swelltree.studies.control_goal import ControlProgram, Goal
-from swelltree.studies.control_limits import read_limits, why_not, with_own
+from swelltree.studies.control_limits import read_limits, read_losses, why_not, with_own
 from swelltree.studies.control_linear import (
     Port,
     body_motion,
@@ -35,14 +35,18 @@ from swelltree.studies.control_linear import (
     wave_forces,
     wave_rates,
 )
-from swelltree.studies.control_machines import freed, own_limits
+from swelltree.studies.control_machines import freed, off_the_stops, own_limits
 from swelltree.studies.control_passive import best_damper
 from swelltree.studies.control_ports import Ports, find_ports, with_signals
+from swelltree.studies.control_replay import replayed_powers
+from swelltree.studies.control_results import control_dataset
 from swelltree.studies.control_series import Response
-from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear
-from swelltree.studies.periodic_set_up import period_of
+from swelltree.studies.given import takes_model
+from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear, what_bends
+from swelltree.studies.periodic_set_up import harmonics_for, period_of
 from swelltree.studies.rao import linear_system
 from swelltree.studies.simulate import realised
+from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 METHODS = ("auto", "linear", "nonlinear")
@@ -78,8 +82,10 @@ class Answer:
     passive: tuple[float, np.ndarray]
     bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
     search_cpu: float  # s
+    notes: tuple[str, ...] = ()
 
 
+@takes_model
 def optimal_control(
     model: Model,
     sea: Any,
@@ -100,6 +106,7 @@ def optimal_control(
     starts: int = 1,
     nodes: int | None = None,
     compare: bool = True,
+    replay: bool = True,
     tol: float = 1e-9,
     max_iterations: int = 100,
     case: Any = 0,
@@ -111,7 +118,9 @@ def optimal_control(
     power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,
     `absorbed_power`, `electrical_power` over one period, their harmonics, the motion of the
     bodies, the multipliers of the limits, and as attributes the mean powers, the best plain
-    damper within the same limits, the bound without limits, and the KKT residual.
+    damper within the same limits, and the KKT residual. `replayed_power` is the mean power of the
+    same force in a run in time. Linear models have a `bound` that no force passes; of others there
+    is `linear_bound`, that of the model linearised at rest, which they may pass.
 
     Args:
         model: from `compile`, with hydro data.
@@ -130,18 +139,21 @@ def optimal_control(
         harmonics: N of the series; fifteen, or three times the highest component of the sea, if
             not given. Limits give the force corners: more harmonics, more power.
         period: of the motion [s]; that of the sea if not given.
-        method: "linear" (about the state of rest), "nonlinear", or "auto", which looks.
+        method: "linear" (about the state of rest), "nonlinear", or "auto", which looks at what the
+            model contains.
         formulation: name or object.
         radiation: "data", or "state_space" to compare with runs in time.
         limit_points: hold the limits at so many equidistant times only; everywhere if not given.
         starts: number of starting points of a search that may have several optima.
         nodes: per period, of nonlinear models; as in `steady_state` if not given.
         compare: look for the best damper within the same limits, too.
+        replay: run the model in time under the force that was found.
         tol: of the KKT residual, in scaled units.
         max_iterations: of the search.
         case: number or name of the run; a list of them shares one problem.
         provenance: attributes added to the result.
     """
+    check_traced("optimal_control", model, sea)
     if method not in METHODS:
         raise SwelltreeError(
             f"method '{method}' is not known.{suggest(method, METHODS)} "
@@ -153,20 +165,18 @@ def optimal_control(
     ports = find_ports(model, pto)
     still = [Constant(np.zeros(())) for _ in ports.names]
     free = with_signals(freed(model, ports.place), ports, still)
-    losses = [
-        copper_loss.get(name, 0.0) if isinstance(copper_loss, dict) else copper_loss
-        for name in ports.names
-    ]
+    losses = read_losses(ports, copper_loss)
     given = {
         "force_max": force_max,
         "stroke_max": stroke_max,
         "rate_max": rate_max,
         "power_min": power_min,
     }
+    own = own_limits(model, ports.names, ports.place)
     asked = Asked(
-        with_own(given, own_limits(model, ports.names, ports.place)),
+        with_own(given, own),
         efficiency,
-        np.array(losses, dtype=float),
+        losses,
         tol,
         max_iterations,
         limit_points,
@@ -174,6 +184,8 @@ def optimal_control(
         nodes,
         compare,
     )
+    off = off_the_stops(own, read_limits(ports, asked.limits, 1.0), ports.names)
+    bends = what_bends(free, off)
     cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
     known = KNOWN.about((free, None if free.hydro is None else free.hydro.table))
     linear = recalled(known, (how, "linear"), lambda: linear_system(free, how))
@@ -182,16 +194,15 @@ def optimal_control(
         for one in cases:
             waves = realised(model, sea, one)
             length = period_of(waves, period)
-            count = _harmonics(waves, length, harmonics)
-            if method == "auto":
-                plain = recalled(
-                    known,
-                    (how, "is linear"),
-                    lambda waves=waves, length=length, count=count: _looks_linear(
-                        free, how, ports, linear, (waves, length, count, nodes, radiation)
-                    ),
-                )
-                method = "linear" if plain else "nonlinear"
+            count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
+            straight = not bends and recalled(
+                known,
+                (how, "is linear"),
+                lambda waves=waves, length=length, count=count: _looks_linear(
+                    free, how, ports, linear, (waves, length, count, nodes, radiation)
+                ),
+            )
+            chosen = ("linear" if straight else "nonlinear") if method == "auto" else method
             port = recalled(
                 known,
                 (how, ports.names, length, count, radiation),
@@ -199,17 +210,28 @@ def optimal_control(
                     free, how, ports, length, count, radiation, linear
                 ),
             )
-            if method == "linear":
+            if chosen == "linear":
                 answer, bound = _linear(free, port, waves, asked)
             else:
                 from swelltree.studies.control_nonlinear import nonlinear_control
 
                 answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
-            results.append(
-                _to_dataset(free, port, answer, bound, method, radiation, provenance).assign_attrs(
-                    case=str(one)
-                )
-            )
+            about = {
+                "study": "optimal_control",
+                "method": chosen,
+                "radiation": radiation,
+                "bound" if straight else "linear_bound": bound,
+                "clipped": " ".join(str(k) for k in port.clipped),
+                "case": str(one),
+            }
+            found = control_dataset(free.layout, ports, port.omega, answer, about)
+            notes = [*answer.notes, bends and f"The model is not linear: {bends}."]
+            if replay:
+                numbers, said = replayed_powers(model, found, waves, length, radiation)
+                found.attrs |= numbers
+                notes.append(said)
+            found.attrs["report"] = " ".join(note for note in notes if note)
+            results.append(found.assign_attrs(provenance or {}))
     if not isinstance(case, (list, tuple, range)):
         return results[0]
     return _joined(results, cases)
@@ -247,15 +269,6 @@ def _still(model: Model) -> Model:
     if model.hydro is None:
         return model
     return without_table(model.replace(hydro=replace(model.hydro, memory=None, waves=None)))
-
-
-def _harmonics(waves: Any, length: float, harmonics: int | None) -> int:
-    if harmonics is not None:
-        if harmonics < 1:
-            raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
-        return harmonics
-    highest = int(np.round(np.max(np.asarray(waves.omega)) * length / (2 * np.pi)))
-    return max(HARMONICS, HIGHER * highest)
 
 
 def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
@@ -356,7 +369,9 @@ def best_of_starts(
     return found
 
 
-def check_found(program: ControlProgram, port: Port, optimum: Optimum, asked: Asked) -> None:
+def check_found(
+    program: ControlProgram, port: Port, optimum: Optimum, asked: Asked, stops: bool = False
+) -> None:
     """Refuse what is not an optimum, with a sentence."""
     if optimum.converged and optimum.feasible:
         return
@@ -364,9 +379,15 @@ def check_found(program: ControlProgram, port: Port, optimum: Optimum, asked: As
         held = np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
         static = (port.rest_stroke, port.compliance, port.rest_force, held)
         raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
+    if len(optimum.history) >= asked.max_iterations:
+        advice = f"Raise max_iterations above {asked.max_iterations}"
+    elif stops:
+        advice = "Give a stroke_max inside the end stops, more nodes, or softer stops"
+    else:
+        advice = "Nothing near gets better: give starts=4, fewer harmonics, or more nodes"
     raise SwelltreeError(
         f"optimal_control: the search stopped with a KKT residual of {optimum.kkt:.2g} after "
-        f"{len(optimum.history)} steps. Raise max_iterations, give fewer harmonics, or starts=4."
+        f"{len(optimum.history)} steps. {advice}."
     )
 
 
@@ -385,7 +406,9 @@ def _joined(results: list[Any], cases: list[Any]) -> Any:
     """Several realisations as one dataset, their numbers as variables."""
     import xarray as xr
 
-    numbers = ("mean_power", "electrical_power", "bound", "passive_power", "kkt_residual")
+    numbers = ("mean_power", "electrical_power", "passive_power", "kkt_residual")
+    more = ("bound", "linear_bound", "replayed_power")
+    numbers = (*numbers, *(name for name in more if name in results[0].attrs))
     parts = []
     for result in results:
         own = result.drop_dims("active")
@@ -393,31 +416,4 @@ def _joined(results: list[Any], cases: list[Any]) -> Any:
         parts.append(own.assign(attrs))
     return xr.concat(parts, dim="case", combine_attrs="drop_conflicts").assign_coords(
         case=[str(c) for c in cases]
-    )
-
-
-def _to_dataset(
-    model: Model,
-    port: Port,
-    answer: Answer,
-    bound: float,
-    method: str,
-    radiation: str,
-    provenance: Any,
-) -> Any:
-    from swelltree.studies.control_results import control_dataset
-
-    return control_dataset(
-        model.layout,
-        port.ports,
-        port.omega,
-        answer,
-        {
-            "study": "optimal_control",
-            "method": method,
-            "radiation": radiation,
-            "bound": bound,
-            "clipped": " ".join(str(k) for k in port.clipped),
-        }
-        | (provenance or {}),
     )

@@ -122,7 +122,7 @@ class Nodes:
     @functools.cached_property
     def scalars(self) -> Prepared | None:
         """All three programs number by number, where the model is small enough."""
-        return scalars_of(at_node, self.how).at(self.bare, self.time, 3 * self.u)
+        return self.in_scalars().at(self.bare, self.time, self.inputs_size)
 
     def prepare(self) -> None:
         """Compute what does not depend on the motion."""
@@ -136,6 +136,33 @@ class Nodes:
     def slopes_program(self) -> Any:
         """(period, t, w) -> values and slopes."""
         return slopes_of(at_node, self.how)
+
+    def in_scalars(self) -> InScalars:
+        """The equations number by number."""
+        return scalars_of(at_node, self.how)
+
+    def slower(self) -> str:
+        """A sentence where an operation keeps the equations from the quick programs."""
+        if self.scalars is not None:
+            return ""
+        compiled = self.slopes_program().reason or self.values_program().reason
+        if compiled:
+            return (
+                f"The equations are compiled by XLA because of '{compiled}' (in a law, a signal "
+                "or a force); without it they would take less time."
+            )
+        why = self.in_scalars().why_not(self.bare, self.inputs_size)
+        if not why:
+            return ""
+        return (
+            f"The equations are evaluated array by array because of '{why}' (in a law, a signal or "
+            "a force); without it they would take some tenth of the time."
+        )
+
+    @property
+    def inputs_size(self) -> int:
+        """Unknowns of a node."""
+        return 3 * self.u
 
     def inputs(self, Y: np.ndarray) -> np.ndarray:
         """w at the nodes."""

@@ -22,6 +22,49 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 RADIATION = ("data", "state_space")
 
 
+def whole_number(study: str, name: str, value: Any, least: int) -> int:
+    """A count as a user gives it."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise SwelltreeError(f"{study}: {name} {value!r} is not a whole number. Give e.g. 15.")
+    if value < least:
+        raise SwelltreeError(f"{study}: {name} {value} is too few. Give {least} or more.")
+    return int(value)
+
+
+def highest_harmonic(waves: Any, length: float) -> int:
+    """Number of the highest component of a sea, in harmonics of the period."""
+    if waves is None:
+        return 0
+    omega = np.atleast_1d(np.asarray(waves.omega, float))
+    size = np.broadcast_to(np.asarray(getattr(waves, "amplitude", 1.0), float), omega.shape)
+    return int(np.round(np.max(omega[size != 0.0], initial=0.0) * length / (2 * np.pi)))
+
+
+def harmonics_for(
+    study: str, waves: Any, length: float, given: Any, least: int, factor: int
+) -> int:
+    """Harmonics of a series: as given, or so many times the highest component of the sea.
+
+    Args:
+        study: name in messages.
+        waves: the sea, realised.
+        length: of the period [s].
+        given: by the user; None: to be chosen.
+        least: chosen at least.
+        factor: harmonics for each component of the sea.
+    """
+    highest = highest_harmonic(waves, length)
+    if given is None:
+        return max(least, factor * highest)
+    count = whole_number(study, "harmonics", given, 1)
+    if count < highest:
+        raise SwelltreeError(
+            f"{study}: the sea has a component at harmonic {highest} of its period but harmonics "
+            f"is {count}. Give harmonics={highest} or more, or none to have them chosen."
+        )
+    return count
+
+
 def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
     """Refuse what a series cannot answer, with the reason."""
     check_no_drums(model, "steady_state")
@@ -30,9 +73,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
             f"Choose one of {listed(RADIATION)}."
         )
-    if harmonics < 1:
-        raise SwelltreeError(f"harmonics {harmonics} is too few. Give one or more.")
-    if nodes is not None and nodes < 2 * harmonics + 1:
+    if nodes is not None and whole_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1:
         raise SwelltreeError(
             f"nodes {nodes} cannot tell {2 * harmonics + 1} coefficients apart: at "
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "

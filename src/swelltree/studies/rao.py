@@ -39,6 +39,7 @@ from swelltree.spatial.in_scalars import InScalars
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
+from swelltree.studies.given import takes_model
 from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
 from swelltree.studies.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -252,6 +253,7 @@ def with_drag(
     return answers[-1], matrices, rounds
 
 
+@takes_model
 def rao(
     model: Model,
     *,
@@ -409,16 +411,7 @@ def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
     return float((0.5 * water.rho * water.g * a**2 * speed).sum())
 
 
-def bin_widths(w: np.ndarray) -> np.ndarray:
-    """Width of the band that each component stands for [rad/s]: half way to its neighbours."""
-    order = np.argsort(w, kind="stable")
-    middle = 0.5 * (w[order][1:] + w[order][:-1])
-    first, last = 1.5 * w[order][0] - 0.5 * w[order][1], 1.5 * w[order][-1] - 0.5 * w[order][-2]
-    widths = np.empty(len(w))
-    widths[order] = np.diff(np.concatenate([[first], middle, [last]]))
-    return np.maximum(widths, 1e-12)
-
-
+@takes_model
 def response(
     model: Model,
     sea: Any,
@@ -433,8 +426,9 @@ def response(
 
     Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
-    `omega`) and, in a sea of several, the response `spectrum`; `absorbed_power` (element) [W] and
-    `capture_width` [m].
+    `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
+    component stands for (not a number for a regular wave, which has none); `absorbed_power`
+    (element) [W] and `capture_width` [m].
 
     Args:
         model: compiled with hydro data.
@@ -453,7 +447,7 @@ def response(
     how = chosen_formulation(formulation)
     check_drag(drag)
     waves = waves_of(model, sea, case)
-    w, beta, a = waves
+    w, beta, a, width = waves
     if drag == "harmonic" and len(w) > 1:
         raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
     linear = linear_system(model, how, start, drag == "none")
@@ -486,10 +480,12 @@ def response(
             {"units": "m", "long_name": "absorbed power over wave power per metre of crest"},
         ),
     }
-    if len(w) > 1:
+    if width is not None and np.any(width):
+        # a wave that stands for itself has no density
+        band = np.where(width > 0, width, np.nan)[:, None, None]
         data["spectrum"] = (
             ("component", "body", "dof"),
-            variance / bin_widths(w)[:, None, None],
+            variance / band,
             {"units": "m^2 s/rad, rad s", "long_name": "response spectrum"},
         )
     coords = {

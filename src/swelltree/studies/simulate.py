@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import textwrap
 import threading
 import warnings
@@ -24,16 +25,28 @@ from swelltree.formulations.equations import (
     start_phase,
     switched,
 )
+from swelltree.model.corners import corner_times, noticed_times
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
 from swelltree.solvers.chunks import run_chunks
 from swelltree.solvers.fingerprint import run_key
-from swelltree.solvers.smooth import Options, Problem, compiled, integrate
+from swelltree.solvers.problem import padded_corners
+from swelltree.solvers.smooth import Carry, Options, Problem, compiled, integrate
 from swelltree.solvers.smooth import start as start_carry
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import Tracer, jax, jnp, make_room
 from swelltree.spatial.products import compact
+from swelltree.studies.continuing import (
+    continued,
+    end_of,
+    end_time,
+    is_run,
+    keep_end,
+    refuse_start,
+)
+from swelltree.studies.given import takes_model
+from swelltree.studies.output_step import output_times
 from swelltree.studies.winch_findings import (
     all_winches,
     refuse_what_cannot_be_obeyed,
@@ -77,6 +90,12 @@ def _observer(formulation: Formulation) -> Any:
     return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
 
 
+def kept_step(model: Model) -> float | None:
+    """The step that the model was compiled for [s], if it was."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return float(memory.step) if isinstance(memory, Convolution) else None
+
+
 def _convolution_step(
     memory: Convolution, solver: str, step: float | None, times: np.ndarray
 ) -> float:
@@ -111,15 +130,19 @@ def realised(model: Model, wave: Any, case: int | str) -> Any:
 
 def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
-    from swelltree.results.sea import sea_text
+    from swelltree.results.sea import sea_quantities, sea_text
     from swelltree.waves.sea import elevation
 
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    about = {"wave": text, "wave_components": sea_text(waves)}
-    return result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
+    words = json.dumps(sea_quantities(wave, waves))
+    about = {"wave": text, "wave_components": sea_text(waves), "sea_quantities": words}
+    # on the axis, so that every variable taken out of the result knows its ramp
+    time = result["time"].assign_attrs(ramp=float(waves.ramp))
+    result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)
+    return result.assign_attrs(about)
 
 
 def _warm_observer(model: Model, formulation: Formulation, y0: Phase, count: int) -> None:
@@ -133,25 +156,7 @@ def is_traced(model: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
-def output_times(duration: float, output_step: float | None, times: Any) -> np.ndarray:
-    """Output times from a duration and a step, or as given."""
-    if times is not None:
-        times = np.asarray(times, float)
-        if times.ndim != 1 or len(times) == 0 or times[0] < 0 or (np.diff(times) <= 0).any():
-            raise SwelltreeError("times must be increasing and not negative. Give e.g. linspace.")
-        return times
-    if not duration > 0 or not np.isfinite(duration):
-        raise SwelltreeError(f"duration {duration} s is not positive. Give more than zero.")
-    step = duration / 200 if output_step is None else output_step
-    if not step > 0 or step > duration:
-        raise SwelltreeError(
-            f"output_step {step} s must lie between zero and the duration {duration} s."
-        )
-    count = int(np.floor(duration / step + 1e-9))
-    times = step * np.arange(count + 1)
-    return times if duration - times[-1] < 1e-9 * duration else np.append(times, duration)
-
-
+@takes_model
 def simulate(
     model: Model,
     wave: Any = None,
@@ -164,6 +169,7 @@ def simulate(
     rtol: float = 1e-6,
     atol: float = 1e-9,
     step: float | None = None,
+    max_step: float | None = None,
     start: Any = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
@@ -182,7 +188,8 @@ def simulate(
         model: from `compile`.
         wave: a described sea; still water if not given.
         duration: [s].
-        output_step: time between samples [s]; a two-hundredth of the duration if not given.
+        output_step: time between samples [s]; if not given a twentieth of the shortest period of
+            the waves and of the bodies, and no more than a two-hundredth of the duration.
         times: the output times themselves, instead of duration and step [s].
         formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
             partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
@@ -194,9 +201,14 @@ def simulate(
             the two-step scheme [m, rad].
         step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
             the waves and the bodies' periods if not given.
-        start: another initial phase than the assembled one, or a word: "equilibrium" (at rest in
-            still water, the default of systems with lines) or "described" (bodies as described,
-            lines at rest), with dynamic lines also "cold" (drawn straight between their ends).
+        max_step: longest step of any solver [s]. Without it steps grow as far as the tolerances
+            allow; they end at the corners of tables and operations, and functions of time are
+            sampled for theirs.
+        start: the result of another run of the same model, to go on where it ended (time goes on
+            too, and with it the waves); another initial phase than the assembled one; or a word:
+            "equilibrium" (at rest in still water, the default of systems with lines) or
+            "described" (bodies as described, lines at rest), with dynamic lines also "cold" (drawn
+            straight between their ends).
         checkpoint: folder that keeps the run chunk by chunk.
         resume: continue from that folder.
         progress: show a progress bar; by default on a terminal.
@@ -211,11 +223,19 @@ def simulate(
     formulation = formulation or ("lagrange" if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
-    t_out = output_times(duration, output_step, times)
     if not rtol > 0 or not atol > 0:
         raise SwelltreeError(f"rtol {rtol} and atol {atol} must be positive. Give e.g. 1e-6.")
-    if step is not None and not step > 0:
-        raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
+    if chunk < 1:
+        raise SwelltreeError(f"chunk {chunk} is not a number of samples. Give one or more.")
+    for word, value in (("step", step), ("max_step", max_step)):
+        if value is not None and not value > 0:
+            raise SwelltreeError(f"{word} {value} s is not positive. Give more than zero.")
+    waves, still = None if wave is None else realised(model, wave, case), model
+    keeps = step if step is not None else kept_step(model)
+    t_out = output_times(model, waves, duration, output_step, times, keeps)
+    begin = end_time(start) if is_run(start) else 0.0
+    if is_run(start):
+        t_out = continued(t_out, begin, times is not None)
     if moored and (solver not in MOORED or how.name not in ("lagrange", "path_matrix")):
         raise SwelltreeError(
             f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "
@@ -227,10 +247,10 @@ def simulate(
                 "radiation='convolution' keeps its step, and this model switches at events "
                 "(latching, declutching) between steps. Compile with radiation='state_space'."
             )
-        step = _convolution_step(model.hydro.memory, solver, step, t_out)
-    fixed = step if step is not None else float(np.diff(t_out, prepend=0.0).max())
-    options = Options(rtol=rtol, atol=atol, step=fixed)
-    waves, still = None if wave is None else realised(model, wave, case), model
+        step = _convolution_step(model.hydro.memory, solver, step, t_out - begin)
+    fixed = step if step is not None else float(np.diff(t_out, prepend=begin).max())
+    longest = np.inf if max_step is None else max_step
+    options = Options(rtol=rtol, atol=atol, step=fixed, max_step=longest)
     if waves is not None:
         model = in_waves(model, waves, float(t_out[-1]), excitation)
     known = []
@@ -242,7 +262,7 @@ def simulate(
     if moored and is_traced((model, start)):
         from swelltree.studies.moored_traced import moored_traced
 
-        return moored_traced(model, t_out, how.name, step, start)
+        return moored_traced(model, t_out, how.name, step, longest, start)
     if moored:
         from swelltree.studies.moored import simulate_moored
 
@@ -252,8 +272,10 @@ def simulate(
             formulation=how.name,
             solver=solver,
             step=step,
+            max_step=longest,
             atol=atol,
             start=start,
+            still=still,
             waves=waves,
             chunk=chunk,
             progress=progress,
@@ -263,19 +285,23 @@ def simulate(
         )
         result = _with_findings(model, result, waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
+    options = options._replace(corners=_corners(model, solver, t_out))
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
-    start = _first_phase(still, how, start)
-    if is_traced((model, start)):
-        return _traced(model, how, task, t_out, options, solver, start, max_steps_per_output)
-    y0 = start
+    if is_run(start):
+        carry = _continued(still, how, start)
+    else:
+        y0 = _first_phase(still, how, start)
+        if is_traced((model, y0)):
+            return _traced(model, how, task, t_out, options, solver, y0, max_steps_per_output)
+        carry = start_carry(0.0, y0, events=event_count(model))
     advance = compiled(task, solver)
     width = min(chunk, len(t_out))
-    observer = threading.Thread(target=_warm_observer, args=(model, how, y0, width))
+    observer = threading.Thread(target=_warm_observer, args=(model, how, carry.y, width))
     observer.start()
-    key = "" if checkpoint is None else run_key(model, y0, how, solver, options, chunk, t_out)
+    key = "" if checkpoint is None else run_key(model, carry, how, solver, options, chunk, t_out)
     run = run_chunks(
         lambda carry, t: advance(model, options, carry, t),
-        start_carry(0.0, y0, events=event_count(model)),
+        carry,
         t_out,
         chunk=chunk,
         progress=progress,
@@ -285,8 +311,19 @@ def simulate(
     )
     observer.join()
     result = _to_dataset(model, how, solver, options, run, width, provenance)
+    result = keep_end(result, still, _coordinates(how), run.carry, float(run.carry.t))
     result = _with_findings(model, result, waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
+
+
+def _corners(model: Model, solver: str, times: np.ndarray) -> Any:
+    """Where steps end besides the samples; fixed steps know nothing of what samples tell."""
+    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+        return padded_corners(())
+    known = corner_times(model)
+    if is_traced(model) or solver == "rk4":
+        return padded_corners(known)
+    return padded_corners(np.concatenate([known, noticed_times(model, times)]))
 
 
 def _checked(model: Model) -> list[Any]:
@@ -309,12 +346,28 @@ def _with_findings(model: Model, result: Any, waves: Any, known: list[Any]) -> A
     return result.assign_attrs(findings="\n".join(str(finding) for finding in known + after))
 
 
+def _coordinates(how: Formulation) -> str:
+    return f"a smooth solver with formulation '{how.name}'"
+
+
+def _continued(model: Model, how: Formulation, run: Any) -> Carry:
+    """State of the stepper at the end of another run."""
+    if is_traced(model):
+        raise SwelltreeError(
+            "start: inside jit, grad or vmap a run cannot go on from a result. Give a phase."
+        )
+    like = start_carry(0.0, start_phase(model, how), events=event_count(model))
+    return end_of(run, model, _coordinates(how), like)
+
+
 def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
     """The phase a smooth run begins from; lines begin at rest."""
     from swelltree.studies.equilibrium import equilibrium_state, find_rest
 
-    if start is not None and not isinstance(start, str):
+    if isinstance(start, Phase):
         return start
+    if start is not None and not isinstance(start, str):
+        raise refuse_start(start, "'equilibrium' or 'described'")
     has_lines = any(group.kind == "lines" for group in model.forces.groups)
     word = start or ("equilibrium" if has_lines else "described")
     if word not in ("equilibrium", "described"):

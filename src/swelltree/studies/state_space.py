@@ -11,10 +11,12 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_drifting
 from swelltree.studies.control_report import drift_sentence
+from swelltree.studies.given import takes_model
 from swelltree.studies.linear_model import input_rows, linear_model, output_rows
 from swelltree.system.errors import SwelltreeError
 
 
+@takes_model
 def state_space(
     model: Model,
     inputs: Any = None,

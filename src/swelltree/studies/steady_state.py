@@ -8,6 +8,8 @@ take-offs. Radiation needs no fitted memory.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,24 +23,31 @@ from swelltree.model.forces.total import with_group
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
-from swelltree.solvers.fourier import to_coefficients, to_complex
+from swelltree.solvers.fourier import good_size, to_coefficients, to_complex
 from swelltree.solvers.solution import Code
 from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
+from swelltree.studies.given import takes_model
+from swelltree.studies.periodic_error import enough_nodes, truncation_error
 from swelltree.studies.periodic_nodes import Nodes, in_chunks
 from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
-from swelltree.studies.periodic_set_up import check_periodic, period_of, set_up
+from swelltree.studies.periodic_set_up import check_periodic, harmonics_for, period_of, set_up
 from swelltree.studies.periodic_solve import Found, newton
 from swelltree.studies.simulate import realised, with_elevation
 from swelltree.system.errors import SwelltreeError
 
+HARMONICS = 9  # of a regular wave, when nothing is said
+HIGHER = 2  # times the highest component of a sea
+COARSE = 0.01  # of the largest coefficient: a truncation that is told
 
+
+@takes_model
 def steady_state(
     model: Model,
     wave: Any = None,
-    harmonics: int = 9,
+    harmonics: int | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
     radiation: str = "data",
@@ -59,8 +68,8 @@ def steady_state(
     Args:
         model: from `compile`.
         wave: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
-        harmonics: N of the series; for an irregular sea twice the number of its highest
-            component.
+        harmonics: N of the series; nine, or twice the number of the highest component of the
+            sea, if not given. `truncation_error` tells what is left out.
         formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
             every other name an ODE form.
         radiation: "data" (added mass and damping at every harmonic) or "state_space" (the
@@ -75,7 +84,6 @@ def steady_state(
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
-    check_periodic(model, harmonics, nodes, radiation)
     if stability and model.hydro is not None and radiation != "state_space":
         raise SwelltreeError(
             "steady_state: stability needs the memory of the water as states. Give "
@@ -83,6 +91,8 @@ def steady_state(
         )
     waves = None if wave is None else realised(model, wave, case)
     length = period_of(waves, period)
+    harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
+    check_periodic(model, harmonics, nodes, radiation)
     own = set_up(model, how, waves, length, harmonics, nodes, radiation)
     n, m, k = sizes(how, own)
     shape = (2 * harmonics + 1, n + m + k)
@@ -97,10 +107,21 @@ def steady_state(
     own = found.period
     if found.code is not Code.SUCCESS:
         raise SwelltreeError(_failure(found))
-    result = _to_dataset(model, how, own, found, radiation, provenance)
+    fine = _fine(own, lambda count: set_up(model, how, waves, length, harmonics, count, radiation))
+    result = _to_dataset(model, how, own, found, fine, radiation, provenance)
     if stability:
         result = _with_stability(result, model, how, found, waves)
-    return result if waves is None else with_elevation(result, wave, waves)
+    time = result["time"].assign_attrs(period=length)
+    result = result.assign_coords(time=time)
+    return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
+
+
+def _fine(own: Period, made: Callable[[int], Period]) -> Period:
+    """The problem at nodes that show what its series leaves out."""
+    count = enough_nodes(own.basis.harmonics)
+    if len(own.basis.time) >= count:
+        return own
+    return replace(made(good_size(count)), pinned=own.pinned, unbalanced=own.unbalanced)
 
 
 def _with_stability(result: Any, model: Model, how: Formulation, found: Found, waves: Any) -> Any:
@@ -161,7 +182,13 @@ def _rest(how: Formulation) -> Any:
 
 
 def _to_dataset(
-    model: Model, how: Formulation, own: Period, found: Found, radiation: str, provenance: Any
+    model: Model,
+    how: Formulation,
+    own: Period,
+    found: Found,
+    fine: Period,
+    radiation: str,
+    provenance: Any,
 ) -> Any:
     from swelltree.model.hydrodynamics import displacement
     from swelltree.model.kinematics import Pose
@@ -173,6 +200,7 @@ def _to_dataset(
     y, y_rate, _ = series_at_nodes(own.basis, found.Y)
     seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
     labelled = with_group(own.model, KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
+    left_out = truncation_error(nodes if fine is own else Nodes(how, fine), found.Y)
     names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
     attrs = {
         "study": "steady_state",
@@ -184,7 +212,9 @@ def _to_dataset(
         "omega": float(own.basis.omega),
         "period": float(2 * np.pi / own.basis.omega),
         "newton_iterations": len(found.history) - 1,
-        "estimated_error": found.history[-1],
+        "newton_error": found.history[-1],
+        "truncation_error": left_out,
+        "estimated_error": max(found.history[-1], left_out),
         "pinned": "; ".join(
             f"{name} held at its start, mean force {force:.4g} N left"
             for name, force in zip(names, off, strict=True)
@@ -193,6 +223,13 @@ def _to_dataset(
     for name in ("work",):
         seen.pop(name)  # there is no start to count from
     result = to_dataset(labelled, own.basis.time, seen, attrs | (provenance or {}))
+    notes = [str(result.attrs.get("report", "")), nodes.slower()]
+    if left_out > COARSE * float(np.abs(found.Y[:, : nodes.n]).max(initial=0.0)):
+        notes.append(
+            f"{own.basis.harmonics} harmonics leave out about {left_out:.2g} m or rad of the "
+            "motion; give more harmonics."
+        )
+    result.attrs["report"] = " ".join(note for note in notes if note)
     if "radiation_force" in result:
         order = body_order(model)
         result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]

@@ -16,7 +16,7 @@ from swelltree.system.bodies import PointLike
 from swelltree.system.describe import Description, description, plain
 from swelltree.system.errors import SwelltreeWarning, listed, suggest
 from swelltree.system.frames import euler_deg_matrix, nearest_axis, nearest_rotation, turned_onto
-from swelltree.system.signals import SIGNAL_SCHEMA, as_signal
+from swelltree.system.signals import SIGNAL_SCHEMA, Table, as_signal
 from swelltree.system.values import AXES, DOFS, Flag, Name, Rotation, Vector, as_number
 
 
@@ -235,7 +235,12 @@ class Joint(Description):
         return tuple((dof, named[dof]) for dof in layout.dofs if dof in named)
 
     def _check_motion(self, layout: JointLayout) -> None:
-        for dof in self.motions():
+        for dof, signal in self.motions().items():
+            if isinstance(signal, Table) and signal.interpolation == "linear":
+                raise self.fail(
+                    f"motion of '{dof}' by straight lines jumps in velocity at every row of its "
+                    "table. Give interpolation='monotone' or 'spline'."
+                )
             if layout.quaternion and dof in DOFS[3:]:
                 raise self.fail(
                     f"motion of '{dof}' cannot be prescribed while all three rotations are free. "

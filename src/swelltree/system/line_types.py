@@ -11,9 +11,10 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import shown
+from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.values import Name, Number, as_numbers, row_of
 
+THICKEST = 0.5  # m: nominal diameter of chains and ropes
 DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
 
 
@@ -126,6 +127,7 @@ def chain(diameter: float, studlink: bool = False, name: str | None = None) -> L
         name: of the type; made from the diameter if not given.
     """
     word = "studlink" if studlink else "studless"
+    _check_metres("chain", diameter)
     return LineType(
         name or f"{word}_chain_{1e3 * diameter:.0f}mm".replace(".", "_"),
         diameter=(1.89 if studlink else 1.80) * diameter,
@@ -141,10 +143,20 @@ def chain(diameter: float, studlink: bool = False, name: str | None = None) -> L
     )
 
 
+def _check_metres(word: str, diameter: float) -> None:
+    """Diameters are metres; nobody makes chains and ropes thicker than half a metre."""
+    if not 0 < diameter <= THICKEST:
+        hint = f" Is it in millimetres? Give {1e-3 * diameter:g}." if diameter > THICKEST else ""
+        raise SwelltreeError(
+            f"{word}: diameter {diameter:g} m is not between 0 and {THICKEST:g} m.{hint}"
+        )
+
+
 def _rope(
     word: str, diameter: float, name: str | None, volume: float, mass: float, EA: float, load: float
 ) -> LineType:
     """A rope whose numbers follow from its nominal diameter, all but the first by its square."""
+    _check_metres(word, diameter)
     return LineType(
         name or f"{word}_{1e3 * diameter:.0f}mm",
         diameter=volume * diameter,

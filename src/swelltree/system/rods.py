@@ -65,7 +65,8 @@ class Rod(Description):
         A: one end: x, y, z in the world [m], or a point of a body that holds it.
         B: the other end, in the same frame.
         diameter: [m].
-        mass_per_length: in air [kg/m], spread evenly over the cylinder.
+        mass_per_length: in air [kg/m], spread evenly over the cylinder; zero where what holds it
+            has its mass too.
         Cdn: drag coefficient across the rod.
         Can: added mass coefficient across the rod.
         Cd_end: drag coefficient of each end, on its area.
@@ -92,10 +93,9 @@ class Rod(Description):
     held: Annotated[str, _held[0], _held[1]] = "free"
 
     def __post_init__(self) -> None:
-        for field in ("diameter", "mass_per_length"):
-            if not getattr(self, field) > 0:
-                raise self.fail(f"{field} {getattr(self, field)} is not positive.")
-        for field in ("Cdn", "Can", "Cd_end", "Ca_end", "Cdt", "Cat"):
+        if not self.diameter > 0:
+            raise self.fail(f"diameter {self.diameter} is not positive.")
+        for field in ("mass_per_length", "Cdn", "Can", "Cd_end", "Ca_end", "Cdt", "Cat"):
             if getattr(self, field) < 0:
                 raise self.fail(f"{field} {getattr(self, field)} is negative. Give zero or more.")
         if self.segments < 1:

@@ -52,6 +52,11 @@ class DepthGrid(Description):
         if not (np.array(self.depth) > 0).all():
             raise self.fail("a depth is not positive. Depths are metres below the still water.")
 
+    def at(self, x: float, y: float) -> float:
+        """Depth at a place [m]; beyond the grid its edge goes on."""
+        along_y = [np.interp(y, self.y, row) for row in self.depth]
+        return float(np.interp(x, self.x, along_y))
+
 
 def _as_grid(value: Any) -> Any:
     if isinstance(value, dict):
@@ -103,6 +108,27 @@ class Seabed(Description):
             raise self.fail("damping is given without stiffness. Give both, or neither: rigid.")
         if not self.friction_velocity > 0:
             raise self.fail("friction_velocity is not positive. Give e.g. 0.01 m/s.")
+
+    def level(self, x: float, y: float, water_depth: float) -> float:
+        """Height of the ground at a place [m], minus infinity where there is none.
+
+        Args:
+            x: [m].
+            y: [m].
+            water_depth: of `Water` [m], for a seabed without its own.
+        """
+        if self.grid is not None:
+            return -self.grid.at(x, y)
+        depth = water_depth if self.depth is None else self.depth
+        return -float(depth) + self.slope[0] * x + self.slope[1] * y
+
+
+ON_BED = 1e-3  # of the depth: what is this close to the ground lies on it
+
+
+def depth_under(z: float, level: float) -> float:
+    """How far a height lies under the ground [m], zero if it is above or lies on it."""
+    return level - z if z < level - ON_BED * max(abs(level), 1e-3) else 0.0
 
 
 def as_seabed(value: Any) -> Any:

@@ -37,6 +37,8 @@ def as_field(value: Any) -> Any:
 
 FieldData = Annotated[Any, BeforeValidator(as_field), WithJsonSchema({"type": "string"})]
 
+MOST_COMPONENTS = 100_000
+
 # two words for one quantity: the first is the one used inside
 PAIRS = {"height": "amplitude", "period": "omega"}
 PARTNER = {**PAIRS, **{inside: outside for outside, inside in PAIRS.items()}}
@@ -101,6 +103,14 @@ class Sea(Description):
         assert kept is not None
         object.__setattr__(self, inside, kept)
         object.__setattr__(self, outside, 2 * kept if outside == "height" else 2 * math.pi / kept)
+
+    def check_components(self, count: int) -> None:
+        """So many components that they fit into memory and end in a day."""
+        if count > MOST_COMPONENTS:
+            raise self.fail(
+                f"{count} components are more than the {MOST_COMPONENTS} that fit into memory. "
+                "Give about 200, or 2000 for three hours."
+            )
 
     def check_band(self) -> None:
         """A frequency band, whole or open on either side."""
@@ -224,6 +234,7 @@ class IrregularSea(Sea):
     def __post_init__(self) -> None:
         if self.components < 1:
             raise self.fail("components 0 makes no sea. Give about 200, or StillWater().")
+        self.check_components(self.components)
         if self.seed >= 2**64:
             raise self.fail(f"seed {self.seed} has more than 64 bits. Give a smaller one.")
         if self.spreading is not None and isinstance(self.spectrum, DirectionalTable):
@@ -263,6 +274,7 @@ class FocusedWave(Sea):
 
     def __post_init__(self) -> None:
         self.check_positive(amplitude=(self.amplitude, " m"), components=(self.components, ""))
+        self.check_components(self.components)
         if isinstance(self.spectrum, DirectionalTable):
             raise self.fail("a directional table cannot be focused. Give a spectrum of frequency.")
         self.check_band()

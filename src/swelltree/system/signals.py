@@ -13,24 +13,30 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.system.values import Number, Numbers, as_number, row_of
+from swelltree.system.values import Number, Numbers, as_number, one_of, row_of
 
+INTERPOLATIONS = ("spline", "monotone", "linear")
+_interpolation = one_of(INTERPOLATIONS, "way of interpolation")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 @description
 class Table(Description):
-    """Values at given times, joined by a cubic spline (C2) and held beyond both ends.
+    """Values at given times, joined by a curve and held beyond both ends.
 
     Args:
         time: increasing times [s].
         value: one value for each time.
+        interpolation: "spline" (cubic, smooth to the second derivative; it swings beyond the
+            values beside steep flanks), "monotone" (cubic, smooth to the first derivative; it
+            stays between neighbouring values) or "linear".
     """
 
     kind: ClassVar[str] = "table"
     type: ClassVar[str] = "table"
     time: Numbers
     value: Numbers
+    interpolation: Annotated[str, _interpolation[0], _interpolation[1]] = "spline"
 
     def __post_init__(self) -> None:
         if len(self.time) != len(self.value):
@@ -209,7 +215,12 @@ SIGNAL_SCHEMA: dict[str, Any] = {
         _path_schema,
         {
             "type": "object",
-            "properties": {"type": {"const": "table"}, "time": _numbers, "value": _numbers},
+            "properties": {
+                "type": {"const": "table"},
+                "time": _numbers,
+                "value": _numbers,
+                "interpolation": {"enum": list(INTERPOLATIONS)},
+            },
             "required": ["type", "time", "value"],
             "additionalProperties": False,
         },

@@ -60,6 +60,7 @@ class SimulateStudy(Study):
         rtol: relative tolerance of adaptive solvers.
         atol: absolute tolerance of adaptive solvers.
         step: time step of fixed-step solvers [s].
+        max_step: longest step of any solver [s].
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
     """
@@ -73,6 +74,7 @@ class SimulateStudy(Study):
     rtol: Number = 1e-6
     atol: Number = 1e-9
     step: Number | None = None
+    max_step: Number | None = None
     wave: SeaLike = StillWater()
     excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
 
@@ -83,6 +85,7 @@ class SimulateStudy(Study):
             rtol=(self.rtol, ""),
             atol=(self.atol, ""),
             step=(self.step, " s"),
+            max_step=(self.max_step, " s"),
         )
         if self.output_step is not None and self.output_step > self.duration:
             raise self.fail(
@@ -185,7 +188,7 @@ class SteadyStateStudy(Study):
     Args:
         name: unique among the studies.
         wave: the sea.
-        harmonics: number of harmonics of the period.
+        harmonics: number of harmonics of the period; as many as the sea needs by default.
         radiation: "data", or "state_space" for the fitted memory.
         formulation: one of FORMULATIONS; "lagrange" is the DAE form.
     """
@@ -193,7 +196,7 @@ class SteadyStateStudy(Study):
     type: ClassVar[str] = "steady_state"
     name: Name
     wave: SeaLike
-    harmonics: int = 9
+    harmonics: int | None = None
     radiation: Radiation = "data"
     formulation: Formulation = "path_matrix"
 

@@ -14,6 +14,7 @@ from swelltree.system.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces import Force, JointForce, SpringDamper
+from swelltree.system.ground import check_ground
 from swelltree.system.joint import Joint
 from swelltree.system.line_types import LineType
 from swelltree.system.lines import CABLES, Junction, Line, OnJunction, OnLine
@@ -98,14 +99,15 @@ class System(Description):
 
     def __post_init__(self) -> None:
         self._add_rods()
-        if not self.bodies and not any(line.model in CABLES for line in self.lines):
-            raise self.fail("has no bodies. Describe at least one.")
+        if not self.bodies and not self.lines:
+            raise self.fail("has no bodies and no lines. Describe at least one.")
         self._check_names()
         items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
         for item in (*items, *self.lines, *self.contacts, *self.winches):
             self._check_points(item)
         self._check_lengths()
         self._check_lines()
+        check_ground(self)
         check_winches(self)
         check_operations(self)
         for force in self.elements:

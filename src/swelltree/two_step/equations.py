@@ -119,7 +119,7 @@ def equations(
     if form.rows:
         spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
         r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
-        closing = row_residual(model, form.rows, three, walk.angles, step.now.next_drives)
+        closing = row_residual(model, form.rows, three, step.now.next_angles, step.now.next_drives)
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = transpose_apply(P, r)

@@ -32,7 +32,7 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
     three = poses_around(step, p, g)
     v = three.v
     chi = mean_memory(step, v)
-    found = dof_coordinates(model, three.next_frames, walk.angles)
+    found = dof_coordinates(model, three.next_frames, step.now.next_angles)
     angles = found[np.array(model.layout.angle_dofs, dtype=int)]
     rates = element_rates(step, v)
     elements = jax.tree.map(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from swelltree.model.bed import bed_plane
 from swelltree.model.constraints import Drives
 from swelltree.model.forces.loads import Loads, Now
@@ -28,6 +30,7 @@ class Instant:
     """Positions now and what depends on them alone."""
 
     motion: Motion  # its velocity and rates are replaced by the mean ones
+    next_angles: Array  # near those after the step, to choose the turn
     next_drives: Drives
     frozen: Any  # line_forces.Frozen of the lines, or None
     junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
@@ -64,6 +67,10 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
     frames = joint_frames(model, walk.pose)
     coordinate = dof_coordinates(model, frames, walk.angles)
     motion = Motion(walk.pose, walk.v_minus, frames, coordinate, 0.0 * coordinate)
+    # joints turn on about as fast as in the step before
+    turning = dof_rates(model, walk.pose, frames, walk.v_minus)
+    turning = turning[np.array(model.layout.angle_dofs, dtype=int)]
+    next_angles = walk.angles + setup.ahead * turning
     drives = drives_at(model.drives, walk.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
@@ -94,7 +101,7 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
         )
         normal, offset = bed_plane(lines.bed, r)
     at_surface = awash(model, setup, walk, motion)
-    return Instant(motion, drives, frozen, water, normal, offset, winch, at_surface)
+    return Instant(motion, next_angles, drives, frozen, water, normal, offset, winch, at_surface)
 
 
 def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:

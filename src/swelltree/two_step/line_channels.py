@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from swelltree.model.bed import bed_plane
+from swelltree.model.bed import Bed, bed_plane
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import dot
+from swelltree.system.seabed import ON_BED
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.winch_rest import with_first
 from swelltree.two_step.winch_step import winch_channels
-
-ON_BED = 1e-3  # of the depth: an end this close to the bed lies on it
 
 
 def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
@@ -24,15 +23,10 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
         arrays = with_first(arrays, now.winch.first, now.winch.rest)
     used = jnp.arange(arrays.n) >= arrays.first[:, None]
     length = jnp.where(used, arrays.rest_length, 0.0)
-    # what lies on the seabed at the anchor does not pull it down
-    at_A = seen.end_force[:, 0]
-    if lines.bed is not None:
-        place = now.q[:, 0]
-        normal, offset = bed_plane(lines.bed, place)
-        lies = dot(normal, place) - offset < ON_BED * jnp.abs(place[:, 2])
-        up = jnp.where(lies, jnp.maximum(at_A[:, 2], 0.0), at_A[:, 2])
-        at_A = jnp.concatenate([at_A[:, :2], up[:, None]], -1)
-    at_B = _size(seen.end_force[:, 1])
+    at_A, at_B = (
+        _above_the_bed(lines.bed, now.q[:, k], seen.end_force[:, e]) for k, e in ((0, 0), (-1, 1))
+    )
+    at_B = _size(at_B)
     for k, own in enumerate(lines.tie_line):  # ends that can be released
         if lines.tie_waits[k] == 0.0:
             at_B = at_B.at[own].set(_size(sample.tie)[k])
@@ -56,7 +50,25 @@ def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
     }
     if now.winch is not None:
         out |= winch_channels(lines.winches, arrays, now.winch)
+        # segments come and go with the rope that is out
+        out |= {"line_length": length, "line_segments": used.sum(1).astype(float)}
     return out | ({"junction_position": now.y} if lines.junctions else {})
+
+
+def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:
+    """Force of lines on what holds their ends: half a segment that lies there does not pull down.
+
+    Args:
+        bed: the seabed.
+        place: of the ends (line, 3) [m].
+        force: with the weight of the half segments (line, 3) [N].
+    """
+    if bed is None:
+        return force
+    normal, offset = bed_plane(bed, place)
+    lies = dot(normal, place) - offset < ON_BED * jnp.abs(place[:, 2])
+    up = jnp.where(lies, jnp.maximum(force[:, 2], 0.0), force[:, 2])
+    return jnp.concatenate([force[:, :2], up[:, None]], -1)
 
 
 def _size(force: Array) -> Array:

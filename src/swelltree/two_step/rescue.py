@@ -85,25 +85,35 @@ def _a_step_ago(lines: LineWalk, before: LineWalk) -> LineWalk:
     return replace(lines, q_last=q, winch=replace(w, rest_last=rest))
 
 
-def why(model: Model, walk: Walk) -> str:
-    """What is wrong where a run stopped, in a sentence."""
+def too_short(model: Model, walk: Walk) -> str | None:
+    """Which inextensible line is at the end of its length, in a sentence; None where none is."""
     model = present(model, walk)
     lines = model.lines
+    if lines is None or lines.arrays is None:
+        return None
+    ends = np.asarray(end_positions(lines, walk.pose, walk.lines.y))
+    gap = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    arrays = lines.arrays
+    used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
+    length = (np.asarray(arrays.rest_length) * used).sum(1)
+    stiff = ~np.isfinite(np.asarray(arrays.EA)).any(axis=1)
+    over = np.where(stiff, gap - length, -np.inf)
+    k = int(over.argmax())
+    if not over[k] > -NEARLY * length[k]:
+        return None
+    return (
+        f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
+        "give EA or lengthen it."
+    )
+
+
+def why(model: Model, walk: Walk) -> str:
+    """What is wrong where a run stopped, in a sentence."""
+    short = too_short(model, walk)
+    if short is not None:
+        return short
+    lines = model.lines
     if lines is not None and lines.arrays is not None:
-        pose, y = walk.pose, walk.lines.y
-        ends = np.asarray(end_positions(lines, pose, y))
-        gap = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        arrays = lines.arrays
-        used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
-        length = (np.asarray(arrays.rest_length) * used).sum(1)
-        stiff = ~np.isfinite(np.asarray(arrays.EA)).any(axis=1)
-        over = np.where(stiff, gap - length, -np.inf)
-        k = int(over.argmax())
-        if over[k] > -NEARLY * length[k]:
-            return (
-                f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
-                "give EA or lengthen it."
-            )
         tension = np.abs(np.asarray(walk.lines.mu))
         k = int(np.nanargmax(tension.max(axis=1)))
         return f"line '{lines.names[k]}' has the largest tension, {tension[k].max():.3g} N."

@@ -1,9 +1,6 @@
-"""Setting up the two-step scheme: constants of a run, and the step before the first."""
+"""Setting up the two-step scheme: constants of a run, and where it starts."""
 
 from __future__ import annotations
-
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -250,29 +247,3 @@ def lines_at_rest(model: Model, motion: Motion) -> LineWalk:
     q = np.where(idle[:, :, None], ends[:, :1], q)
     winch = winch_walk(model, motion.v, pose)
     return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)
-
-
-def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
-    """The walk with the half step before the first, to second order.
-
-    A trial step from the velocity given tells the acceleration now.
-    """
-    # winches wait for the first step
-    after, sample = step(model, replace(setup, winding=0.0 * setup.winding), walk)
-    v0, h = walk.v_minus, setup.h
-    chi = walk.chi
-    if setup.memory is not None:
-        A, B = model.hydro.memory.A, model.hydro.memory.B
-        chi = chi - 0.5 * h * (A @ chi + B @ v0.reshape(-1))
-    lines = walk.lines
-    if lines is not None:
-        # q_- = q - h v + h^2/2 a, and the trial had q_- = q - h v
-        y_next, q_next = after.lines.y, after.lines.q
-        lines = replace(
-            lines,
-            mu=after.lines.mu,
-            nu=after.lines.nu,
-            y_last=lines.y_last + 0.5 * (y_next - 2.0 * lines.y + lines.y_last),
-            q_last=lines.q_last + 0.5 * (q_next - 2.0 * lines.q + lines.q_last),
-        )
-    return replace(walk, v_minus=v0 - 0.5 * h * sample.v_dot, chi=chi, lam=sample.lam, lines=lines)

@@ -169,7 +169,7 @@ def direction(
     found = -solve_small(lin.J, value)
     count = at.x.shape[0]
     dx = found[:count] * setup.columns
-    error, merit = jnp.abs(value).max(), (value * value).sum()
+    error, merit = jnp.abs(value).max(initial=0.0), (value * value).sum()
     if cond is None:
         return Direction(Unknowns(dx, None, None, None), error, merit, lin.power)
     d_ends = (lin.along * found[:count]).sum(-1).reshape(cond.balance.shape)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.results.statistics import of_samples, settled
+from swelltree.results.angles import turning, unwrapped
+from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
 from swelltree.views.pack import Blocks
 from swelltree.views.scene import COLORS, stride, times
-from swelltree.views.units import prefixed, readable, turning, unit_of
+from swelltree.views.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +47,8 @@ LEFT_OUT = {
     "joint_point",
     "line_position",
     "line_slack",
+    "line_length",
+    "line_segments",
     "line_grounded",
     "line_kinetic_energy",
     "line_stored_energy",
@@ -111,6 +114,7 @@ class Channels:
         count = sum(self._width(name) for name in self._wanted())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
         self.kept = dataset["time"].values >= self.settled
+        self.weights = time_weights(dataset["time"].values[self.kept], period_of(dataset))
 
     def _wanted(self) -> list[str]:
         return [
@@ -136,7 +140,7 @@ class Channels:
             return self.where[name]
         if name not in self.dataset or "time" not in self.dataset[name].dims:
             return []
-        values = self.dataset[name]
+        values = unwrapped(self.dataset[name])
         dims = [str(dim) for dim in values.dims if dim != "time"]
         data = np.asarray(values.transpose("time", *dims).values, float)
         if name in ALONG:  # the largest along the line and the one at its end
@@ -148,8 +152,6 @@ class Channels:
             owner, label, turns = self._about(name, dims, index)
             unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
             column = factor * data[(slice(None), *index)]
-            if name in ("position", "joint_coordinate") and turns:
-                column = factor * np.unwrap(column / factor)
             if name == "position":
                 column = column - column[0]
             abouts.append({"owner": owner, "label": label, "unit": unit, "turns": turns})
@@ -169,7 +171,7 @@ class Channels:
             unit, factor = prefixed(about["unit"], largest[about["unit"]])
             if factor != 1.0:
                 column *= factor
-            numbers = of_samples(column[self.kept])
+            numbers = of_samples(column[self.kept], self.weights)
             self.rows.append(
                 about | {"unit": unit, "variable": name, "stats": [_digits(x) for x in numbers]}
             )
@@ -186,7 +188,7 @@ class Channels:
         for dim, i in zip(dims, index, strict=True):
             turns = turns or turning(self.dataset, dim, i)
             if dim == "_end":
-                words.append(("greatest", "at end B")[i])
+                words.append(("greatest", self._last(name))[i])
                 continue
             text = str(self.dataset[dim].values[i]) if dim in self.dataset.coords else str(i)
             if dim == "coordinate":
@@ -198,6 +200,11 @@ class Channels:
             else:
                 words.append(text)
         return owner, " ".join(word for word in words if word), turns
+
+    @staticmethod
+    def _last(name: str) -> str:
+        """Nodes reach to end B, segments end half a segment before it."""
+        return "at end B" if name == "line_node_tension" else "of the last segment"
 
     def plot(self, section: str, title: str, numbers: list[int], **more: Any) -> None:
         """A plot of channels of one unit; nothing when there is no channel that moves."""
@@ -252,6 +259,7 @@ def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES
         "time": times(dataset["time"].values[:: found.every]),
         "every": found.every,
         "settled": found.settled,
+        "window": window_text(dataset),
         "channels": found.rows,
         "plots": found.plots,
         "blocks": {
@@ -320,8 +328,11 @@ def _pulls(found: Channels) -> None:
         row = found.rows[k]
         row["legend"] = row["owner"][1]
     found.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
-    ends = found.add("fairlead_tension") or numbers[1::2]
+    ends = found.add("fairlead_tension")
     found.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
+    if not ends:
+        last = found._last("line_tension" if "line_tension" in found.where else "line_node_tension")
+        found.plot("Moorings and lines", f"Tension {last}", numbers[1::2])
     found.plot("Moorings and lines", "Tension at end A, the anchor", found.add("anchor_tension"))
     found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
     for name, title in WINCHES.items():

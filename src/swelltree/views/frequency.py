@@ -12,6 +12,8 @@ from swelltree.views.pack import Blocks
 if TYPE_CHECKING:
     import xarray as xr
 
+SEGMENT = 25.0  # energy periods in a segment of Welch's method
+LEAST = 64  # samples
 FEW = 12  # components below which there is no spectrum to speak of
 
 
@@ -49,6 +51,8 @@ def record_spectrum(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Frequency [rad/s] and one-sided spectrum of a record by Welch's method; None if too short.
 
+    Segments last as long as the record's own periods need, however often it is sampled.
+
     Args:
         time: even sample times [s].
         values: the record.
@@ -58,11 +62,21 @@ def record_spectrum(
 
     kept = values[time >= start]
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-    if len(kept) < 256 or not np.allclose(np.diff(time), step, rtol=1e-3):
+    if len(kept) < LEAST or not np.allclose(np.diff(time), step, rtol=1e-3):
         return None
-    length = min(len(kept), max(256, len(kept) // 8))
-    f, S = welch(kept, 1.0 / step, nperseg=length, detrend="linear")
+    length = round(SEGMENT * energy_period(kept, step) / step)
+    f, S = welch(kept, 1.0 / step, nperseg=min(len(kept), max(length, LEAST)), detrend="linear")
     return 2 * np.pi * f, S / (2 * np.pi)
+
+
+def energy_period(values: np.ndarray, step: float) -> float:
+    """Mean period of a record, weighed by energy, m_-1 / m_0 [s]."""
+    from scipy.signal import detrend
+
+    energy = np.abs(np.fft.rfft(detrend(values) * np.hanning(len(values)))) ** 2
+    f = np.fft.rfftfreq(len(values), step)
+    energy, f = energy[2:], f[2:]  # slower than half of the record is trend
+    return float((energy / f).sum() / energy.sum()) if energy.sum() > 0 else len(values) * step
 
 
 def _digits(values: Any) -> list[float | None]:

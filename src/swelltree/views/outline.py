@@ -98,7 +98,36 @@ def system_tree(system: System) -> RenderableType:
         elif f.type in VISCOUS_TYPES | IMMERSION_TYPES:
             on = next(iter(f.points.values())).body
             tree.add(Text.assemble((f.name, "green"), (f" {f.type}  ", "dim"), f"on {on}"))
+    for title, items in machinery(system):
+        branch = tree.add(Text(title, style="italic"))
+        for name, about in items:
+            branch.add(Text.assemble((name, "green"), f" {about}"))
     return tree
+
+
+def machinery(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
+    """PTOs, moorings, lines and winches: their names and what they are on."""
+    parts = {
+        "power take-offs": [(p.name, f"{p.type}, on {_place(p)}") for p in system.ptos],
+        "moorings": [(m.name, f"{m.type}, on {m.body.body}") for m in system.moorings],
+        "lines": [
+            (line.name, f"{line.model}, {_end(line.A)} - {_end(line.B)}") for line in system.lines
+        ],
+        "winches": [(w.name, f"on line {w.line}") for w in system.winches],
+    }
+    return [(title, items) for title, items in parts.items() if items]
+
+
+def _place(pto: Any) -> str:
+    return f"joint {pto.joint}" if pto.joint is not None else f"{pto.a.body} - {pto.b.body}"
+
+
+def _end(end: Any) -> str:
+    """What an end of a line is fastened to."""
+    for field in ("body", "junction", "line"):
+        if getattr(end, field, None) is not None:
+            return str(getattr(end, field))
+    return str(end)
 
 
 def joint_text(joint: Any) -> str:

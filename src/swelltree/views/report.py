@@ -54,6 +54,23 @@ def page(results: Any, *, note: str = "", title: str = "") -> str:
     return data.page(blocks, note, title)
 
 
+def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
+    """A page shows results of studies; anything else would be an empty page."""
+    known = ("position", "rao", "shape_real", "standard_deviation")
+    if any(name in dataset for name in known) or "study" in dataset.attrs:
+        return
+    what = f"'{source}'" if source else "the dataset"
+    if "radiating_dof" in dataset.dims:
+        raise SwelltreeError(
+            f"{what} holds hydrodynamic data, not a result. Look at it with `swelltree hydro`."
+        )
+    has = ", ".join(map(str, list(dataset.data_vars)[:5])) or "nothing"
+    raise SwelltreeError(
+        f"{what} is not a result of swelltree (it holds {has}). Give a file that `swelltree run` "
+        "or save(...) wrote."
+    )
+
+
 def _is_dataset(result: Any) -> bool:
     return hasattr(result, "data_vars")
 
@@ -78,6 +95,7 @@ class Data:
 
     def add(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
         """Take in one result."""
+        refuse_other_data(dataset, source)
         drawing = drawing_of(dataset)
         self.name = self.name or drawing["name"]
         self.shown.append((dataset, source))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.results.pto_books import mean_books
-from swelltree.results.sea import sea_of
-from swelltree.results.statistics import settled
-from swelltree.results.summary import budget, relative_residual, warnings_of
+from swelltree.results.sea import sea_words
+from swelltree.results.statistics import statistic, window_text
+from swelltree.results.summary import budget, relative_residual, residuals, warnings_of
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
 from swelltree.views.scene import segment_tension
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # long texts that have a place of their own
-HIDDEN = ("case", "drawing", "wave_components", "findings", "report", "conventions", "title")
+HIDDEN = (
+    "case",
+    "drawing",
+    "wave_components",
+    "sea_quantities",
+    "findings",
+    "report",
+    "conventions",
+    "title",
+)
 STATISTICS = ("mean", "std", "significant", "least", "greatest", "MPM")
 SHOWN_FIRST = ("elevation", "position", "joint_coordinate", "absorbed_power", "delivered_power")
 MOST_ROWS = 400
@@ -43,21 +52,16 @@ def chips(dataset: xr.Dataset) -> str:
     values: dict[str, str] = {}
     if "time" in dataset.dims:
         values["simulated"] = f"{dataset['time'].values[-1]:g} s"
-    sea = sea_of(dataset)
-    if sea is not None and len(sea) > 1:
-        values["significant height"] = f"{float(sea.Hs):.3g} m"
-        values["mean period Tz"] = f"{float(sea.Tz):.3g} s"
-    elif sea is not None and len(sea) == 1:
-        values["wave height"] = f"{2 * float(sea.amplitude[0]):.3g} m"
-        values["wave period"] = f"{2 * np.pi / float(sea.omega[0]):.3g} s"
+    values |= sea_words(dataset)
     if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
-        mean = sum(row[1] for row in mean_books(_settled(dataset)))
+        mean = sum(row[1] for row in mean_books(dataset))
         values["mean absorbed power"] = power_text(mean)
-    tension = segment_tension(dataset)
-    if tension is not None:
-        top = float(np.nanmax(tension.values, initial=0.0))
-        unit, factor = prefixed("N", top)
-        values["greatest line tension"] = f"{top * factor:.3g} {unit}"
+    pull = greatest_tension(dataset)
+    if pull is not None:
+        unit, factor = prefixed("N", pull[1])
+        values[pull[0]] = f"{pull[1] * factor:.3g} {unit}"
+    if "time" in dataset.dims:
+        values["window of the statistics"] = window_text(dataset)
     if "body" in dataset.dims:
         count = dataset.sizes["body"]
         values["bodies" if count > 1 else "body"] = str(count)
@@ -69,9 +73,15 @@ def chips(dataset: xr.Dataset) -> str:
     return "".join(f"<li><b>{escape(v)}</b><span>{k}</span></li>" for k, v in values.items())
 
 
-def _settled(dataset: xr.Dataset) -> xr.Dataset:
-    """The run without the ramp of its sea, as statistics take it."""
-    return dataset.sel(time=slice(settled(dataset), None))
+def greatest_tension(dataset: xr.Dataset) -> tuple[str, float] | None:
+    """What pulls most of all lines, and how much [N]: at the fairleads where they are known."""
+    own = "fairlead_tension" in dataset
+    tension = dataset["fairlead_tension"] if own else segment_tension(dataset)
+    if tension is None:
+        return None
+    values = statistic(tension, "max") if "time" in tension.dims else tension.values
+    where = "greatest fairlead tension" if own else "greatest tension along lines"
+    return where, float(np.nanmax(values, initial=0.0))
 
 
 def findings(dataset: xr.Dataset) -> str:
@@ -110,7 +120,7 @@ def statistics_card(found: dict[str, Any]) -> str:
     first = [row for row in moving if _matters(row)]
     rest = [row for row in moving if not _matters(row)]
     about = (
-        f"Samples from {found['settled']:g} s on. Significant: 2 standard deviations (amplitude). "
+        f"Samples {found['window']}. Significant: 2 standard deviations (amplitude). "
         "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
         "Positions are from the first sample."
     )
@@ -146,18 +156,22 @@ def energy_card(dataset: xr.Dataset) -> str:
 
     lines = [[name, number(stored), number(work)] for name, stored, work in rows]
     lines.append(["sum", number(sum(r[1] for r in rows)), number(sum(r[2] for r in rows))])
-    residual = factor * float(dataset["energy_residual"].values[-1])
-    lines.append(["residual", f"{residual:.2e}".replace("-", "−"), ""])
+    last, worst = residuals(dataset)
+    for words, (value, share) in (("residual at the end", last), ("largest residual", worst)):
+        text = f"{factor * value:.2e}".replace("-", "−")
+        lines.append([words, text, f"{share:.1e} of what moved".replace("-", "−")])
     heads = ["element", f"stored energy, change [{unit}]", f"work done [{unit}]"]
-    return card("Energy budget", table(heads, lines, total=2))
+    return card("Energy budget", table(heads, lines, total=3))
 
 
 def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
     """Largest reactions of every joint."""
     types = {joint["name"]: joint["type"] for joint in drawing["joints"]}
-    parts = dataset["reaction"].transpose("time", "joint", "dof").values
-    force = np.linalg.norm(parts[:, :, :3], axis=-1).max(0)
-    moment = np.linalg.norm(parts[:, :, 3:], axis=-1).max(0)
+    parts = dataset["reaction"]
+    force, moment = (
+        statistic((parts.isel(dof=own) ** 2).sum("dof") ** 0.5, "max")
+        for own in (slice(0, 3), slice(3, 6))
+    )
     (unit_f, f), (unit_m, m) = (
         prefixed("N", force.max(initial=0.0)),
         prefixed("N m", moment.max(initial=0.0)),
@@ -173,24 +187,24 @@ def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
     if not rows:
         return ""
     heads = ["joint", "between", f"greatest force [{unit_f}]", f"greatest moment [{unit_m}]"]
-    return card("Joint reactions", table(heads, rows))
+    about = f'<p class="about">{window_text(dataset).capitalize()}.</p>'
+    return card("Joint reactions", about + table(heads, rows))
 
 
 def ptos_card(dataset: xr.Dataset) -> str:
     """Books of the power take-offs."""
-    dataset = _settled(dataset)
     rows, sums = [], np.zeros(3)
-    for name, absorbed, delivered, lost in mean_books(dataset):
-        i = [str(x) for x in dataset["pto"].values].index(name)
-        top = float(dataset["absorbed_power"].values[:, i].max())
+    tops = statistic(dataset["absorbed_power"], "max")
+    for i, (name, absorbed, delivered, lost) in enumerate(mean_books(dataset)):
+        top = float(tops[i])
         share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "–"
         rows.append([name, *map(power_text, (absorbed, top, delivered, lost)), share])
         sums += (absorbed, delivered, lost)
-    top = float(dataset["absorbed_power"].sum("pto").max())
+    top = float(statistic(dataset["absorbed_power"].sum("pto"), "max"))
     share = f"{sums[1] / sums[0]:.1%}" if sums[0] > 0 else "–"
     rows.append(["sum", *map(power_text, (sums[0], top, sums[1], sums[2])), share])
     heads = ["power take-off", "mean absorbed", "greatest", "mean delivered", "lost", "efficiency"]
-    about = f'<p class="about">From {dataset["time"].values[0]:g} s on.</p>'
+    about = f'<p class="about">{window_text(dataset).capitalize()}.</p>'
     return card("Power take-offs", about + table(heads, rows, total=1))
 
 
@@ -227,10 +241,10 @@ def model_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
 
 def modes_card(dataset: xr.Dataset) -> str:
     """Periods and damping of modes."""
-    shape = np.abs(dataset["shape_real"].values + 1j * dataset["shape_imag"].values)
+    share = dataset["energy_share"].values
     rows = []
     for i, mode in enumerate(dataset["mode"].values):
-        body, dof = np.unravel_index(shape[i].argmax(), shape[i].shape)
+        body, dof = np.unravel_index(share[i].argmax(), share[i].shape)
         rows.append(
             [
                 str(mode),
@@ -241,8 +255,13 @@ def modes_card(dataset: xr.Dataset) -> str:
                 f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}",
             ]
         )
-    heads = ["mode", "period [s]", "frequency [rad/s]", "damping [of critical]", "moves most"]
-    return card("Modes", table(heads, rows))
+    heads = ["mode", "damped period [s]", "undamped frequency [rad/s]", "damping [of critical]"]
+    about = (
+        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the largest share "
+        "of the kinetic energy."
+    )
+    content = f'<p class="about">{escape(about)}</p>' + table([*heads, "moves most"], rows)
+    return card("Modes", content)
 
 
 def still_card(dataset: xr.Dataset) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 ANGLES = {
     "rad": "deg",
@@ -12,7 +11,6 @@ ANGLES = {
     "rad/m": "deg/m",
 }
 PREFIXED = ("N", "N m", "W", "J", "Pa")
-TURNS = ("Roll", "Pitch", "Yaw")
 
 
 def unit_of(units: str, turns: bool) -> str:
@@ -35,22 +33,6 @@ def prefixed(unit: str, largest: float) -> tuple[str, float]:
             if largest >= 2 * size:
                 return prefix + unit, 1.0 / size
     return unit, 1.0
-
-
-def turning(dataset: Any, dim: str, index: int) -> bool:
-    """Whether an entry of a dimension is a rotation."""
-    by_unit = {
-        "coordinate": "coordinate_unit",
-        "pto": "pto_unit",
-        "joint_element": "joint_element_unit",
-    }
-    if dim == "dof":
-        return str(dataset["dof"].values[index]) in TURNS
-    if dim in by_unit and by_unit[dim] in dataset.coords:
-        return str(dataset[by_unit[dim]].values[index]) in ("rad", "N m")
-    if dim == "coordinate":
-        return str(dataset["coordinate"].values[index]).endswith(TURNS)
-    return False
 
 
 def power_text(watts: float) -> str:

@@ -35,6 +35,8 @@ class Components:
         repeat_period: after which the sea repeats itself [s]; infinite if it does not.
         residual: rms of what the components miss of a measured record, as a part of its rms.
         mean: level taken off a measured record [m].
+        width: band of the spectrum that each component stands for [rad/s]; zero where it stands
+            for itself, as a regular wave does.
     """
 
     amplitude: Array
@@ -46,6 +48,7 @@ class Components:
     repeat_period: Array = math.inf
     residual: Array = 0.0
     mean: Array = 0.0
+    width: Array = 0.0
 
     def __len__(self) -> int:
         return len(self.amplitude)

@@ -18,6 +18,8 @@ from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import AMPLITUDE, HEADING, JITTER, PHASE, uniforms
 
+BREAKING = 0.142  # height over length of a regular wave in deep water
+STEEPEST = 0.1  # significant height over length of the mean wave of a sea
 HEADINGS = 16  # different headings in a block of components of a directional table
 
 
@@ -30,7 +32,36 @@ def components(sea: Any, water: Water, case: int | str = 0) -> Components:
         case: number or name of the run; another case of the same seed is another sea.
     """
     found = _train(sea, water, case, 0)
+    if not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
+        tell_breaking(sea, found, water)
     return dataclasses.replace(found, ramp=float(sea.ramp))
+
+
+def tell_breaking(sea: Any, waves: Components, water: Water) -> None:
+    r"""Warn of waves that would break.
+
+    A regular wave breaks at :math:`H / L = 0.142 \tanh kh` (Miche 1944); the significant height of
+    a sea stays below a tenth of the length of its mean wave (DNV-RP-C205, 3.5.5), with the same
+    factor in shallow water.
+    """
+    a, k = np.asarray(waves.amplitude), np.asarray(waves.wavenumber)
+    if not len(a) or not np.any(a):
+        return
+    one = len(a) == 1
+    energy = a**2 / (a**2).sum()
+    mean = float((energy * k).sum())
+    height = float(2.0 * a[0] if one else waves.Hs)
+    limit = (BREAKING if one else STEEPEST) * math.tanh(mean * water.depth)
+    steepness = height * mean / (2.0 * math.pi)
+    if steepness > limit:
+        what = "height" if one else "significant height"
+        warnings.warn(
+            f"{sea.label}: a {what} of {height:.4g} m on a length of {2 * math.pi / mean:.4g} m is "
+            f"a steepness of {steepness:.3g}; waves break at about {limit:.3g}. Give a lower or "
+            "longer wave.",
+            SwelltreeWarning,
+            stacklevel=3,
+        )
 
 
 def _train(sea: Any, water: Water, case: int | str, number: int) -> Components:
@@ -82,6 +113,7 @@ def joined(trains: list[Components]) -> Components:
         repeat_period=periods.pop() if len(periods) == 1 else math.inf,
         residual=max(train.residual for train in trains),
         mean=sum(train.mean for train in trains),
+        width=np.concatenate([np.broadcast_to(train.width, len(train)) for train in trains]),
     )
 
 
@@ -99,7 +131,13 @@ def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Co
         amplitude = amplitude * np.sqrt(-np.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
     waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
-    return dataclasses.replace(waves, repeat_period=2 * math.pi / width if width else math.inf)
+    # where the density of the spectrum has the energy of the bin
+    S = spectra.density(sea.spectrum, omega, water.g)
+    return dataclasses.replace(
+        waves,
+        repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.divide(energy, S, out=np.zeros(len(omega)), where=S > 0),
+    )
 
 
 def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float | None]:
@@ -182,14 +220,64 @@ def headings(sea: Any, omega: np.ndarray, draw: np.ndarray) -> np.ndarray:
     sizes = np.minimum(count, len(omega) - count * (np.arange(len(omega)) // count))
     part = (rank + 0.5) / sizes
     if table:
-        return _table_headings(sea.spectrum, omega, part)
+        return _table_headings(sea.spectrum, omega, part, sizes)
     beta = np.linspace(-np.pi, np.pi, 8193)
-    D = spectra.spreading_density(sea.spreading, beta)
-    below = np.append(0.0, np.cumsum(0.5 * (D[1:] + D[:-1]) * np.diff(beta)))
-    return np.interp(part * below[-1], below, beta)
+    spread = Spread.of(beta, spectra.spreading_density(sea.spreading, beta))
+    return np.array([spread.heading(p, int(n)) for p, n in zip(part, sizes, strict=True)])
 
 
-def _table_headings(table: Any, omega: np.ndarray, part: np.ndarray) -> np.ndarray:
+@dataclasses.dataclass
+class Spread:
+    """A distribution over the headings, and equally probable headings that stand for it.
+
+    The headings in the middle of each part of the energy lie too close together: their resultant
+    R1 = |mean of exp(i beta)| is too large, the more the fewer they are. They are moved apart from
+    the mean heading until R1 is that of the distribution.
+    """
+
+    beta: np.ndarray
+    below: np.ndarray  # part of the energy below each
+    mean: float
+    resultant: float
+    apart: dict[int, float] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, beta: np.ndarray, density: np.ndarray) -> Spread:
+        """The distribution of a density over increasing headings [rad]."""
+        steps = 0.5 * (density[1:] + density[:-1]) * np.diff(beta)
+        below = np.append(0.0, np.cumsum(steps))
+        centre = (steps * np.exp(0.5j * (beta[1:] + beta[:-1]))).sum() / max(below[-1], 1e-300)
+        return cls(beta, below / max(below[-1], 1e-300), float(np.angle(centre)), abs(centre))
+
+    def heading(self, part: float, count: int) -> float:
+        """The one of `count` headings that leaves that part of the energy on one side [rad]."""
+        if count not in self.apart:
+            self.apart[count] = self._factor(count)
+        off = self._off(np.array([part]))[0]
+        return self.mean + self.apart[count] * float(off)
+
+    def _off(self, part: np.ndarray) -> np.ndarray:
+        found = np.interp(part, self.below, self.beta) - self.mean
+        return (found + np.pi) % (2.0 * np.pi) - np.pi
+
+    def _factor(self, count: int) -> float:
+        from scipy.optimize import brentq
+
+        off = self._off((np.arange(count) + 0.5) / count)
+
+        def short(factor: float) -> float:
+            return float(np.cos(factor * off).mean() - self.resultant)
+
+        widest = np.pi / max(float(np.abs(off).max()), 1e-12)
+        # one heading, or a distribution so wide that nothing can be moved, stays as it is
+        if count < 2 or widest <= 1.0 or short(1.0) <= 0.0 or short(widest) >= 0.0:
+            return 1.0
+        return float(brentq(short, 1.0, widest, xtol=1e-12))
+
+
+def _table_headings(
+    table: Any, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
     """Headings of a directional table that leave given parts of the energy on one side."""
     beta = np.asarray(table.beta)
     rows = np.asarray(table.density)
@@ -203,9 +291,8 @@ def _table_headings(table: Any, omega: np.ndarray, part: np.ndarray) -> np.ndarr
     found = np.empty(len(omega))
     for i, w in enumerate(omega):
         row = [np.interp(w, table.omega, column) for column in rows.T]
-        D = np.interp(fine, beta, row)
-        below = np.append(0.0, np.cumsum(0.5 * (D[1:] + D[:-1]) * np.diff(fine)))
-        found[i] = np.interp(part[i] * below[-1], below, fine)
+        spread = Spread.of(fine, np.interp(fine, beta, row))
+        found[i] = spread.heading(part[i], int(sizes[i]))
     return found
 
 
@@ -224,4 +311,5 @@ def focused(sea: Any, water: Water) -> Components:
         waves,
         phase=omega * sea.t - waves.wavenumber * along,
         repeat_period=2 * math.pi / width if width else math.inf,
+        width=np.full(len(omega), width or 0.0),
     )

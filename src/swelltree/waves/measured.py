@@ -150,6 +150,7 @@ def from_record(
         repeat_period=float(period),
         residual=residual,
         mean=mean,
+        width=np.full(len(omega), 2 * math.pi / period),
     )
 
 

@@ -163,7 +163,7 @@ def test_static_network_finds_its_junction():
     [
         (
             lambda: moored(bow(A=(-200, 0, -60))),
-            "line 'bow': its end at z = -60 m lies below the seabed, which is at -50 m there.",
+            "line 'bow': its end A at z = -60 m lies below the seabed, which is at -50 m there.",
         ),
         (
             lambda: moored(bow(release_time=10.0)),

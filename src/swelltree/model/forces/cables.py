@@ -54,6 +54,7 @@ class Elements:
     """Numbers of all elements of all cables (e of them); of no length where they are idle."""
 
     rest_length: Array  # (e,) m
+    mass_per_length: Array  # (e,) kg/m
     EA: Array  # (e,) N
     CA: Array  # (e,) N s
     pushes: Array  # (e,) one where the dash-pot of a slack element is at work
@@ -191,7 +192,10 @@ class Cables(ForceGroup):
         wrench = spread(layout, motion, body_A, a.position, force_A, none)
         wrench = wrench + spread(layout, motion, body_B, b.position, force_B, none)
         both = masked_sum(self._of_line(), xp.stack([stored, power], -1))
-        channels = self._channels(elements, a.position, b.position, found)
+        # half of an element at each of its ends
+        weight = (0.5 * elements.mass_per_length * elements.rest_length)[:, None] * model.gravity
+        held = force_A + weight, force_B + weight
+        channels = self._channels(elements, a.position, b.position, found, held)
         if self.drums is None:
             return Loads(wrench, both[:, 0], both[:, 1], channels)
         heads = 0.0 * power if water is None else water[3]
@@ -411,28 +415,36 @@ class Cables(ForceGroup):
         most = max(map(len, own))
         return np.array([[k[0]] * (most - len(k)) + k for k in own], dtype=int)
 
-    def _channels(self, elements: Elements, a: Array, b: Array, found: Stretch) -> dict[str, Array]:
+    def _channels(
+        self,
+        elements: Elements,
+        a: Array,
+        b: Array,
+        found: Stretch,
+        held: tuple[Array, Array],
+    ) -> dict[str, Array]:
+        """Shapes and tensions; `held` are the forces of all elements on what holds their ends."""
         xp = namespace(a, b)
         rows = self.rows()
         own = np.array([self.line.count(n) for n in range(len(self.lines))])
         idle = np.arange(rows.shape[1])[None, :] < rows.shape[1] - own[:, None]
-        # points of idle elements are at A; its tension is that of the first one in use
+        # points of idle elements are at A; their tension is that of the first one in use
         first = xp.where(idle[:, :, None], a[rows], b[rows])
         position = xp.concatenate([a[rows[:, :1]], first], axis=1)
         active = (elements.rest_length[rows] > 0.0) & ~idle
         top = xp.argmax(active, axis=1)
         tension = found.tension[rows]
-        at_A = xp.take_along_axis(tension, top[:, None], axis=1)[:, 0]
-        up = (-found.tension * found.along[:, 2])[rows]
-        uplift = xp.take_along_axis(up, top[:, None], axis=1)[:, 0]
+        of_first = xp.take_along_axis(tension, top[:, None], axis=1)
+        at_A = xp.take_along_axis(held[0][rows], top[:, None, None], axis=1)[:, 0]
+        at_B = held[1][rows[:, -1]]
         return {
             "position": position,
-            "tension": xp.where(active, tension, at_A[:, None]),
+            "tension": xp.where(active, tension, of_first),
             "length": xp.where(active, found.length[rows], 0.0),
             "slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
-            "fairlead_tension": tension[:, -1],
-            "anchor_tension": at_A,
-            "anchor_uplift": xp.maximum(uplift, 0.0),
+            "fairlead_tension": xp.sqrt(dot(at_B, at_B)),
+            "anchor_tension": xp.sqrt(dot(at_A, at_A)),
+            "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),
         }
 
     def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:

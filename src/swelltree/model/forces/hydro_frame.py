@@ -64,7 +64,7 @@ def columns_in_axes(psi: Array | None, P: Array) -> Array:
     if psi is None:
         return P
     xp = namespace(psi, P)
-    rows = xp.swapaxes(P.reshape(-1, 2, 3, P.shape[1]), 2, 3)
+    rows = xp.swapaxes(P.reshape(P.shape[0] // 6, 2, 3, P.shape[1]), 2, 3)
     return xp.swapaxes(turned(-psi, rows), 2, 3).reshape(P.shape)
 
 

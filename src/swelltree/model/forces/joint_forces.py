@@ -10,6 +10,8 @@ takes it alike.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swelltree.model.forces.loads import Loads
@@ -35,6 +37,7 @@ class JointForces:
     stop_damping: Array
     stop_ramp: Array
     dof: tuple[int, ...]
+    stop_tip: Any = None  # (e,) see `stops`
 
 
 def joint_forces(model: Model, motion: Motion, control: Array) -> Loads:
@@ -45,7 +48,8 @@ def joint_forces(model: Model, motion: Motion, control: Array) -> Loads:
     xp = namespace(q)
     spring = -own.stiffness * (q - own.rest_position)
     friction = -own.friction * xp.tanh(rate / own.friction_velocity)
-    stops = Stops(own.lower, own.upper, own.stop_stiffness, own.stop_damping, own.stop_ramp)
+    ends, hardness = (own.lower, own.upper), (own.stop_stiffness, own.stop_damping)
+    stops = Stops(*ends, *hardness, own.stop_ramp, own.stop_tip)
     push, elastic, squeezed = stop_forces(stops, q, rate)
     total = spring - own.damping * rate + friction + push + control
     stored = 0.5 * own.stiffness * (q - own.rest_position) ** 2 + squeezed

@@ -29,7 +29,7 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matvec, skew
 
 
-@pytree("names", "body", "member")
+@pytree("names", "body", "member", "follows")
 class MorisonMembers(ForceGroup):
     """Strips and end plates of all members (k of them).
 
@@ -50,7 +50,7 @@ class MorisonMembers(ForceGroup):
     length: Array  # (k,) m
     width: Array  # (k,) m
     shift: Array  # (k,) from the point to the middle of the strip, along the axis, m
-    follows: Array  # (k,) one where the wet part follows the instantaneous surface
+    follows: tuple[bool, ...]  # (k,) where the wet part follows the instantaneous surface
     body: tuple[int, ...]  # of each strip
     member: tuple[int, ...]  # of each strip
     names: tuple[str, ...]
@@ -61,9 +61,10 @@ class MorisonMembers(ForceGroup):
         seen = point_motion(now.motion, body, self.point)
         xp = namespace(seen.position)
         s = matvec(seen.rotation, self.axis)
-        surface = self.follows * surface_at(model, now.t, seen.position)
+        follows = np.array(self.follows, dtype=bool)
+        surface = follows * surface_at(model, now.t, seen.position)
         under = submergence(surface, seen.position, s, self)
-        water = water_at(model, now.t, seen.position)
+        water = water_at(model, now.t, seen.position, follows)
         w_s, w_n = _split(water.velocity - seen.velocity, s)
         a_s, a_n = _split(water.acceleration, s)
         along = (self.drag_axial * abs(w_s) * w_s + self.inertia_axial * a_s)[:, None] * s

@@ -1,8 +1,12 @@
 r"""How far strips of a member are under water, and what buoyancy stores in them.
 
-A strip reaches over a height by its length, :math:`T = l |s_z|`, and by its width W. The two
-uniform distributions folded give a trapezium; the part of it below the surface is the wet part of
-the strip. With x the depth of the middle of the strip,
+A strip reaches over a height by its length, :math:`T = l |s_z|`, and by its section. The height of
+the points of a circle of diameter D has the variance :math:`\tfrac1{16} D^2 (1 - s_z^2)`, that of a
+uniform distribution of the width :math:`W = D \sqrt{\tfrac34 (1 - s_z^2)}`. To its square that of
+half the strip is added, so that strips go under smoothly; it is taken in proportion to the slope,
+which leaves the moment of a slanted member as it is. The two uniform distributions folded give a
+trapezium; the part of it below the surface is the wet part of the strip. With x the depth of the
+middle of the strip,
 
 .. math::
     \text{wet}(x) = \Phi'(x), \qquad U = \rho g V \Phi(x), \qquad
@@ -11,7 +15,8 @@ the strip. With x the depth of the middle of the strip,
 
 U is the energy that buoyancy stores, f acts in the middle of the strip, and the moment m is that
 of the centre of the wet part, which is not the middle. Both follow from U, so that in still water
-buoyancy gives back exactly what it took.
+buoyancy gives back exactly what it took. As the variance of W is that of the section, an upright
+member has the moment of its waterplane, :math:`\rho g \tfrac{\pi}{64} D^4` for each radian.
 """
 
 from __future__ import annotations
@@ -21,6 +26,9 @@ from typing import Any, NamedTuple
 from jaxtyping import Float
 
 from swelltree.spatial.arrays import Array, namespace
+
+SAME_VARIANCE = 0.75  # of D^2: square of the width of a uniform distribution, D^2 / 16 = W^2 / 12
+LEVEL = 0.2  # slope below which a strip counts as level
 
 
 class Submergence(NamedTuple):
@@ -60,10 +68,11 @@ def submergence(
     xp = namespace(at, surface)
     s_z = s[:, 2]
     depth = surface - at[:, 2] - strips.shift * s_z
-    up, level = xp.sqrt(s_z**2 + 1e-6), xp.sqrt(1.0 + 1e-6 - s_z**2)
+    up = xp.sqrt(s_z**2 + 1e-6)
     tall = strips.length * up
-    across, least = strips.width * level, 0.5 * strips.length
-    wide = xp.maximum(across, least)
+    section, smooth = SAME_VARIANCE * strips.width**2, (0.5 * strips.length) ** 2
+    slanted = xp.sqrt(s_z**2 + LEVEL**2)
+    wide = xp.sqrt(smooth * slanted + section * (1.0 - s_z**2))
 
     # powers that begin at the corners of the trapezium; deep strips are cut off at its edge, so
     # that they lose no digits
@@ -77,6 +86,6 @@ def submergence(
     head = cube / area
     by_tall = 0.5 * (one - two + three - four) / area - head / tall
     by_wide = 0.5 * (one + two - three - four) / area - head / wide
-    widens = xp.where(across > least, -strips.width * s_z / level, 0.0)
+    widens = (0.5 * smooth / slanted - section) * s_z / wide
     turn = by_tall * strips.length * s_z / up + by_wide * widens
     return Submergence(wet, head + xp.maximum(depth - b, 0.0), turn)

@@ -8,11 +8,10 @@ import numpy as np
 
 from swelltree.results.statistics import settled
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.views.frequency import record_spectrum, sea_spectrum
+from swelltree.views.frequency import LEAST, record_spectrum, sea_spectrum
 from swelltree.views.plot.overview import without_free
 from swelltree.views.plot.style import below, color, figure, heading, legend, style
-from swelltree.views.plot.time import variable
-from swelltree.views.units import readable, turning, unit_of
+from swelltree.views.plot.time import panels_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,42 +30,30 @@ def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: Any) -> 
         selection: labels to keep, for example body="barge1", dof="Heave".
     """
     start = settled(dataset)
-    values = variable(dataset, name)
-    values = values.sel({dim: label for dim, label in selection.items() if dim in values.dims})
-    dims = [str(dim) for dim in values.dims if dim != "time"]
-    lines = values.stack(line=dims) if dims else values.expand_dims("line", axis=1)
-    turns = any(
-        turning(dataset, dim, list(dataset[dim].values).index(label))
-        for dim, label in selection.items()
-        if dim in dataset.coords and not isinstance(label, list | tuple)
-    )
-    unit, factor = readable(unit_of(str(dataset[name].attrs.get("units", "")), turns))
-    fig, axes = figure(1, 1, 8.0, 3.8)
-    ax = axes[0, 0]
-    far = 0.0
-    for n in range(min(lines.sizes["line"], MOST_LINES)):
-        found = record_spectrum(
-            dataset["time"].values, factor * lines.isel(line=n).values.reshape(-1), start
-        )
-        if found is None:
-            raise SwelltreeError(
-                "a spectrum needs at least 256 even samples after the ramp. Simulate longer or "
-                "with a smaller output_step."
-            )
-        label = " ".join(map(str, np.atleast_1d(lines["line"].values[n]))) if dims else name
-        omega, S = found
-        ax.plot(omega, S, style(n), color=color(n), linewidth=1.4, label=label)
-        high = omega[np.searchsorted(np.cumsum(S), 0.999 * S.sum()).clip(max=len(omega) - 1)]
-        far = max(far, 1.3 * float(high))
-    sea = sea_spectrum(dataset) if name == "elevation" else None
-    if sea is not None:
-        y = np.array(sea["rows"][0]["values"], float)
-        ax.plot(sea["omega"], y, "--", color=color(1), linewidth=1.4, label="components of the sea")
-        far = max(far, float(sea["omega"][-1]))
-    ax.set_xlim(0.0, far)
-    heading(ax, str(dataset[name].attrs.get("long_name", name)), f"{unit}² s/rad")
-    legend(ax, len(ax.lines), columns=4)
-    below(ax, FREQUENCY)
+    panels = panels_of(dataset, name, selection)
+    fig, axes = figure(len(panels), 1, 8.0, 0.6 + 3.2 * len(panels))
+    for ax, (title, unit, lines) in zip(axes[:, 0], panels, strict=True):
+        far = 0.0
+        for n, (label, values) in enumerate(lines[:MOST_LINES]):
+            found = record_spectrum(dataset["time"].values, values, start)
+            if found is None:
+                raise SwelltreeError(
+                    f"a spectrum needs at least {LEAST} even samples after the ramp. Simulate "
+                    "longer or with a smaller output_step."
+                )
+            omega, S = found
+            ax.plot(omega, S, style(n), color=color(n), linewidth=1.4, label=label or name)
+            high = omega[np.searchsorted(np.cumsum(S), 0.999 * S.sum()).clip(max=len(omega) - 1)]
+            far = max(far, 1.3 * float(high))
+        sea = sea_spectrum(dataset) if name == "elevation" else None
+        if sea is not None:
+            y, label = np.array(sea["rows"][0]["values"], float), "components of the sea"
+            ax.plot(sea["omega"], y, "--", color=color(1), linewidth=1.4, label=label)
+            far = max(far, float(sea["omega"][-1]))
+        ax.set_xlim(0.0, far)
+        heading(ax, title, f"{unit}² s/rad" if unit else "s/rad")
+        legend(ax, len(ax.lines), columns=4)
+    below(axes[-1, 0], FREQUENCY)
     return fig
 
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-GOOD, NEAR, BAD = "#cfe8d5", "#f7e7b5", "#f2c4bd"
+GOOD, NEAR, BAD, NONE = "#cfe8d5", "#f7e7b5", "#f2c4bd", "#c9ced3"
 CLOSE = 0.85  # of a limit: less is well within it
 
 
 def operability(dataset: xr.Dataset) -> Figure:
     """Cells of two conditions: the part of the limits that is used, and by what.
 
-    Green is within all limits, yellow near one, red beyond.
+    Green is within all limits, yellow near one, red beyond; grey has no result.
 
     Args:
         dataset: from `swelltree.operability`, over two conditions; of more, choose with `.sel`.
@@ -39,9 +39,11 @@ def operability(dataset: xr.Dataset) -> Figure:
     ax = axes[0, 0]
     ax.grid(False)
     for (i, j), part in np.ndenumerate(values):
-        shade = BAD if not part <= 1.0 else NEAR if part > CLOSE else GOOD
+        shade = BAD if part > 1.0 else NEAR if part > CLOSE else GOOD
+        if not np.isfinite(part):
+            shade = NONE  # no result: neither good nor bad
         ax.fill_between((j - 0.5, j + 0.5), i - 0.5, i + 0.5, color=shade, linewidth=0)
-        text = f"{part:.2f}" if np.isfinite(part) else "stopped"
+        text = f"{part:.2f}" if np.isfinite(part) else "failed"
         ax.text(j, i + 0.08, text, ha="center", va="bottom", fontsize=11, color=INK)
         label = short(str(names[i, j]).replace("_", " "), 22)
         ax.text(j, i - 0.08, label, ha="center", va="top", fontsize=7.5, color=SOFT)

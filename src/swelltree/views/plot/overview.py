@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.angles import unwrapped
 from swelltree.results.energy import energy_scale
 from swelltree.views.channels import energy_terms
 from swelltree.views.plot.style import (
@@ -46,7 +47,7 @@ def motion(dataset: xr.Dataset) -> Figure:
                 ax.plot(time, values, color=color(i), linewidth=1.2)
             heading(ax, str(dof), "deg" if column else "m from the start")
             no_tiny_range(ax)
-    values, labels = dataset["joint_coordinate"].values, dataset["coordinate"].values
+    values, labels = unwrapped(dataset["joint_coordinate"]).values, dataset["coordinate"].values
     if not sliding:
         axes[3, 0].set_axis_off()
         axes[2, 0].tick_params(labelbottom=True)
@@ -56,7 +57,7 @@ def motion(dataset: xr.Dataset) -> Figure:
         if not of_turns and not sliding:
             continue
         for n, k in enumerate(chosen):
-            y = np.degrees(np.unwrap(values[:, k])) if of_turns else values[:, k]
+            y = np.degrees(values[:, k]) if of_turns else values[:, k]
             label = str(labels[k]).replace("__", " ")
             ax.plot(time, y, style(n), color=color(n), linewidth=1.2, label=label)
         heading(ax, "Joint angles" if of_turns else "Joint travel", unit)
@@ -80,8 +81,8 @@ def motion(dataset: xr.Dataset) -> Figure:
 
 def motions(dataset: xr.Dataset) -> np.ndarray:
     """(time, body, dof): displacements [m] and Euler angles [deg], both from the first sample."""
-    values = dataset["position"].values.copy()
-    values[:, :, 3:] = np.degrees(np.unwrap(values[:, :, 3:], axis=0))
+    values = unwrapped(dataset["position"]).values.copy()
+    values[:, :, 3:] = np.degrees(values[:, :, 3:])
     return values - values[:1]
 
 
@@ -145,8 +146,9 @@ def sea(dataset: xr.Dataset) -> Figure:
     heading(ax, "Free surface at the origin", "m")
     if angles:
         ax = axes[1, 0]
+        turned = np.degrees(unwrapped(dataset["joint_coordinate"]).values)
         for n, k in enumerate(angles):
-            y = np.degrees(np.unwrap(dataset["joint_coordinate"].values[:, k]))
+            y = turned[:, k]
             label = str(dataset["coordinate"].values[k]).replace("__", " ")
             ax.plot(time, y, color=color(n), linewidth=1.2, label=label)
         heading(ax, "Joint angles", "deg")

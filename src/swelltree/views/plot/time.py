@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.angles import turning, unwrapped
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.views.plot.style import below, color, figure, heading, legend, no_tiny_range, style
-from swelltree.views.units import prefixed, readable, turning, unit_of
+from swelltree.views.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +32,7 @@ def timeseries(data: Any, *names: str, **selection: Any) -> Figure:
         names = tuple(map(str, dataset.data_vars)) if dataset is not data else ("position",)
     panels: list[tuple[str, str, list[tuple[str, np.ndarray]]]] = []
     for name in names:
-        panels += _panels(dataset, name, selection)
+        panels += panels_of(dataset, name, selection)
     fig, axes = figure(len(panels), 1, 9.6, 0.5 + 2.1 * len(panels))
     time = dataset["time"].values
     for ax, (title, unit, lines) in zip(axes[:, 0], panels, strict=True):
@@ -52,17 +53,17 @@ def _as_dataset(data: Any) -> xr.Dataset:
 
 
 def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
-    """A variable of a result in time."""
+    """A variable of a result in time, its angles without jumps."""
     if name not in dataset.data_vars or "time" not in dataset[name].dims:
         known = [str(n) for n, x in dataset.data_vars.items() if "time" in x.dims]
         raise SwelltreeError(
             f"the result has no variable '{name}' in time."
             + (suggest(name, known) or f" It has {', '.join(known)}.")
         )
-    return dataset[name]
+    return unwrapped(dataset[name])
 
 
-def _panels(
+def panels_of(
     dataset: xr.Dataset, name: str, selection: dict[str, Any]
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
     """Lines of one variable, by unit."""
@@ -147,11 +148,11 @@ def phase(dataset: xr.Dataset, coordinate: str) -> Figure:
     joints = [str(name) for name in dataset["coordinate"].values] if "coordinate" in dataset else []
     bodies = [str(name) for name in dataset["body"].values] if "body" in dataset.dims else []
     if coordinate in joints:
-        x = dataset["joint_coordinate"].sel(coordinate=coordinate).values
+        x = unwrapped(dataset["joint_coordinate"]).sel(coordinate=coordinate).values
         v = dataset["joint_rate"].sel(coordinate=coordinate).values
         turns = turning(dataset, "coordinate", joints.index(coordinate))
     elif owner in bodies and dof in [str(name) for name in dataset["dof"].values]:
-        x = dataset["position"].sel(body=owner, dof=dof).values
+        x = unwrapped(dataset["position"]).sel(body=owner, dof=dof).values
         v = dataset["velocity"].sel(body=owner, dof=dof).values
         turns = dof in ("Roll", "Pitch", "Yaw")
     else:

@@ -1,0 +1,20 @@
+"""Systems of lines alone, between fixed points and junctions.
+
+The equations of a system always have a body. Where none is described, a body that is welded to
+the world stands in; nothing hangs on it, and results leave it out.
+"""
+
+from __future__ import annotations
+
+from swelltree.system import WORLD, Body, System, Weld
+
+
+def with_a_body(system: System) -> System:
+    """The system, with a held body where it has none."""
+    if system.bodies:
+        return system
+    taken = {item.name for item in (*system.lines, *system.junctions, *system.sensors)}
+    taken |= {item.name for item in (*system.winches, *system.operations)}
+    name = next(name for k in range(len(taken) + 1) if (name := f"held{k or ''}") not in taken)
+    body = Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+    return system.replace(bodies=(body,), joints=(Weld(f"{name} weld", WORLD, body),))

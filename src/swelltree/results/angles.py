@@ -1,0 +1,113 @@
+r"""Angles that do not jump: a body that has turned twice has turned by :math:`4\pi`.
+
+Results keep attitudes as Euler angles and the turns of ball joints as rotation vectors; both name
+one attitude in many ways. Of these ways each sample takes the one nearest to the sample before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TURNS = ("Roll", "Pitch", "Yaw")
+ROUND = 2.0 * np.pi
+_BY_UNIT = {
+    "coordinate": "coordinate_unit",
+    "pto": "pto_unit",
+    "joint_element": "joint_element_unit",
+}
+
+
+def turning(dataset: Any, dim: str, index: int) -> bool:
+    """Whether an entry of a dimension is a rotation."""
+    if dim == "dof":
+        return str(dataset["dof"].values[index]) in TURNS
+    if dim in _BY_UNIT and _BY_UNIT[dim] in dataset.coords:
+        return str(dataset[_BY_UNIT[dim]].values[index]) in ("rad", "N m")
+    if dim == "coordinate":
+        return str(dataset["coordinate"].values[index]).endswith(TURNS)
+    return False
+
+
+def unwrapped(values: Any) -> Any:
+    """A variable in time with its angles made continuous; others as they are.
+
+    Args:
+        values: an `xarray.DataArray` with the dimension `time` and its units as an attribute.
+    """
+    units = [part.strip() for part in str(values.attrs.get("units", "")).split(",")]
+    if units[-1] != "rad" or "time" not in values.dims:
+        return values
+    if len(units) == 1:
+        found = values.transpose(..., "time").copy()
+        found.values = _valid(found.values[..., None], _unwrap)[..., 0]
+        return found.transpose(*values.dims)
+    dims = [dim for dim in ("dof", "coordinate", "pto") if dim in values.coords]
+    if not dims:
+        return values
+    dim = dims[0]
+    if dim not in values.dims:  # one entry, taken out by its label
+        one = values.expand_dims(dim)
+        return unwrapped(one).isel({dim: 0}).transpose(*values.dims)
+    found = values.transpose(..., "time", dim).copy()
+    for columns in _together(found, dim):
+        continuous = {"dof": _euler, "coordinate": _rotation_vector}.get(dim, _unwrap)
+        own = found.values[..., columns]
+        found.values[..., columns] = _valid(own, continuous if len(columns) == 3 else _unwrap)
+    return found.transpose(*values.dims)
+
+
+def _together(values: Any, dim: str) -> list[list[int]]:
+    """Columns of rotations: those of one attitude together, others each alone."""
+    labels = [str(label) for label in np.atleast_1d(values[dim].values)]
+    turns = [k for k in range(len(labels)) if turning(values, dim, k)]
+    owners = {k: labels[k].rpartition("__")[0] if dim == "coordinate" else dim for k in turns}
+    if dim == "pto":
+        return [[k] for k in turns]
+    found = []
+    for owner in dict.fromkeys(owners.values()):
+        own = [k for k in turns if owners[k] == owner]
+        found += [own] if len(own) == 3 else [[k] for k in own]
+    return found
+
+
+def _valid(values: np.ndarray, function: Any) -> np.ndarray:
+    """Apply to columns (..., time, k) without the samples that are not numbers."""
+    out = values.copy()
+    for place in np.ndindex(values.shape[:-2]):
+        whole = np.isfinite(values[place]).all(-1)
+        out[place][whole] = function(values[place][whole])
+    return out
+
+
+def _unwrap(angles: np.ndarray) -> np.ndarray:
+    return np.unwrap(angles, axis=0)
+
+
+def _euler(angles: np.ndarray) -> np.ndarray:
+    """Roll, pitch, yaw (time, 3); (roll + pi, pi - pitch, yaw + pi) is the same attitude."""
+    other = np.stack([angles[:, 0] + np.pi, np.pi - angles[:, 1], angles[:, 2] + np.pi], axis=1)
+    near = _apart(angles[1:] - angles[:-1])
+    far = _apart(other[1:] - angles[:-1])
+    # both ways keep distances, so each change of the way turns all that follow
+    changed = np.logical_xor.accumulate(np.concatenate([[False], far < near]))
+    return np.unwrap(np.where(changed[:, None], other, angles), axis=0)
+
+
+def _apart(difference: np.ndarray) -> np.ndarray:
+    return np.abs((difference + np.pi) % ROUND - np.pi).sum(-1)
+
+
+def _rotation_vector(vectors: np.ndarray) -> np.ndarray:
+    """Rotation vectors (time, 3) that follow one another; whole turns about the axis are free."""
+    jumps = np.linalg.norm(np.diff(vectors, axis=0), axis=1) > np.pi
+    if not jumps.any():
+        return vectors
+    found = vectors.copy()
+    for i in range(int(jumps.argmax()) + 1, len(vectors)):
+        angle = float(np.linalg.norm(vectors[i]))
+        axis = vectors[i] / angle if angle > 0 else found[i - 1] / np.linalg.norm(found[i - 1])
+        turns = np.round((axis @ found[i - 1] - angle) / ROUND)
+        found[i] = (angle + ROUND * turns) * axis
+    return found

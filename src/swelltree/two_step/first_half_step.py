@@ -1,0 +1,148 @@
+r"""The half step before the first: found so that the first sample moves as it was told to.
+
+A sample's velocity is the mean of the half steps before and after it, so the velocity of the half
+step before is no more given than that of the half step after. Both follow from the velocity given:
+a step is tried, and the half step before is corrected by what the mean is off,
+
+.. math:: v_- \leftarrow v_- + \tfrac43 (v_0 - \bar v).
+
+Where forces act, a change of :math:`v_-` changes the mean as much; where joints and inextensible
+lines decide where the next pose is, half as much. The factor leaves a third of either each time.
+Then the pose one step ago is brought onto the joints, as that of every later step is: that moves
+the mean by O(h^2), and without it the acceleration across joints would be O(h) off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.kinematics import joint_frames
+from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
+from swelltree.spatial.arrays import Array
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.poses import before
+from swelltree.two_step.samples import Sample
+from swelltree.two_step.step_rows import with_ends
+from swelltree.two_step.walk import LineWalk, Setup, Walk
+from swelltree.two_step.winch_rest import present
+
+NEARER = 4.0 / 3.0
+ROUNDS = 40
+CLOSE = 1e-10  # m/s, rad/s, and of the largest velocity
+
+
+class Given(NamedTuple):
+    """Velocities at the start."""
+
+    v: Array  # (N, 6)
+    nodes: Array  # (line, node, 3)
+    junctions: Array  # (junction, 3)
+
+
+def given_by(walk: Walk, h: Array) -> Given:
+    """Velocities of a walk whose half step before is still that of a steady motion."""
+    lines = walk.lines
+    if lines is None:
+        nothing = np.zeros((0, 3))
+        return Given(walk.v_minus, nothing, nothing)
+    return Given(walk.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
+
+
+def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
+    """The walk with the half step before the first.
+
+    Args:
+        step: one step, (model, setup, walk) -> (walk, sample).
+        model: compiled, in its sea.
+        setup: constants of the run.
+        walk: the start, with the velocity now for that of the half step before.
+    """
+    given = given_by(walk, setup.h)
+    now = best = _with_memory(model, setup, walk)
+    least = np.inf
+    for _ in range(ROUNDS):
+        after, sample = step(model, setup, now)
+        off = _off(setup, now, after, sample, given)
+        # steps that fail or stick, at a contact or a snap: the nearest so far is taken
+        if not bool(sample.solved) or not off < 0.7 * least:
+            break
+        now = corrected(model, setup, now, after, sample, given)
+        best, least = now, off
+        if off < CLOSE * (1.0 + np.abs(np.asarray(given.v)).max(initial=0.0)):
+            break
+    return _joined_before(model, setup, best)
+
+
+def _joined_before(model: Model, setup: Setup, walk: Walk) -> Walk:
+    """The walk with the pose one step ago on its joints, by the change of least energy."""
+    if not model.all_rows or not np.any(walk.v_minus):
+        return walk
+    h = float(setup.h)
+    M = np.asarray(dense_inertia(model, world_inertia(model, walk.pose)))
+    M = M + 1e-9 * np.diag(M).max(initial=1.0) * np.eye(len(M))  # bodies without mass
+    drives = drives_at(model.drives, np.asarray(walk.t) - h)
+    for _ in range(2):
+        last = before(walk.pose, np.asarray(walk.v_minus), np.array(h))
+        frames = joint_frames(model, last)
+        still = np.zeros_like(walk.v_minus)
+        rows = evaluate_rows(
+            model, model.all_rows, last, frames, still, np.asarray(walk.angles), drives
+        )
+        J = np.asarray(rows.jacobian)
+        back = np.linalg.solve(M, J.T)
+        push = np.linalg.lstsq(J @ back, np.asarray(rows.residual), rcond=1e-10)[0]
+        v_minus = walk.v_minus + (back @ push).reshape(-1, 6) / h
+        walk = replace(walk, v_minus=v_minus)
+    return walk
+
+
+def corrected(
+    model: Model, setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given
+) -> Walk:
+    """The walk with a better half step before, from a step that was tried."""
+    v_minus = walk.v_minus + NEARER * (given.v - sample.v)
+    lines = walk.lines
+    if lines is not None:
+        lines = _corrected_lines(model, setup, replace(walk, v_minus=v_minus), after.lines, given)
+    # the rates of inner states now stand for those of a step ago
+    rates = after.element_rates
+    return replace(walk, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
+
+
+def _corrected_lines(
+    model: Model, setup: Setup, walk: Walk, after: LineWalk, given: Given
+) -> LineWalk:
+    lines, h = walk.lines, setup.h
+    y_last = lines.y_last + NEARER * (0.5 * (after.y - lines.y_last) - h * given.junctions)
+    if not lines.q.size:
+        return replace(lines, y_last=y_last)
+    q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
+    own = present(model, walk).lines
+    ends = end_positions(own, before(walk.pose, walk.v_minus, h), y_last)
+    q_last = with_ends(own.arrays, q_last, ends)
+    return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
+
+
+def _with_memory(model: Model, setup: Setup, walk: Walk) -> Walk:
+    """The radiation memory half a step ago."""
+    if setup.memory is None:
+        return walk
+    A, B = model.hydro.memory.A, model.hydro.memory.B
+    change = 0.5 * setup.h * (A @ walk.chi + B @ walk.v_minus.reshape(-1))
+    return replace(walk, chi=walk.chi - change)
+
+
+def _off(setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given) -> float:
+    """Largest difference of a velocity in the sample from the one given."""
+    pairs = [(sample.v, given.v)]
+    if walk.lines is not None:
+        h, a, b = 2.0 * setup.h, walk.lines, after.lines
+        pairs += [((b.q - a.q_last)[:, 1:-1] / h, given.nodes[:, 1:-1])] if a.q.size else []
+        pairs += [((b.y - a.y_last) / h, given.junctions)]
+    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
