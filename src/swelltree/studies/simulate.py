@@ -7,6 +7,7 @@ import json
 import textwrap
 import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from swelltree.model.forces.loads import Now
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
-from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.chunks import gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.problem import padded_corners
 from swelltree.solvers.smooth import Carry, Options, Problem, compiled, integrate
@@ -428,17 +429,18 @@ def _to_dataset(
     if len(run.times) == 0:
         raise SwelltreeError(_failure(model, how, run))
     watch = _observer(how)
-    parts, first = [], 0
-    for phases in run.outputs_by_chunk():
-        count = len(jax.tree.leaves(phases)[0])
-        t = run.times[first : first + count]
-        first += count
-        # chunks of one length share a compiled program
-        length = width
-        padded = jax.tree.map(lambda x, n=length: _padded(x, n), (t, phases))
-        seen = watch(model, *padded)
-        parts.append({name: np.asarray(x)[:count] for name, x in seen.items()})
-    channels = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def observed() -> Iterator[dict[str, np.ndarray]]:
+        first = 0
+        for phases in run.outputs_by_chunk():
+            count = len(jax.tree.leaves(phases)[0])
+            t = run.times[first : first + count]
+            first += count
+            # chunks of one length share a compiled program
+            seen = watch(model, *jax.tree.map(lambda x: _padded(x, width), (t, phases)))
+            yield {name: np.asarray(x)[:count] for name, x in seen.items()}
+
+    channels = gathered(observed(), len(run.times))
     attrs = {
         "formulation": how.name,
         "solver": solver,
