@@ -45,7 +45,9 @@ def open_netcdf(path: Path) -> xr.Dataset:
             pass  # seen to be whole in itself
     try:
         with xr.open_dataset(path, engine=engine) as found:
-            return found.load()
+            whole = found.load()
+            xr.Dataset(dict(whole.variables))  # seen to have one size for each dimension
+            return whole
     except Exception as error:  # the libraries answer with many kinds
         raise broken(path, "hydro data", error) from None
 
