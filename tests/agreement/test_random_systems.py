@@ -131,10 +131,13 @@ def with_and_without_twin(drawn: RandomSystem) -> tuple[RandomSystem, RandomSyst
     return replace(drawn, system=many), replace(drawn, system=few)
 
 
+@pytest.mark.slow
 def test_redundant_joints_in_random_directions_are_named_and_take_no_freedom():
     seen = set()
     for seed in range(200):
-        drawn = random_system(Random(seed), max_bodies=4)
+        # welds are rare: every second system begins with one
+        kinds = ("weld",) if seed % 2 else ()
+        drawn = random_system(Random(seed), max_bodies=4, kinds=kinds)
         if "twin" not in drawn.traits:
             continue
         try:
