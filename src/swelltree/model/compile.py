@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import told
 from swelltree.model.assembly import (
     Closure,
@@ -116,6 +117,7 @@ def compile(
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
         wet_bodies(system, hydro)
+        check_usable(hydro)
         hydro, moved = placed(system, hydro)
         moved += told(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
