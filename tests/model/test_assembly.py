@@ -6,7 +6,8 @@ import pytest
 import swelltree as sw
 from formulations.examples import bar, four_bar, spatial_loop
 from swelltree.model.kinematics import forward
-from swelltree.spatial.rotations import about_axis, euler_to_matrix
+from swelltree.spatial.rotations import about_axis, euler_rates, euler_to_matrix
+from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.start import start_motion
 
 
