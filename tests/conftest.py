@@ -4,7 +4,10 @@ The hook must stand before the first import of the package, so it stands here. H
 `support.py` (`from support import refdata`).
 """
 
+import ctypes
+import gc
 import os
+from pathlib import Path
 
 # one core per worker: linear algebra of several threads each would only wait for one another
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "")
@@ -13,7 +16,33 @@ if _worker and hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {_cores[int(_worker.removeprefix("gw")) % len(_cores)]})
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 install_import_hook("swelltree", "typecheck.check")
+
+LARGE = 1_500_000_000  # bytes of a worker, above which compiled programs are let go
+
+
+def resident() -> int:
+    """Memory of this process in use [bytes]; zero where the system does not tell."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
+
+
+def let_go() -> None:
+    """Compiled programs and what they hold go back to the system; the disk still has them."""
+    jax.clear_caches()
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def bounded_memory():
+    """Modules share few programs: after one that left much behind, all are let go."""
+    yield
+    if resident() > LARGE:
+        let_go()

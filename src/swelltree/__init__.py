@@ -30,7 +30,7 @@ _NAMES = {
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy RaoStudy
-        ResponseStudy SteadyStateStudy load loads case_schema
+        ResponseStudy SteadyStateStudy OptimalControlStudy load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.read": "read_hydro",

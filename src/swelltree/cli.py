@@ -277,11 +277,7 @@ def run_study(model: Any, study: Any, **options: Any) -> Any:
     known = inspect.signature(function).parameters
     extra = {name: value for name, value in options.items() if name in known}
     result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)
-    from swelltree.results.dataset import provenance
-
-    # whatever a study left out: versions, water, case
-    result.attrs = provenance(model) | result.attrs | options.get("provenance", {})
-    return result
+    return result.assign_attrs(options.get("provenance", {}))
 
 
 @app.command()

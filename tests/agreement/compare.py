@@ -12,9 +12,11 @@ import swelltree as sw
 from agreement.generate import RandomSystem
 from swelltree.formulations import FORMULATIONS, Formulation, formulation
 from swelltree.formulations.equations import Phase, observe, settle, start_phase
+from swelltree.model.assembly import Closure
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import forward, joint_frames
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Start
+from swelltree.model.rank import null_space
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.solvers.smooth import Options, integrate
@@ -60,18 +62,36 @@ def compiled_system(drawn: RandomSystem) -> Model:
         model = sw.compile(drawn.system, added_mass=drawn.added_mass)
     except sw.SwelltreeError as error:
         # a prescribed motion inside a loop that has no freedom for it
-        if "contradict the loops" in str(error):
+        if "do not fit together" in str(error):
             raise Unfit(str(error)) from error
         raise
+    model = set_going(model, drawn.speed)
     if constraint_condition(model) > CONDITION:
         raise Unfit("close to a singular position")
     return model
 
 
+def set_going(model: Model, speed: float) -> Model:
+    """The model with random velocities of the joints in loops, such as fit together."""
+    if not model.layout.cut_rows:
+        return model
+    free = null_space(
+        Closure(model, first_drives(model), model.start.angles).jacobian(model.start.q)
+    )
+    wish = speed * np.random.default_rng(len(free)).normal(size=len(free))
+    s = np.asarray(model.start.s) + free @ (free.T @ wish)
+    return model.replace(start=Start(model.start.q, s, model.start.angles))
+
+
+def first_drives(model: Model) -> Drives:
+    """Prescribed motions at the start."""
+    now = drives_at(model.drives, np.zeros(()))
+    return Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
+
+
 def constraint_condition(model: Model) -> float:
     """Larger condition number of the joint equations: in tree and in body velocities."""
-    now = drives_at(model.drives, np.zeros(()))
-    drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
+    drives = first_drives(model)
     pose = forward(model, model.start.q)
     frames = joint_frames(model, pose)
     P = velocity_matrix(*tree_blocks(model, pose, frames))
@@ -80,7 +100,9 @@ def constraint_condition(model: Model) -> float:
     for rows, Z in ((model.cut_rows, P), (model.all_rows, np.eye(len(P)))):
         if rows:
             seen = evaluate_rows(model, rows, pose, frames, v, model.start.angles, drives)
-            worst = max(worst, float(np.linalg.cond(seen.jacobian @ Z)))
+            # rows that follow from others leave singular values of nothing behind the rest
+            size = np.linalg.svd(seen.jacobian @ Z, compute_uv=False)
+            worst = max(worst, float(size[0] / size[len(rows) - model.surplus - 1]))
     return worst
 
 

@@ -23,6 +23,15 @@ KINDS = (
     *("weld", "hinge", "slider", "cylindrical", "screw", "universal", "ball"),
     *("planar", "free", "subset", "distance", "revolute_spherical"),
 )
+# joints that add nothing to a given one: on its axis, at its point, anywhere
+TWINS = {
+    "weld": ("weld", "hinge", "ball", "slider"),
+    "hinge": ("hinge", "ball", "cylindrical"),
+    "slider": ("slider", "cylindrical"),
+    "cylindrical": ("cylindrical",),
+    "ball": ("ball",),
+    "planar": ("planar",),
+}
 LEAD = 0.4  # metres per turn of the screws
 
 
@@ -33,6 +42,7 @@ class RandomSystem:
     system: sw.System
     added_mass: np.ndarray | None
     traits: frozenset[str]
+    speed: float = 1.0  # of joints in loops, put in where they fit together
 
     def __repr__(self) -> str:
         joints = ", ".join(f"{j.type} {j.base.body}>{j.follower.body}" for j in self.system.joints)
@@ -93,6 +103,7 @@ def random_system(
                 for i, b in enumerate(bodies)
             )
     system = sw.System("random", bodies, joints, forces)
+    system = system.replace(joints=_still_in_loops(system))
     sketch.traits.update(j.type for j in joints)
     if system.topology.reversed_joints:
         sketch.traits.add("reversed")
@@ -100,7 +111,7 @@ def random_system(
         sketch.traits.add("several trees")
     if displaced:
         sketch.traits.add("displaced description")
-    return RandomSystem(system, added_mass, frozenset(sketch.traits))
+    return RandomSystem(system, added_mass, frozenset(sketch.traits), speed)
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
@@ -144,9 +155,9 @@ def _loops(sketch: _Sketch, wanted: list[str]) -> None:
         if sketch.mobility - rows >= 1:
             _join(sketch, f"c{i}", kind, one, other)
             sketch.traits.add("loop")
-    hinges = [k for k, (j, _) in enumerate(sketch.frames) if j.type == "hinge"]
-    if hinges and choose.random() < 0.3:
-        _twin(sketch, choose.choice(hinges))
+    doubled = [k for k, (j, _) in enumerate(sketch.frames) if j.type in TWINS]
+    if doubled and choose.random() < 0.3:
+        _twin(sketch, choose.choice(doubled))
 
 
 def _freedoms(sketch: _Sketch, kind: str) -> int:
@@ -235,20 +246,29 @@ def _hangs_free(sketch: _Sketch, one: str, other: str) -> bool:
 
 
 def _twin(sketch: _Sketch, k: int) -> None:
-    """A second hinge on the axis of the first: all its equations but none of its effect."""
+    """A second joint beside the first: all its equations but none of its effect."""
     joint, q = sketch.frames[k]
+    kind = sketch.choose.choice(TWINS[joint.type])
     at, R_base = joint.base_frame()
     axis = joint.axis_number
     R = sketch.poses[joint.follower.body][1].T @ sketch.poses[joint.base.body][1]
     shift = 0.3 * R_base[:, axis]
+    if joint.type in ("weld", "slider"):
+        shift = sketch.rng.uniform(-0.5, 0.5, 3)
+    if joint.type == "ball":
+        shift = np.zeros(3)
     base = sw.Point(joint.base.body, tuple(at + shift), R_base)
     end = sw.Point(
         joint.follower.body,
         tuple(np.array(joint.follower.position) + R @ shift),
         joint.follower.rotation,
     )
-    position = {} if joint.follower.rotation is None else dict(joint.position)
-    twin = sw.Hinge(f"{joint.name}_twin", base, end, "xyz"[axis], position=position)
+    # the same coordinates where it has the same ones
+    same = kind == joint.type and joint.follower.rotation is not None
+    options: dict[str, Any] = {"position": dict(joint.position)} if same else {}
+    if kind not in ("weld", "ball"):
+        options["axis"] = "xyz"[axis]
+    twin = JOINT_TYPES[kind](f"{joint.name}_twin", base, end, **options)
     sketch.joints.append(twin)
     sketch.frames.append((twin, q))
     sketch.traits.add("twin")
@@ -274,6 +294,12 @@ def _started(sketch: _Sketch, speed: float) -> tuple[Any, ...]:
         joints.append(joint.replace(position=position, velocity=velocity, motion=motion))
     choose.shuffle(joints)
     return tuple(joints)
+
+
+def _still_in_loops(system: sw.System) -> tuple[Any, ...]:
+    """Joints with their velocities, but for those of loops, which would have to fit together."""
+    inside = {name for cut, through in system.topology.loops for name in (cut, *through)}
+    return tuple(j.replace(velocity=()) if j.name in inside else j for j in system.joints)
 
 
 def _motion(sketch: _Sketch, start: float) -> Any:

@@ -5,6 +5,7 @@ hypothesis. `SWELLTREE_EXAMPLES=200` draws that many new ones instead of the usu
 """
 
 import os
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -25,12 +26,21 @@ from agreement.compare import (
 from agreement.generate import KINDS, RandomSystem, random_system
 
 # chosen so that together they hold all joints and traits: see the first test
-HANDFUL = (1425, 1491, 1001, 1016)
+HANDFUL = (1241, 1066, 1002)
 PATHS = (
     pytest.param(2000, "composite_body", marks=pytest.mark.slow),
     (2013, "lagrange"),
     pytest.param(2024, "partition", marks=pytest.mark.slow),
     (2035, "partial_velocity"),
+)
+
+# systems with redundant joints
+TWINS = (
+    (48, "lagrange"),
+    pytest.param(76, "partition", marks=pytest.mark.slow),
+    pytest.param(41, "composite_body", marks=pytest.mark.slow),
+    pytest.param(65, "partial_velocity", marks=pytest.mark.slow),
+    pytest.param(30, "path_matrix", marks=pytest.mark.slow),
 )
 
 structures = st.randoms(use_true_random=False)
@@ -110,6 +120,54 @@ def test_the_handful_holds_every_joint_and_trait():
     assert traits >= set(KINDS)
     assert traits >= {"loop", "twin", "driven", "reversed", "several trees", "added mass"}
     assert traits >= {"massless body", "displaced description"}
+
+
+def with_and_without_twin(drawn: RandomSystem) -> tuple[RandomSystem, RandomSystem]:
+    """A system, and the same with one joint in the place of two; no force on the second joint."""
+    one = [j for j in drawn.system.joints if not j.name.endswith("_twin")]
+    forces = [f for f in drawn.system.forces if not getattr(f, "joint", "").endswith("_twin")]
+    many = drawn.system.replace(forces=tuple(forces))
+    few = many.replace(joints=tuple(one))
+    return replace(drawn, system=many), replace(drawn, system=few)
+
+
+@pytest.mark.slow
+def test_redundant_joints_in_random_directions_are_named_and_take_no_freedom():
+    seen = set()
+    for seed in range(200):
+        # welds are rare: every second system begins with one
+        kinds = ("weld",) if seed % 2 else ()
+        drawn = random_system(Random(seed), max_bodies=4, kinds=kinds)
+        if "twin" not in drawn.traits:
+            continue
+        try:
+            many, few = (compiled_system(x) for x in with_and_without_twin(drawn))
+        except Unfit:
+            continue
+        assert many.freedoms == few.freedoms, (seed, drawn)
+        pair = [n for n in many.layout.joints if n.endswith("_twin")]
+        pair += [n.removesuffix("_twin") for n in pair]
+        told = [text for text in many.report if "its reaction is not unique" in text]
+        assert any(f"'{name}' " in text for text in told for name in pair), (seed, told)
+        seen |= {j.type for j in drawn.system.joints if j.name.endswith("_twin")}
+    assert seen >= {"weld", "hinge", "ball", "cylindrical", "slider", "planar"}
+
+
+@pytest.mark.parametrize(("seed", "name"), TWINS)
+def test_a_system_with_redundant_joints_moves_as_with_one(seed, name):
+    drawn = random_system(Random(seed), max_bodies=4, calm=True)
+    assert "twin" in drawn.traits
+    many, few = (compiled_system(x) for x in with_and_without_twin(drawn))
+    # the same joint velocities; of two equal joints either may be the one in the tree
+    labels = few.layout.dof_labels[: few.layout.n_tree]
+    rate = dict(zip(labels, np.asarray(few.start.s), strict=True))
+    tree = many.layout.dof_labels[: many.layout.n_tree]
+    s = np.array([rate[label.replace("_twin", "")] for label in tree])
+    many = many.replace(start=replace(many.start, s=s))
+    times = np.linspace(0.0, 1.0, 5)
+    order = [few.layout.bodies.index(body) for body in many.layout.bodies]
+    gap = trajectory(many, name, times) - trajectory(few, "path_matrix", times)[:, order]
+    assert np.abs(gap).max() < 1e-7
 
 
 @pytest.mark.parametrize("seed", HANDFUL)

@@ -239,3 +239,12 @@ def test_a_winch_at_the_hanging_end_is_refused():
     system = sw.System("up", [load], [], lines=[line], winches=[sw.Winch("winch", line, drum=8.0)])
     with pytest.raises(SwelltreeError, match="Swap the ends"):
         sw.compile(system)
+
+
+def test_a_jump_of_the_speed_is_stepped_to_and_not_over():
+    # the default ramp of zero stopped the run at the jump
+    stages = [sw.Stage("pay_out", "winch", length=1.3, speed=0.9, start=0.37)]
+    run = sw.simulate(sw.compile(hoist(stages=stages)), duration=2.5, output_step=0.5)
+    assert run.attrs["result"] == "success"
+    assert run.winch_length.values[-1, 0] == pytest.approx(5.3, abs=1e-9)
+    assert "0.37 s: operation 'operation' stage 1 pays out 1.3 m" in run.attrs["event_log"]

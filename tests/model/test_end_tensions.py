@@ -47,7 +47,7 @@ def test_hanging_line_weighs_what_its_ends_carry(model):
 
 def _polygon(span, length):
     """Weight of a segment over the horizontal force of six equal links with weights at nodes."""
-    low, high = 1e-3, 50.0
+    low, high, ratio = 1e-3, 50.0, 1.0
     for _ in range(100):
         ratio = 0.5 * (low + high)
         slopes = ratio * np.array([0.5, 1.5, 2.5])  # links beside the middle node, outwards

@@ -40,7 +40,7 @@ def one(x):
 
 
 def told(made, t, tension=0.0, heave=0.0, stroke=0.0):
-    return demand(made, np.asarray(t), one(tension), one(heave), one(stroke))[0][0]
+    return demand(made, np.asarray(t), np.zeros(()), one(tension), one(heave), one(stroke))[0][0]
 
 
 def test_operations_add_to_the_set_speed_and_the_brake_ends_both():
@@ -155,6 +155,25 @@ def test_hold_stops_the_set_speed_and_leaves_control():
     assert told(made, 3.0, tension=1.2e4) == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize("ramp", [0.0, 0.013, 1.1])
+def test_fixed_steps_pay_out_the_whole_length_however_short_the_ramp(ramp):
+    stages = [
+        sw.Stage("pay_out", "w", length=7.3, speed=1.1, ramp=ramp, start=1.234),
+        sw.Stage("brake", "w", duration=2.03),
+        sw.Stage("haul_in", "w", length=2.1, speed=0.9, ramp=ramp),
+    ]
+    table = sw.Table([0.0, 0.77, 0.78, 16.0], [0.0, 0.0, 0.2, 0.2], interpolation="linear")
+    for h in (0.25, 0.11):
+        for speed, own in ((0.0, 0.0), (table, 0.2 * (16.0 - 0.775 - 2.03))):
+            made = winches(stages, speed=speed, drum=90)
+            state = winch_start(made)
+            for k in range(round(16.0 / h)):
+                t = np.asarray((k + 0.5) * h)
+                state = after_step(made, t, h, state, (one(0), one(0)), one(0), one(9))
+            left = 0.2 * (16.0 - h * round(16.0 / h)) if own else 0.0
+            assert state.length[0] == pytest.approx(20.0 + 5.2 + own - left, abs=1e-9)
+
+
 @pytest.mark.parametrize("lag", [0.0, 0.8])
 @pytest.mark.parametrize("limit", [None, 0.6])
 def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
@@ -167,9 +186,9 @@ def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
     fields = {"drum": 90, "time_constant": lag, "control": control}
     made = winches(stages, max_speed=limit, **fields)
     alone = winches(stages, max_speed=limit, **{**fields, "control": None}, speed=0.0)
-    h = 0.01
+    h = 0.03
     fixed, smooth, plain = winch_start(made), winch_start(made), winch_start(alone)
-    for k in range(3000):
+    for k in range(600):
         t = np.asarray((k + 0.5) * h)
         tip = one(1.4 * np.cos(0.9 * t))
         fixed = after_step(made, t, h, fixed, (tip, tip), one(0), one(9))
@@ -182,7 +201,7 @@ def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
         # the rope is that of the operations and that of compensation, no more
         assert fixed.length[0] - plain.length[0] == pytest.approx(fixed.stroke[0], abs=1e-9)
     if not lag:  # before a stop the lag of the drive is seen in two ways
-        assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=2e-2)
+        assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=6e-2)
 
 
 def test_lines_on_winches_have_no_bending_stiffness():

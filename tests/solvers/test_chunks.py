@@ -1,12 +1,14 @@
 """Chunked runs: padding, stop, checkpoint and resume."""
 
 import gc
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers import chunks
+from swelltree.solvers.chunks import gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.smooth import Options, Problem, compiled, start
 from swelltree.solvers.solution import Code
@@ -83,6 +85,49 @@ def test_outputs_may_stay_on_disk(tmp_path):
     run = run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path, keep=False)
     assert all(isinstance(part, Path) for part in run.parts)
     assert equal(run.outputs, kept.outputs)
+
+
+def test_a_long_run_writes_its_outputs_as_it_goes(monkeypatch, tmp_path):
+    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    assert not any(isinstance(part, Path) for part in kept.parts)
+    monkeypatch.setattr(chunks, "LARGE", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    long = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    assert all(isinstance(part, Path) for part in long.parts)
+    assert equal(long.outputs, kept.outputs)
+    (folder,) = tmp_path.iterdir()
+    assert len(list(folder.iterdir())) == 3
+    del long
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_for_temporary_files_does_not_end_a_run(monkeypatch, tmp_path):
+    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    monkeypatch.setattr(chunks, "LARGE", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    write = chunks.files.write
+
+    def full(file, key, number, *rest):
+        if number:
+            raise SwelltreeError("no space left")
+        write(file, key, number, *rest)
+
+    monkeypatch.setattr(chunks.files, "write", full)
+    run = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    assert [isinstance(part, Path) for part in run.parts] == [True, False, False]
+    assert equal(run.outputs, kept.outputs)
+    with pytest.raises(SwelltreeError, match="no space left"):
+        run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path / "own")
+
+
+def test_rows_of_chunks_are_gathered_in_order():
+    rng = np.random.default_rng(0)
+    whole = {"a": rng.random((10, 2, 3)), "b": np.arange(10)}
+    parts = [{name: x[i:j] for name, x in whole.items()} for i, j in ((0, 4), (4, 8), (8, 10))]
+    found = gathered(iter(parts), 10)
+    assert all(np.array_equal(found[name], x) for name, x in whole.items())
+    assert {x.dtype for x in found.values()} == {x.dtype for x in whole.values()}
 
 
 def saved_run(folder):

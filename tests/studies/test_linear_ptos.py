@@ -126,6 +126,33 @@ def test_energy_budget_closes_in_a_sea(name, data):
     assert float(run["absorbed_power"].mean()) > 5e3
 
 
+def test_hydraulics_with_their_own_smoothing_have_a_periodic_motion(data):
+    """Found from smoother valves; the power is that of much smoother ones but for some per cent."""
+    wave = sw.RegularWave(amplitude=0.3, omega=1.1)
+    oil = {"joint": "rail", "piston_area": 0.01, "precharge": 1e6, "gas_volume": 0.1}
+    powers = []
+    for options in ({}, {"smoothing_velocity": 0.03}):
+        pto = sw.HydraulicPto("pto", **oil, motor_gain=1e-9, **options)
+        found = sw.steady_state(sw.compile(floating(pto), data, radiation="none"), wave, 15)
+        assert found.attrs["newton_error"] < 1e-9
+        assert found.attrs["truncation_error"] < 1e-3
+        powers.append(float(found.absorbed_power.mean()))
+    assert powers[0] == pytest.approx(powers[1], rel=0.05)
+
+
+def test_a_failed_search_names_the_velocity_of_smoothing(data):
+    pto = sw.HydraulicPto("pto", **RAIL, **OIL)
+    rough = sw.JointForce("rough", "rail", friction=1e5)
+    system = floating(pto).replace(forces=(rough,))
+    model = sw.compile(system, data, radiation="none")
+    names = (
+        r"raise friction_velocity of joint force 'rough' \(0.001 m/s\) and smoothing_velocity of "
+        r"pto 'pto' \(0.02 m/s\)"
+    )
+    with pytest.raises(sw.SwelltreeError, match=names):
+        sw.steady_state(model, sw.RegularWave(amplitude=1.0, omega=1.1), 3, max_iterations=1)
+
+
 @pytest.mark.slow
 def test_periodic_solution_of_the_hydraulics_is_the_end_of_a_run(data):
     model = sw.compile(floating(SEA["hydraulic"]), data)

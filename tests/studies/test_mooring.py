@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import made_hydro
 import swelltree as sw
 from swelltree.formulations import formulation
 from swelltree.studies.rao import linear_system
@@ -106,3 +107,22 @@ def test_system_without_lines_has_no_mooring_stiffness():
     model = sw.compile(sw.System("free", [body], [sw.Slider("rail", sw.WORLD, body)]))
     with pytest.raises(sw.SwelltreeError, match="mooring_stiffness: nothing moors this system"):
         sw.mooring_stiffness(model)
+
+
+def test_linear_studies_say_that_dynamic_lines_count_as_static_ones():
+    """The numbers are those of quasi-static lines; the sentence tells them apart."""
+    found = {}
+    for kind in ("dynamic", "quasi_static"):
+        body = sw.Body("float", mass=made_hydro.MASS, inertia=(1e6,) * 3)
+        rail = sw.Slider("rail", sw.WORLD, body)
+        line = sw.Line("chain", (20.0, 5.0, -30.0), body.at(1, 0, -1), 45.0, ROPE, kind)
+        water = sw.Water(rho=1000.0, depth=30.0)
+        system = sw.System("moored", [body], [rail], lines=[line], water=water)
+        data = made_hydro.heaving_float().assign(water_depth=30.0)
+        model = sw.compile(system, data, radiation="none")
+        rao = sw.rao(model, omega=[1.1])
+        space = sw.state_space(model, "float.Heave", "float.Heave")
+        found[kind] = rao.rao.values, " ".join((rao.attrs["report"], *space.notes))
+    np.testing.assert_allclose(found["dynamic"][0], found["quasi_static"][0], rtol=1e-6)
+    assert found["dynamic"][1].count("Dynamic lines count as static catenaries") == 2
+    assert "Dynamic lines" not in found["quasi_static"][1]

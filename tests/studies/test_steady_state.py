@@ -156,7 +156,7 @@ def test_the_error_of_a_short_series_is_told():
 
 def test_what_cannot_be_solved_is_said(linear):
     for wrong in (2.5, "nine", True):
-        with pytest.raises(SwelltreeError, match="steady_state: harmonics .* not a whole number"):
+        with pytest.raises(SwelltreeError, match=r"steady_state: harmonics .* not a whole number"):
             harmonics_for("steady_state", None, 1.0, wrong, 9, 2)
     with pytest.raises(SwelltreeError, match="harmonics 0 is too few"):
         sw.steady_state(linear, WAVE, 0)

@@ -50,7 +50,8 @@ def changed(arrays, grid):
     one = np.array([L])
     new, kind = regridded(arrays, grid, one, 1.5 * one, 0.5 * one, down)
     speed = np.array([0.5])
-    return new, kind, sums(arrays, grid, speed, g, H), sums(arrays, new, speed, g, H)
+    weight = np.array([g])
+    return new, kind, sums(arrays, grid, speed, weight, H), sums(arrays, new, speed, weight, H)
 
 
 def tensions(grid, EA=EA):

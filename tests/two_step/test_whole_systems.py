@@ -67,7 +67,8 @@ def half_step_energy(model, run, h):
 @pytest.mark.parametrize("formulation", ["lagrange", "path_matrix"])
 def test_tumbling_bodies_keep_their_energy(formulation):
     run = tumbled(formulation, 0.1)
-    K = half_step_energy(tumbling(), run, 0.1)
+    # the first sample is the start as given, not the mean of two half steps
+    K = half_step_energy(tumbling(), run, 0.1)[1:]
     assert np.ptp(K) < 1e-11 * K[0]
     assert run.closure.max() < 1e-10
 

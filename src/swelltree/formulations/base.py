@@ -154,8 +154,8 @@ class Formulation(ABC):
             g, J, drift, _ = self.constraint(kin)
             zero = jnp.zeros_like(state.s)
             M, _, free = held_still(model, self.mass(model, kin), zero, J)
-            step, _ = constrained_solve(M, zero, free, -g)
-            kick, _ = constrained_solve(M, zero, free, drift - J @ state.s)
+            step, _ = constrained_solve(M, zero, free, -g, model.surplus)
+            kick, _ = constrained_solve(M, zero, free, drift - J @ state.s, model.surplus)
             moved = self.retract(model, state, step)
             return State(moved.q, state.s + kick, state.chart), None
 
@@ -176,7 +176,7 @@ class Formulation(ABC):
             s_dot, lam = self.solved(model, M, f), jnp.zeros(0)
         else:
             _, J, _, gamma = self.constraint(kin)
-            s_dot, lam = constrained_solve(*held_still(model, M, f, J), gamma)
+            s_dot, lam = constrained_solve(*held_still(model, M, f, J), gamma, model.surplus)
         v_dot = apply(kin.P, s_dot).reshape(-1, 6) + kin.bias_acceleration
         return Acceleration(s_dot, v_dot, lam)
 

@@ -24,7 +24,7 @@ from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.linalg import solve_spd
+from swelltree.spatial.linalg import left_inverse, solve_spd
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Partition(AbsoluteCoordinates):
 
     def velocity_names(self, model: Model) -> tuple[str, ...]:
         # which velocities are independent is chosen at run time
-        n = 6 * model.layout.n_bodies - len(model.all_rows)
+        n = 6 * model.layout.n_bodies - dependents(model)
         return tuple(f"independent__{k}" for k in range(n))
 
     def start(self, model: Model) -> State:
@@ -52,10 +52,10 @@ class Partition(AbsoluteCoordinates):
         _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
         chart = choose(jnp.asarray(rows.jacobian))
-        return State(q, v[chart[rows.jacobian.shape[0] :].astype(int)], chart)
+        return State(q, v[chart[dependents(model) :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
-        N, m = model.layout.n_bodies, len(model.all_rows)
+        N, m = model.layout.n_bodies, dependents(model)
         chart = state.chart.astype(int)
         # the Jacobian depends on the pose only: first P, then the rows with the true velocities
         _, still = self.motion_and_rows(model, t, state.q, jnp.zeros((N, 6)))
@@ -65,7 +65,7 @@ class Partition(AbsoluteCoordinates):
         else:
             J = still.jacobian
             dependent, independent = chart[:m], chart[m:]
-            dependent_inverse = jnp.linalg.inv(J[:, dependent])
+            dependent_inverse = left_inverse(J[:, dependent])
             P = jnp.zeros((6 * N, 6 * N - m))
             P = P.at[independent].set(jnp.eye(6 * N - m))
             P = P.at[dependent].set(-dependent_inverse @ J[:, independent])
@@ -79,7 +79,7 @@ class Partition(AbsoluteCoordinates):
         return Kinematics(motion, inertia, P, bias.reshape(N, 6), rows, (chart, dependent_inverse))
 
     def velocity_of(self, model: Model, state: State, rate: Array) -> Array:
-        independent = state.chart[len(model.all_rows) :].astype(int)
+        independent = state.chart[dependents(model) :].astype(int)
         return self.twists(model, state.q, rate)[independent]
 
     def mass(self, model: Model, kin: Kinematics) -> Array:
@@ -93,7 +93,7 @@ class Partition(AbsoluteCoordinates):
         return kin.P.T @ wrench.reshape(-1)
 
     def retract(self, model: Model, state: State, step: Array) -> State:
-        m = len(model.all_rows)
+        m = dependents(model)
         chart = state.chart.astype(int)
         twist = jnp.zeros(6 * model.layout.n_bodies).at[chart[m:]].set(step)
         q = self.moved(model, state.q, twist.reshape(-1, 6))
@@ -124,7 +124,7 @@ class Partition(AbsoluteCoordinates):
 
     def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""
-        N, m = model.layout.n_bodies, len(model.all_rows)
+        N, m = model.layout.n_bodies, dependents(model)
         chart = chart.astype(int)
         if m == 0:
             return q
@@ -132,14 +132,14 @@ class Partition(AbsoluteCoordinates):
         def correct(q: Array, _: None) -> tuple[Array, None]:
             rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))[1]
             assert rows is not None
-            step = jnp.linalg.solve(rows.jacobian[:, chart[:m]], -rows.residual)
+            step = -left_inverse(rows.jacobian[:, chart[:m]]) @ rows.residual
             twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
             return self.moved(model, q, twist.reshape(N, 6)), None
 
         return jax.lax.scan(correct, q, None, length=rounds)[0]
 
     def settle(self, model: Model, t: Array, state: State) -> State:
-        m = len(model.all_rows)
+        m = dependents(model)
         q = self.remember_turns(model, self._close(model, t, state.q, state.chart))
         if m == 0:
             return State(q, state.s, state.chart)
@@ -152,6 +152,11 @@ class Partition(AbsoluteCoordinates):
         chart = jax.lax.cond(worn, choose, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)
+
+
+def dependents(model: Model) -> int:
+    """Number of velocities that follow from the others: that of independent joint equations."""
+    return len(model.all_rows) - model.surplus
 
 
 def choose(J: Array) -> Array:

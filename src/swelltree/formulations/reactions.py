@@ -20,6 +20,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jnp
+from swelltree.spatial.linalg import least_squares
 from swelltree.spatial.vectors import cross, matvec, transpose
 
 
@@ -98,5 +99,7 @@ def _least_norm(model: Model, t: Array, kin: Kinematics, net: Float[Array, "b 6"
     values = evaluate_rows(
         model, layout.rows, motion.pose, motion.frames, motion.v, angles, drives_at(model.drives, t)
     )
-    lam = jnp.linalg.lstsq(values.jacobian.T, net.reshape(-1), rcond=1e-10)[0]
+    # tree joints and loops: how many rows are independent is known
+    rank = len(model.all_rows) - model.surplus
+    lam = least_squares(values.jacobian.T, net.reshape(-1), rank)
     return row_wrenches(layout, layout.rows, values, lam)

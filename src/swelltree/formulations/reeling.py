@@ -197,7 +197,7 @@ def _velocities(model: Model, how: Formulation, t: Array, state: State, v: Array
         M, f, _ = held_still(model, M, f)
         return solve_spd(M, f)
     _, J, drift, _ = how.constraint(kin)
-    return constrained_solve(*held_still(model, M, f, J), drift)[0]
+    return constrained_solve(*held_still(model, M, f, J), drift, model.surplus)[0]
 
 
 def _sums(

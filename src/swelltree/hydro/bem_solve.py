@@ -133,7 +133,7 @@ def solve(
         _note_resolution(tried.body(None), omega, water, lid, notes)
         rows, kept = [], []
         for w in omega:
-            found, reasons = None, []
+            found, reasons, way = None, [], ""
             for name, height in tried.order(green):
                 try:
                     found = _one(
@@ -142,11 +142,12 @@ def solve(
                 except Exception as error:  # many kinds, none of them ours
                     reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
                     continue
+                way = f"{name}, {_lid_words(height)}"
                 doubt = tried.doubt(float(w), found, height)
                 if doubt is None:
                     break
                 found = None
-                reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
+                reasons.append(f"{way}: {doubt}")
             if found is None:
                 notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
             else:
@@ -154,8 +155,8 @@ def solve(
                 rows.append(found)
                 if reasons:
                     notes.append(
-                        f"omega = {w:.6g} rad/s was solved with the Green function {name}, "
-                        f"{_lid_words(height)}, because {reasons[0]}."
+                        f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
+                        f"{reasons[0]}."
                     )
             tick()
     if not rows:

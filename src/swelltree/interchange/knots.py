@@ -38,6 +38,6 @@ def runs_of_lines(file: MooringFile) -> list[tuple[LineRow, ...]]:
             continue  # it goes on from another
         run = [row]
         while (number := knot(run[-1].B)) in joins:
-            run.append(begin[number][0])  # pyright: ignore[reportArgumentType]
+            run.append(begin[number][0])
         runs.append(tuple(run))
     return runs

@@ -29,6 +29,7 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.numbers import is_number
 
 # options by their names in MoorDyn, old and new, in lower case
 DEPTH = ("wtrdpth", "wtrdepth", "depth")
@@ -109,7 +110,7 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
             f"EA '{stiffness}' of line type '{name}' changes with the load's history, which is "
             "not modelled. Give one stiffness or a table.",
         )
-    if _is_number(stiffness):
+    if is_number(stiffness):
         made["EA"] = place.number(row, 3, "EA")
     else:
         made["stretch"] = read_curve(place, row, stiffness, "strain and tension")
@@ -135,7 +136,7 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
 
 def _damping(row: TextRow, place: Place) -> dict[str, float]:
     word = place.word(row, 4, "BA")
-    if not _is_number(word):
+    if not is_number(word):
         raise place.fail(row, f"BA '{word}' is not a number. Tables of damping are not modelled.")
     value = place.number(row, 4, "BA")
     return {"BA": value} if value >= 0 else {"damping_ratio": -value}
@@ -143,7 +144,7 @@ def _damping(row: TextRow, place: Place) -> dict[str, float]:
 
 def _bending(row: TextRow, place: Place) -> float:
     word = place.word(row, 5, "EI")
-    if _is_number(word):
+    if is_number(word):
         return place.number(row, 5, "EI")
     curve = read_curve(place, row, word, "curvature and moment")
     slopes = [moment / curvature for curvature, moment in curve if curvature > 0]
@@ -153,14 +154,6 @@ def _bending(row: TextRow, place: Place) -> float:
             f"EI '{word}' is a table that is not a straight line. Give one bending stiffness.",
         )
     return slopes[0]
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.lower().replace("d", "e"))
-    except ValueError:
-        return False
-    return True
 
 
 def _rod_types(file: MooringFile, section: Section, place: Place) -> MooringFile:
@@ -239,7 +232,7 @@ def _points(file: MooringFile, section: Section, place: Place) -> MooringFile:
         mass, volume = place.numbers(row, 5, 2, "mass or volume")
         # version 1 has a force between volume and drag area
         count = len(row.words)
-        old = count > 11 and _is_number(place.word(row, 11, "Ca"))
+        old = count > 11 and is_number(place.word(row, 11, "Ca"))
         force = three(place.numbers(row, 7, 3, "force")) if old else ZERO
         drag, added = place.numbers(row, 10 if old else 7, 2, "CdA or Ca")
         kind = _attached(row, 1, place)
@@ -314,7 +307,7 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
     rubbing: dict[str, float] = {}
     for row in section.rows:
         key = place.word(row, 1, "the name of the option").lower()
-        if (key in DEPTH and not _is_number(row.words[0])) or key in GRID:
+        if (key in DEPTH and not is_number(row.words[0])) or key in GRID:
             bed["grid"] = read_grid(place, row, row.words[0])
         elif key in DEPTH and place.number(row, 0, key) > 0:
             water["depth"] = place.number(row, 0, key)

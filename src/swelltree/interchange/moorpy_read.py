@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_read import file_text, read_moordyn
 from swelltree.interchange.mooring_file import MooringFile
+from swelltree.interchange.sections import MOST_SEGMENTS
 from swelltree.interchange.tables import LineRow, PointRow, attachment
 from swelltree.interchange.yaml_text import read_yaml
 from swelltree.system import LineType, Seabed, Water
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.numbers import to_number, to_whole
 
 GRAVITY = 9.81
 # keys of a line type in YAML, and fields of LineType
@@ -83,13 +83,11 @@ class _Yaml:
         return row[key]
 
     def number(self, section: str, row: dict[str, Any], key: str) -> float:
-        value = self.get(section, row, key)
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise self.fail(
-                section, row.get("name", "?"), f"{key} '{value}' is not a number. Mend it."
-            ) from None
+        return self.checked(section, row, key, self.get(section, row, key))
+
+    def checked(self, section: str, row: dict[str, Any], key: str, value: Any) -> float:
+        name = row.get("name", "?")
+        return to_number(value, key, lambda text: self.fail(section, name, text))
 
     def file(self, given: dict[str, float | None]) -> MooringFile:
         """All of it."""
@@ -99,12 +97,16 @@ class _Yaml:
                 "type 'vessel' and give fairleads_on=body."
             )
         points = tuple(self._point(k + 1, row) for k, row in enumerate(self.rows("points")))
-        numbers = {row["name"]: str(k + 1) for k, row in enumerate(self.rows("points"))}
+        numbers: dict[Any, str] = {}
+        for k, row in enumerate(self.rows("points")):
+            if str(row["name"]) in numbers:
+                raise self.fail("points", row["name"], "this name comes twice. Give another.")
+            numbers[str(row["name"])] = str(k + 1)
         lines = tuple(self._line(k + 1, row, numbers) for k, row in enumerate(self.rows("lines")))
         keys = {"depth": ("water_depth", "depth"), "rho": ("rho", "rho_water", "water_density")}
         keys["g"] = ("g", "gravity")
         told = {
-            word: float(self.data[key])
+            word: self.checked("water", {"name": key}, key, self.data[key])
             for word, names in keys.items()
             for key in names
             if key in self.data
@@ -154,19 +156,25 @@ class _Yaml:
             hint = suggest(word, known) or f" The types are {listed(known)}."
             raise self.fail("points", name, f"type '{word}' is not known.{hint}")
         place = self.get("points", row, "location")
-        if not isinstance(place, list) or np.shape(place) != (3,):
+        if not isinstance(place, list) or len(place) != 3:
             raise self.fail("points", name, f"location {place} is not x, y, z. Give [x, y, z].")
-        x, y, z = (float(v) for v in place)
+        x, y, z = (self.checked("points", row, "location", v) for v in place)
         mass, volume, drag, added = (
-            float(row.get(key) or 0.0) for key in ("mass", "volume", "CdA", "Ca")
+            self.checked("points", row, key, row.get(key) or 0.0)
+            for key in ("mass", "volume", "CdA", "Ca")
         )
         return PointRow(str(number), found, (x, y, z), mass, volume, drag, added)
+
+    def _segments(self, name: Any, value: Any) -> int:
+        return to_whole(
+            value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
+        )
 
     def _line(self, number: int, row: dict[str, Any], points: dict[Any, str]) -> LineRow:
         name = row.get("name", number)
         ends = []
         for key in ("endA", "endB"):
-            end = self.get("lines", row, key)
+            end = str(self.get("lines", row, key))
             if end not in points:
                 hint = suggest(str(end), [str(p) for p in points])
                 raise self.fail("lines", name, f"{key} '{end}' is not among the points.{hint}")
@@ -178,5 +186,5 @@ class _Yaml:
             ends[0],
             ends[1],
             self.number("lines", row, "length"),
-            None if segments is None else int(segments),
+            None if segments is None else self._segments(name, segments),
         )

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.numbers import to_number, to_whole
+
+MOST_SEGMENTS = 100_000  # of one line or rod
 
 # words of a heading, longest first, and the name of the section here
 HEADINGS = (
@@ -73,11 +76,7 @@ class Place:
 
     def number(self, row: TextRow, index: int, what: str) -> float:
         """A word as a number."""
-        word = self.word(row, index, what)
-        try:
-            return float(word.lower().replace("d", "e"))
-        except ValueError:
-            raise self.fail(row, f"{what} '{word}' is not a number. Mend it.") from None
+        return to_number(self.word(row, index, what), what, lambda text: self.fail(row, text))
 
     def numbers(self, row: TextRow, first: int, count: int, what: str) -> tuple[float, ...]:
         """Several words as numbers."""
@@ -88,7 +87,7 @@ class Place:
         value = self.number(row, index, what)
         if value != int(value) or value < 0:
             raise self.fail(row, f"{what} {value} is not a whole number. Give 0, 1, 2 ...")
-        return int(value)
+        return to_whole(value, what, lambda text: self.fail(row, text), 0, MOST_SEGMENTS)
 
     def word(self, row: TextRow, index: int, what: str) -> str:
         """A word, which must be there."""

@@ -14,6 +14,8 @@ from swelltree.system.errors import SwelltreeError
 _COMMENT = re.compile(r"""(?:^|\s)#(?=(?:[^"']|"[^"]*"|'[^']*')*$).*""")
 _KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s\[\]{}"',#&*!|>][^:]*?)\s*:(?:\s+(.*))?$""")
 
+DEEPEST = 60  # brackets or dashes on one line
+
 
 class _Lines:
     def __init__(self, text: str, source: str) -> None:
@@ -40,7 +42,16 @@ def read_yaml(text: str, source: str) -> Any:
     lines = _Lines(text, source)
     if not lines.rows:
         return {}
-    value = _block(lines, lines.rows[0][1])
+    for number, _, row in lines.rows:
+        if max(row.count("["), row.count("{"), row.count("- ")) > DEEPEST:
+            raise SwelltreeError(
+                f"{source}, line {number}: more than {DEEPEST} brackets or dashes on one line. "
+                "Mend it."
+            )
+    try:
+        value = _block(lines, lines.rows[0][1])
+    except RecursionError:
+        raise lines.fail("lists and maps lie too deep within one another. Mend it.") from None
     if lines.place < len(lines.rows):
         raise lines.fail("the indent fits nothing above. Align it.")
     return value

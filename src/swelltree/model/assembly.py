@@ -6,13 +6,17 @@ loops; what had to move is reported. A loop that cannot close is an error.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swelltree.model.constraints import Drives, Rows, evaluate_rows
+from swelltree.model.given_values import Given, at_odds, given
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.rank import RANK, null_space, smallest_step, term_size
 from swelltree.model.tree import moved_positions, tree_blocks, turn_dofs, velocity_matrix
 from swelltree.spatial.rotations import (
     euler_to_matrix,
@@ -20,11 +24,12 @@ from swelltree.spatial.rotations import (
     matrix_to_euler,
     matrix_to_quat,
     quat_to_matrix,
+    rotation_vector,
 )
 from swelltree.system.errors import SwelltreeError
 
 CLOSED = 1e-12  # residual of an assembled loop, m or rad
-RANK = 1e-8  # relative size below which a row adds nothing
+KEPT = 1e-6  # m, rad: a given value that moves by less was given with that many digits
 
 
 def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
@@ -47,13 +52,26 @@ def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray,
                 q[layout.dof_position[k]] = value
         for tree_joint, first in layout.quaternions:
             if tree_joint == j:
-                # angles that are not given stay as described
-                labels = ("Roll", "Pitch", "Yaw")
-                euler = zip(labels, matrix_to_euler(R_rel), strict=True)
-                asked = np.array([given.get(label, angle) for label, angle in euler])
-                R = euler_to_matrix(asked) if given.keys() & set(labels) else R_rel
-                q[first : first + 4] = matrix_to_quat(R)
+                q[first : first + 4] = matrix_to_quat(_asked_attitude(joint, R_rel))
     return q, angles
+
+
+def _asked_attitude(joint: Any, R_rel: np.ndarray) -> np.ndarray:
+    """Attitude of a ball or free joint; angles that are not given stay as described."""
+    told, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
+    if not told.keys() & set(labels):
+        return R_rel
+    euler = zip(labels, matrix_to_euler(R_rel), strict=True)
+    return euler_to_matrix(np.array([told.get(label, angle) for label, angle in euler]))
+
+
+def asked_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
+    """The same of all cut joints that turn freely."""
+    layout = model.layout
+    return {
+        j: _asked_attitude(joints[j], _described_frames(model, joints[j], j, pose)[1])
+        for j in {d.joint for d in layout.dofs[layout.n_tree :] if d.free_turn}
+    }
 
 
 def _described_frames(model: Model, joint, j: int, pose: list) -> tuple[np.ndarray, np.ndarray]:
@@ -85,10 +103,13 @@ def joined(model: Model, joints: list, pose: list) -> list[str]:
     layout = model.layout
     out = []
     for j, joint in enumerate(joints[: layout.n_bodies]):
-        gap, _ = _described_frames(model, joint, j, pose)
+        gap, R_rel = _described_frames(model, joint, j, pose)
         shape = joint.layout()
-        free = (*shape.translations, *(shape.rotations if shape.screw else ()))
-        apart = float(np.linalg.norm(np.delete(gap, free)))
+        if shape.screw:
+            (label,), (axis,) = shape.dofs, shape.rotations
+            angle = (_described_angles(layout, j, R_rel) | joint.initial_position())[label]
+            gap[axis] -= float(model.joints.lead[j]) * angle
+        apart = float(np.linalg.norm(np.delete(gap, shape.translations)))
         if apart > 1e-6:
             out.append(
                 f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
@@ -98,66 +119,93 @@ def joined(model: Model, joints: list, pose: list) -> list[str]:
 
 
 class Closure:
-    """The loop and drive equations of a model at its start."""
+    """The loop and drive equations of a model at its start.
 
-    def __init__(self, model: Model, drives: Drives, angles: np.ndarray) -> None:
+    Args:
+        model: compiled.
+        drives: prescribed motions now, followed by the values of `extra`.
+        angles: nearby values of the single-axis angles.
+        extra: further equations of the start: coordinates of cut joints that were given.
+        attitudes: attitude asked of ball and free joints among these.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        drives: Drives,
+        angles: np.ndarray,
+        extra: tuple[Row, ...] = (),
+        attitudes: dict[int, np.ndarray] | None = None,
+    ) -> None:
         self.model, self.drives, self.angles = model, drives, angles
-        self.rows: tuple[Row, ...] = model.layout.cut_rows
+        self.rows: tuple[Row, ...] = (*model.layout.cut_rows, *extra)
+        self.attitudes = attitudes or {}
 
-    def at(self, q: np.ndarray, s: np.ndarray | None = None) -> tuple[Rows, np.ndarray]:
-        """Rows and their Jacobian in the tree velocities."""
+    def at(self, q: np.ndarray) -> tuple[Rows, np.ndarray, np.ndarray]:
+        """Rows, their sizes, and their Jacobian in the tree velocities divided by these."""
         pose = forward(self.model, q)
         frames = joint_frames(self.model, pose)
-        lin, rot = tree_blocks(self.model, pose, frames)
-        P = velocity_matrix(lin, rot)
-        v = np.zeros((self.model.layout.n_bodies, 6)) if s is None else (P @ s).reshape(-1, 6)
-        rows = evaluate_rows(self.model, self.rows, pose, frames, v, self.angles, self.drives)
-        return rows, rows.jacobian @ P
+        P = velocity_matrix(*tree_blocks(self.model, pose, frames))
+        still = np.zeros((self.model.layout.n_bodies, 6))
+        rows = evaluate_rows(self.model, self.rows, pose, frames, still, self.angles, self.drives)
+        for i in range(len(self.model.layout.cut_rows), len(self.rows)):
+            row = self.rows[i]
+            if row.kind == "spin":
+                rows.drift[i] = self.drives.rate[row.j]
+                R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
+                asked = self.attitudes.get(row.joint, R)
+                rows.residual[i] = rotation_vector(R @ asked.T)[row.i]
+        size = term_size(rows.jacobian, P)
+        return rows, size, rows.jacobian @ P / size[:, None]
+
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """The last of these, for questions of rank."""
+        return self.at(q)[2]
 
     def close(self, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, float]:
         """Newton on the free tree velocities' directions; returns q and the residual left."""
         for _ in range(60):
-            rows, J = self.at(q)
+            rows, size, J = self.at(q)
             worst = float(np.abs(rows.residual).max(initial=0.0))
             if worst < CLOSED or not free.any():
                 break
             step = np.zeros(J.shape[1])
-            step[free] = np.linalg.lstsq(J[:, free], -rows.residual, rcond=1e-10)[0]
+            step[free] = smallest_step(J[:, free], -rows.residual / size)
             # large first steps are cut so that Newton stays in the described branch
             q = moved_positions(self.model.layout, q, step / max(1.0, np.abs(step).max() / 0.3))
-        rows, _ = self.at(q)
+        rows, _, _ = self.at(q)
         return q, float(np.abs(rows.residual).max(initial=0.0))
 
 
 def assemble(
-    model: Model, joints: list, q: np.ndarray, angles: np.ndarray, drives: Drives
+    model: Model,
+    joints: list,
+    q: np.ndarray,
+    angles: np.ndarray,
+    drives: Drives,
+    attitudes: dict[int, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """Consistent q, s and angles, and sentences about what was moved."""
     layout = model.layout
-    given_q, given_s, s = _given(model, joints)
-    closure = Closure(model, drives, angles)
+    places, rates = given(model, joints, "position"), given(model, joints, "velocity")
+    s = np.zeros(layout.n_tree)
+    for k in np.flatnonzero(rates.held):
+        s[k] = joints[layout.dofs[k].joint].initial_velocity()[layout.dofs[k].label]
     report: list[str] = []
-    start = q.copy()
     if layout.cut_rows:
-        drive = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
-        for row in drive:
+        for row in (r for r in layout.cut_rows if r.kind in ("slide", "turn")):
             if row.i < layout.n_tree:
                 q[layout.dof_position[row.i]] = drives.value[row.j]
-                given_q[row.i] = True
-                k = layout.angle_dofs.index(row.i) if row.i in layout.angle_dofs else None
-                if k is not None:
-                    angles[k] = drives.value[row.j]
+                if row.i in layout.angle_dofs:
+                    angles[layout.angle_dofs.index(row.i)] = drives.value[row.j]
         start = q.copy()
-        q, left = closure.close(q, ~given_q)
-        if left > 1e-9:
-            q, left = closure.close(start.copy(), np.ones_like(given_q))
-        if left > 1e-9:
-            raise SwelltreeError(_cannot_close(model, closure, q, left))
+        q = _closed(model, places, attitudes, q, angles, drives)
         report += _moved(model, start, q)
     s = spinning(model, q, s)
     if layout.cut_rows:
-        s, kicked = _consistent_velocity(model, closure, q, s, given_s)
-        report += kicked
+        nothing = np.zeros(len(rates.rows))
+        moving = _with(drives, nothing, _spins(model, q, rates))
+        s = _consistent_velocity(model, Closure(model, moving, angles, rates.rows), q, s, rates)
     frames = joint_frames(model, forward(model, q))
     found = dof_coordinates(model, frames, angles)
     tree = [k for k in layout.angle_dofs if k < layout.n_tree]
@@ -167,18 +215,52 @@ def assemble(
     return q, s, angles, report
 
 
-def _given(model: Model, joints: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which tree coordinates and velocities the user gave, and the velocities."""
+def _with(drives: Drives, value: np.ndarray, rate: np.ndarray) -> Drives:
+    """Drives followed by given values."""
+    more = ((drives.value, value), (drives.rate, rate), (drives.acceleration, 0.0 * rate))
+    return Drives(*(np.concatenate(pair) for pair in more))
+
+
+def _closed(
+    model: Model,
+    places: Given,
+    attitudes: dict[int, np.ndarray],
+    start: np.ndarray,
+    angles: np.ndarray,
+    drives: Drives,
+) -> np.ndarray:
+    """Closed position that keeps all that was given."""
     layout = model.layout
-    q = np.zeros(layout.n_tree, dtype=bool)
-    v = np.zeros(layout.n_tree, dtype=bool)
-    s = np.zeros(layout.n_tree)
-    for k, dof in enumerate(layout.dofs[: layout.n_tree]):
-        joint = joints[dof.joint]
-        q[k] = dof.label in joint.initial_position()
-        if dof.label in joint.initial_velocity():
-            v[k], s[k] = True, joint.initial_velocity()[dof.label]
-    return q, v, s
+    asked = _with(drives, places.values, 0.0 * places.values)
+    closure = Closure(model, asked, angles, places.rows, attitudes)
+    driven = [r.i for r in layout.cut_rows if r.kind in ("slide", "turn") and r.i < layout.n_tree]
+    held = places.held.copy()
+    held[driven] = True
+    q, left = closure.close(start.copy(), ~held)
+    if left < 1e-9:
+        return q
+    # without what was given: does the loop close at all, and how far from it?
+    bare = Closure(model, drives, angles)
+    q, left = bare.close(start.copy(), np.ones_like(held))
+    if left > 1e-9:
+        raise SwelltreeError(_cannot_close(model, bare, start, q, left))
+    rows, size, J = closure.at(q)
+    gap = -rows.residual / size
+    where = np.flatnonzero(places.held & (layout.dof_position >= 0))
+    apart = (start - q)[layout.dof_position[where]]
+    first = len(layout.cut_rows)
+    if max(np.abs(apart).max(initial=0.0), np.abs(gap[first:]).max(initial=0.0)) < KEPT:
+        return q
+    A = np.concatenate([J, np.eye(layout.n_tree)[where]])
+    number = {i: n for n, i in enumerate(np.flatnonzero(places.held))}
+    names = [places.names[number[k]] for k in where]
+    names = [*places.names[len(number) :], *names]
+    found = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
+    wrong = [names[i - first] for i in found if i >= first]
+    raise SwelltreeError(
+        f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
+        "loops cannot close with them. Leave some of them out, or give values that fit."
+    )
 
 
 def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -192,12 +274,44 @@ def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
     return s
 
 
-def _cannot_close(model: Model, closure: Closure, q: np.ndarray, left: float) -> str:
-    rows, _ = closure.at(q)
+def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
+    """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
+    found = rates.values.copy()
+    frames = joint_frames(model, forward(model, q))
+    for j in {row.joint for row in rates.rows if row.kind == "spin"}:
+        own = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
+        axes = [rates.rows[i].i for i in own]
+        euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
+        if len(own) < 3 and np.abs(euler).max() > KEPT:
+            raise SwelltreeError(
+                f"joint '{model.layout.joints[j]}': the rates of some of Roll, Pitch, Yaw are "
+                "given where it is turned. Give all three, or none."
+            )
+        asked = np.zeros(3)
+        asked[axes] = rates.values[own]
+        found[own] = euler_velocity(euler, asked)[axes]
+    return found
+
+
+def _cannot_close(
+    model: Model, closure: Closure, start: np.ndarray, q: np.ndarray, left: float
+) -> str:
+    layout = model.layout
+    drives = [row for row in closure.rows if row.kind in ("slide", "turn")]
+    if drives:
+        loops = Closure(model, closure.drives, closure.angles)
+        loops.rows = tuple(row for row in closure.rows if row not in drives)
+        if not loops.rows or loops.close(start.copy(), np.ones(layout.n_tree, bool))[1] < 1e-9:
+            names = ", ".join(f"'{layout.joints[row.joint]}'" for row in drives)
+            return (
+                f"the prescribed motions of joints {names} do not fit together at t = 0: "
+                f"{left:.3g} m or rad remain open in their loop. Prescribe fewer, or what fits."
+            )
+    rows, _, _ = closure.at(q)
     worst = closure.rows[int(np.abs(rows.residual).argmax())]
     unit = "rad" if worst.kind in ("align", "turn") else "m"
     return (
-        f"joint '{model.layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
+        f"joint '{layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
         "remain open wherever the other joints move. "
         "Check points, axes and lengths of the joints in the loop."
     )
@@ -209,7 +323,7 @@ def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
     out = []
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):
         i = layout.dof_position[k]
-        if i >= 0 and abs(after[i] - before[i]) > 1e-6:
+        if i >= 0 and abs(after[i] - before[i]) > KEPT:
             unit = "rad" if dof.turns else "m"
             out.append(
                 f"joint '{layout.joints[dof.joint]}': {dof.label} was moved from {before[i]:.6g} "
@@ -219,123 +333,39 @@ def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
 
 
 def _consistent_velocity(
-    model: Model, closure: Closure, q: np.ndarray, s: np.ndarray, given: np.ndarray
-) -> tuple[np.ndarray, list[str]]:
-    """Velocities that satisfy the rows, the user's kept if possible."""
+    model: Model, closure: Closure, q: np.ndarray, s: np.ndarray, rates: Given
+) -> np.ndarray:
+    """Velocities that satisfy the rows, the user's kept; the others are as small as may be."""
     layout = model.layout
-    rows, J = closure.at(q)
-    start = s.copy()
-    for free in (~given, np.ones_like(given)):
-        s = start.copy()
-        if free.any():
-            s[free] += np.linalg.lstsq(J[:, free], rows.drift - J @ s, rcond=1e-10)[0]
-        if np.abs(J @ s - rows.drift).max(initial=0.0) < 1e-9 * max(1.0, np.abs(s).max()):
-            break
-    else:
-        raise SwelltreeError(
-            "the initial velocities contradict the loops and prescribed motions. "
-            "Give fewer of them, or values that fit."
-        )
-    report = [
-        f"joint '{layout.joints[layout.dofs[k].joint]}': initial velocity of "
-        f"{layout.dofs[k].label} was changed from {start[k]:.6g} to {s[k]:.6g} to fit the loops."
-        for k in range(layout.n_tree)
-        if given[k] and abs(s[k] - start[k]) > 1e-9
-    ]
-    return s, report
+    rows, size, J = closure.at(q)
+    asked = rows.drift / size
+    free = ~rates.held
+    wanted = s.copy()
+    s[free] += smallest_step(J[:, free], asked - J @ s)
+    if np.abs(J @ s - asked).max(initial=0.0) < 1e-9 * max(1.0, np.abs(s).max(initial=0.0)):
+        return s
+    held = np.flatnonzero(rates.held)
+    A = np.concatenate([J, np.eye(layout.n_tree)[held]])
+    found = at_odds(A, np.concatenate([asked, wanted[held]]), 1e-9)
+    first = len(layout.cut_rows)
+    names = [*rates.names[len(held) :], *rates.names[: len(held)]]
+    wrong = [names[i - first] for i in found if i >= first]
+    driven = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
+    wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]
+    raise SwelltreeError(
+        f"the initial velocities of joints {', '.join(dict.fromkeys(wrong or names))} do not fit "
+        "together in their loops. Leave some of them out, or give values that fit."
+    )
 
 
-def independent_rows(
-    model: Model, q: np.ndarray, angles: np.ndarray, drives: Drives, loops: dict
-) -> tuple[tuple[Row, ...], list[str]]:
-    """Cut rows that are independent, and sentences naming the joints with redundant ones.
-
-    The rank is taken at the start and at nearby closed positions, the largest
-    counting, so that a start in a special position drops nothing needed later.
-    """
-    rows = model.layout.cut_rows
-    closure = Closure(model, drives, angles)
-    places = [q]
-    _, J = closure.at(q)
-    rng = np.random.default_rng(0)
-    _, size, Vt = np.linalg.svd(J) if J.size else (None, np.zeros(0), np.eye(J.shape[1]))
-    rank = int((size > RANK * size.max(initial=0.0)).sum())
-    for _ in range(3):
-        if rank == min(J.shape):
-            break
-        wander = Vt[rank:].T @ rng.normal(size=J.shape[1] - rank)
-        if wander.size and np.abs(wander).max() > 0:
-            nearby = moved_positions(model.layout, q, 0.05 * wander / np.abs(wander).max())
-            nearby, left = closure.close(nearby, np.ones(model.layout.n_tree, dtype=bool))
-            if left < 1e-9:
-                places.append(nearby)
-    kept: list[int] = []
-    for place in places:
-        found = _pivoted(closure.at(place)[1])
-        if len(found) > len(kept):
-            kept = found
-    dropped = [rows[i] for i in range(len(rows)) if i not in kept]
-    return tuple(rows[i] for i in sorted(kept)), _name_redundant(model, dropped, loops)
-
-
-def _pivoted(J: np.ndarray) -> list[int]:
-    """Independent rows by Gram-Schmidt with pivoting."""
-    work = J.copy()
-    scale = np.linalg.norm(J, axis=1).max(initial=0.0)
-    kept: list[int] = []
-    for _ in range(min(J.shape)):
-        size = np.linalg.norm(work, axis=1)
-        best = int(size.argmax())
-        if size[best] <= RANK * scale:
-            break
-        direction = work[best] / size[best]
-        # twice is enough
-        for _ in range(2):
-            work = work - np.outer(work @ direction, direction)
-        work[best] = 0.0
-        kept.append(best)
-    return kept
-
-
-def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
-    out = []
-    layout = model.layout
-    for j in sorted({row.joint for row in dropped}):
-        count = sum(row.joint == j for row in dropped)
-        total = sum(row.joint == j for row in layout.cut_rows)
-        name = layout.joints[j]
-        others = ", ".join(f"'{n}'" for n in loops.get(name, ())) or "the other joints"
-        if count == total:
-            out.append(
-                f"{_kind(model, j)} '{name}' adds nothing that {others} do not: "
-                "its reaction is not unique (least-norm reactions are reported)."
-            )
-        else:
-            out.append(
-                f"{_kind(model, j)} '{name}' repeats {count} of its {total} constraints, already "
-                f"held by {others}: its reaction is not unique (least-norm reactions are reported)."
-            )
-    return out
-
-
-def _kind(model: Model, j: int) -> str:
-    kinds = {row.kind for row in model.layout.rows if row.joint == j}
-    return "motion of joint" if kinds <= {"slide", "turn"} else "joint"
-
-
-def check_mass(model: Model, q: np.ndarray, rows: tuple[Row, ...], closure: Closure) -> None:
+def check_mass(model: Model, q: np.ndarray, closure: Closure) -> None:
     """Every free motion must move some mass."""
     layout = model.layout
     pose = forward(model, q)
     lin, rot = tree_blocks(model, pose, joint_frames(model, pose))
     P = velocity_matrix(lin, rot)
     M = P.T @ dense_inertia(model, world_inertia(model, pose)) @ P
-    if layout.cut_rows:
-        _, J = closure.at(q)
-        _, size, Vt = np.linalg.svd(J)
-        free = Vt[int((size > RANK * size.max(initial=0.0)).sum()) :].T
-    else:
-        free = np.eye(layout.n_tree)
+    free = null_space(closure.jacobian(q)) if layout.cut_rows else np.eye(layout.n_tree)
     if model.locked is not None:
         free = _unlocked(free, np.asarray(model.locked))
     if free.shape[1] == 0:

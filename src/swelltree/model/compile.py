@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import told
 from swelltree.model.assembly import (
     Closure,
+    asked_attitudes,
     assemble,
     check_mass,
     described_start,
-    independent_rows,
     joined,
 )
 from swelltree.model.constraints import Drives
@@ -46,17 +47,25 @@ from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
+from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
+from swelltree.model.redundancy import Redundancy, find_redundancy
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.table_notes import table_notes
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+
+
+def data_origin(hydro: Any) -> dict[str, str]:
+    """Source, solver and hash of hydrodynamic data, as far as they are told."""
+    attrs = getattr(hydro, "attrs", {})
+    return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
 
 
 def compile(
@@ -108,6 +117,7 @@ def compile(
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
         wet_bodies(system, hydro)
+        check_usable(hydro)
         hydro, moved = placed(system, hydro)
         moved += told(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
@@ -147,10 +157,11 @@ def compile(
         names=names,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
+        surplus=0,
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
-        described=Described(whole),
+        described=Described(whole, data=data_origin(hydro)),
     )
     if cables is not None:
         model = with_group(model, cables)
@@ -196,23 +207,28 @@ def _started(model: Model, system: System, joints: list) -> Model:
     q, angles = described_start(model, joints, poses)
     now = drives_at(model.drives, np.zeros(()))
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
-    q, s, angles, moved = assemble(model, joints, q, angles, drives)
+    refuse_pointless_rods(model, joints, q)
+    attitudes = asked_attitudes(model, joints, poses)
+    q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
+    refuse_turned_over(model, joints, q)
     loops = dict(system.topology.loops)
-    kept, redundancy = layout.cut_rows, []
+    closure = Closure(model, drives, angles)
+    found = Redundancy((), 0, [])
     if layout.cut_rows:
-        kept, redundancy = independent_rows(model, q, angles, drives, loops)
-    dropped = set(layout.cut_rows) - set(kept)
-    check_mass(present(model, inner_at_rest(model)), q, kept, Closure(model, drives, angles))
+        found = find_redundancy(model, q, closure, loops)
+    dropped = set(layout.cut_rows) - set(found.kept)
+    check_mass(present(model, inner_at_rest(model)), q, closure)
     return model.replace(
         start=Start(q, s, angles),
-        cut_rows=kept,
+        cut_rows=found.kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
-        redundant=bool(dropped),
+        surplus=found.surplus,
+        redundant=bool(found.report),
         report=(
             *_cuts(system),
             *joined(model, joints, poses),
             *moved,
-            *redundancy,
+            *found.report,
             *table_notes(system),
             *model.report,
         ),

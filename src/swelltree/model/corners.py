@@ -18,7 +18,8 @@ import numpy as np
 
 from swelltree.model.bends import bends
 from swelltree.model.forces.controllers import PlainLaw, measured
-from swelltree.model.forces.loads import PointMotion, point_motion
+from swelltree.model.forces.loads import Now, PointMotion, point_motion
+from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import UserFunction
@@ -78,6 +79,7 @@ def _functions(model: Model) -> list[Callable[[Any], Any]]:
     if not applied and not laws:
         return found
     motion = _start(model)
+    now = Now(np.zeros(()), motion, inner_at_rest(model))
     for element in applied:
         seen = point_motion(motion, np.array([element.body]), element.point[None])
         own = PointMotion(*(jnp.asarray(x[0]) for x in vars(seen).values()))
@@ -85,7 +87,7 @@ def _functions(model: Model) -> list[Callable[[Any], Any]]:
             lambda t, f=element.function, own=own: jnp.stack(jnp.broadcast_arrays(*f(t, own)))
         )
     for controller in laws:
-        y = jnp.asarray(measured(model, motion, controller))
+        y = jnp.asarray(measured(model, now, controller))
         found.append(lambda t, law=controller.law, y=y: law(t, y))
     return found
 

@@ -14,6 +14,7 @@ from swelltree.model.describe_viscous import viscous_groups
 from swelltree.model.forces.applied import Applied
 from swelltree.model.forces.controllers import CompiledController, PlainLaw
 from swelltree.model.forces.joint_forces import JointForces
+from swelltree.model.forces.law_checks import check_law
 from swelltree.model.forces.moorings import Moorings
 from swelltree.model.forces.springs import Springs
 from swelltree.model.forces.total import Forces
@@ -188,13 +189,19 @@ def _controller(
     measures = []
     for text in controller.measures:
         item, quantity, is_rate = parse_measure(text)
-        if item in layout.bodies:
+        strokes = {"pto": machines, "spring": names.springs, "joint": names.joint_forces}
+        if quantity in ("stroke", "rate", "force"):
+            kind, own = next((k, own) for k, own in strokes.items() if item in own)
+            if quantity == "force":
+                measures.append((f"{kind}_force", own.index(item), False))
+                continue
+            measure = "stroke" if kind == "pto" else f"{kind}_stroke"
+            measures.append((measure, own.index(item), is_rate or quantity == "rate"))
+        elif item in layout.bodies:
             index = 6 * layout.bodies.index(item) + DOFS.index(quantity)
             measures.append(("body", index, is_rate))
         elif item in names.springs:
             measures.append(("length", names.springs.index(item), is_rate))
-        elif item in machines:
-            measures.append(("stroke", machines.index(item), is_rate))
         else:
             k = layout.dof_number(item, quantity)
             if layout.dofs[k].free_turn and not is_rate:
@@ -213,4 +220,6 @@ def _controller(
     law = resolve(controller.law)
     if controller.plain:
         law = PlainLaw(law, len(drives), controller.name)
+    else:
+        check_law(controller.name, law, len(measures), len(drives))
     return CompiledController((), law, tuple(measures), drives)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.hydro.gaps import check_usable
 from swelltree.model.drift_data import check_double_counting, drift_table
 from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
@@ -156,7 +155,6 @@ def build_hydro(
         )
     if not options.yaw_time > 0:
         raise SwelltreeError(f"yaw_time {options.yaw_time} s is not positive. Give e.g. 60.")
-    check_usable(data)
     check_water(system, data)
     wet = wet_bodies(system, data)
     shift = {}
@@ -415,7 +413,7 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    # all of it may be unknown (NaN); `check_usable` refuses a part
+    # all of it may be unknown (NaN); `compile` refuses a part
     given = "hydrostatic_stiffness" in data and bool(
         np.isfinite(data["hydrostatic_stiffness"].values).any()
     )

@@ -9,14 +9,30 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
 
 
 class Described:
-    """The described system behind a model; its drawing is made when first asked for."""
+    """The described system behind a model; drawing and case are made when first asked for.
 
-    def __init__(self, system: System | None = None, drawing: str = "") -> None:
+    Args:
+        system: as described.
+        drawing: where the system is not at hand.
+        case: likewise.
+        data: source and hash of the hydrodynamic data.
+    """
+
+    def __init__(
+        self,
+        system: System | None = None,
+        drawing: str = "",
+        case: str = "",
+        data: dict[str, str] | None = None,
+    ) -> None:
         self.system = system
         self._drawing = drawing
+        self._case = case
+        self.data = data or {}
 
     @property
     def drawing(self) -> str:
@@ -27,6 +43,16 @@ class Described:
             self._drawing = drawing_text(self.system)
         return self._drawing
 
+    @property
+    def case(self) -> str:
+        """The description as the text of a case file; why not, where it holds functions."""
+        if not self._case and self.system is not None:
+            try:
+                self._case = self.system.to_toml()
+            except SwelltreeError as error:
+                self._case = f"# this system has no text: {error}\n"
+        return self._case
+
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Described)
 
@@ -35,4 +61,4 @@ class Described:
 
     def __reduce__(self) -> Any:
         # functions in a description cannot travel to another process; its drawing can
-        return Described, (None, self.drawing)
+        return Described, (None, self.drawing, self.case, self.data)

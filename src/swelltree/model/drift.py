@@ -105,7 +105,8 @@ def at_one_heading(pairs: Pairs, beta: float) -> Pairs:
     used = share != 0.0
     force, known = np.asarray(pairs.force), np.asarray(pairs.known)
     for _ in range(2 if pairs.crossing else 1):
-        force, known = np.tensordot(share, force, (0, 0)), known[used].all(axis=0)
+        force = np.tensordot(share, force, (0, 0))
+        known = np.all(known[used], axis=0, keepdims=True)[0]
     return Pairs(pairs.omega, np.array([beta]), force[None], known[None], False, pairs.sum)
 
 

@@ -144,6 +144,12 @@ def build_dynamic_lines(system: System, layout: Layout) -> LineSystem | None:
     )
 
 
+STATIC_LINES = (
+    "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
+    "bodies with the seabed is left out."
+)
+
+
 def with_static_lines(model: Any) -> Any:
     """The model with its dynamic lines as catenaries, which every smooth study can take.
 
@@ -152,7 +158,7 @@ def with_static_lines(model: Any) -> Any:
     if model.lines is None:
         return model
     static = model.lines.static
-    model = model.replace(lines=None)
+    model = model.replace(lines=None, report=(*model.report, STATIC_LINES))
     return model if static is None else with_group(model, static)
 
 

@@ -49,7 +49,17 @@ class Start:
     angles: Array  # angle of every single-axis rotation, with its turns
 
 
-@pytree("layout", "water", "names", "cut_rows", "all_rows", "redundant", "report", "described")
+@pytree(
+    "layout",
+    "water",
+    "names",
+    "cut_rows",
+    "all_rows",
+    "surplus",
+    "redundant",
+    "report",
+    "described",
+)
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
 
@@ -68,13 +78,19 @@ class Model:
     layout: Layout
     water: Any  # system.Water the system was described in
     names: Any  # names of force elements, controllers, sensors (static)
-    cut_rows: tuple[Row, ...]  # independent rows for joint-coordinate formulations
-    all_rows: tuple[Row, ...]  # independent rows for absolute coordinates
+    cut_rows: tuple[Row, ...]  # rows of loops and drives, for joint-coordinate formulations
+    all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates
+    surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
     report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
     lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
     locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
+
+    @property
+    def freedoms(self) -> int:
+        """Number of velocities that loops and prescribed motions leave free."""
+        return self.layout.n_tree - len(self.cut_rows) + self.surplus
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
@@ -97,7 +113,7 @@ class Model:
 
         from swelltree.system.notebook import system_html
 
-        layout, freedoms = self.layout, self.layout.n_tree - len(self.cut_rows)
+        layout, freedoms = self.layout, self.freedoms
         counts = f"{layout.n_bodies} bodies, {layout.n_joints} joints, {freedoms} freedoms"
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)
         system = self.described.system

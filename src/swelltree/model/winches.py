@@ -46,22 +46,51 @@ class SetSpeed:
     holds: Array
 
     def __call__(self, t: Array) -> Array:
-        xp = namespace(t, self.time)
-        value = (1.0 - _within(t, self.holds)) * self.signal(t)
-        if len(self.time):
-            # a jump at t counts as done
-            k = xp.clip(xp.searchsorted(self.time, t, side="right"), 1, len(self.time) - 1)
-            t0, t1 = xp.asarray(self.time)[k - 1], xp.asarray(self.time)[k]
-            v0, v1 = xp.asarray(self.speed)[k - 1], xp.asarray(self.speed)[k]
-            share = xp.clip((t - t0) / xp.maximum(t1 - t0, 1e-12), 0.0, 1.0)
-            value = value + v0 + share * (v1 - v0)
-        return value
+        return sum(self.told(t, 0.0 * t)[:2])
 
     def corners(self) -> Array:
         """Times at which the set speed or the brake changes [s]."""
         own = getattr(self.signal, "corners", lambda: np.zeros(0))()
-        xp = namespace(own, self.time, self.brakes)
-        return xp.concatenate([own, self.time, self.brakes.reshape(-1)])
+        xp = namespace(own, self.time, self.brakes, self.holds)
+        spans = [x.reshape(-1) for x in (self.brakes, self.holds)]
+        return xp.concatenate([own, self.time, *spans])
+
+    def told(self, t: Array, h: Array) -> tuple[Array, Array, Array]:
+        """Speed of the stages, of the winch's own signal, and share of the time it is held.
+
+        All are means over a time h about t, so that the rope is right however short a ramp is;
+        those at t itself where h is zero.
+        """
+        xp = namespace(t, h, self.time, self.brakes, self.holds)
+        some = xp.where(h > 0.0, h, 1.0)
+        ends = t - 0.5 * h, t + 0.5 * h
+
+        def mean(value: Array, integral: Any) -> Array:
+            return xp.where(h > 0.0, (integral(ends[1]) - integral(ends[0])) / some, value)
+
+        stages = 0.0 * t
+        if len(self.time):
+            stages = mean(self._stages(t)[0], lambda x: self._stages(x)[1])
+        own, whole = self.signal(t), getattr(self.signal, "integral", None)
+        own = own if whole is None else mean(own, whole)
+        held, resting = (
+            mean(_within(t, spans), lambda x, spans=spans: _time_within(x, spans))
+            for spans in (self.brakes, self.holds)
+        )
+        return stages, (1.0 - resting) * own, held
+
+    def _stages(self, t: Array) -> tuple[Array, Array]:
+        """Speed of the stages and the rope that they have given."""
+        xp = namespace(t, self.time, self.speed)
+        time, speed = xp.asarray(self.time), xp.asarray(self.speed)
+        paid = xp.cumsum(0.5 * (speed[1:] + speed[:-1]) * xp.diff(time))
+        paid = xp.concatenate([xp.zeros(1), paid])
+        # a jump at t counts as done
+        k = xp.clip(xp.searchsorted(self.time, t, side="right"), 1, len(self.time) - 1)
+        t0, t1, v0, v1 = time[k - 1], time[k], speed[k - 1], speed[k]
+        share = xp.clip((t - t0) / xp.maximum(t1 - t0, 1e-12), 0.0, 1.0)
+        rope = paid[k - 1] + (t1 - t0) * share * (v0 + 0.5 * share * (v1 - v0))
+        return v0 + share * (v1 - v0), rope
 
     def held(self, t: Array) -> Array:
         """One while the brake is on, else zero."""
@@ -73,6 +102,13 @@ def _within(t: Array, spans: Array) -> Array:
     xp = namespace(t, spans)
     on = (t >= spans[:, 0]) & (t < spans[:, 1])
     return xp.where(on.any(), 1.0, 0.0) if len(spans) else 0.0 * t
+
+
+def _time_within(t: Array, spans: Array) -> Array:
+    """How long it has been within the spans (b, 2), which do not overlap [s]."""
+    xp = namespace(t, spans)
+    passed = xp.minimum(xp.maximum(t - spans[:, 0], 0.0), spans[:, 1] - spans[:, 0])
+    return passed.sum() if len(spans) else 0.0 * t
 
 
 @pytree("names", "lines", "line", "tip_body", "tip_junction", "stages")
@@ -242,12 +278,12 @@ def winch_start(winches: Winches) -> WinchState:
     return WinchState(np.array(winches.length, float), zero, zero, zero, zero)
 
 
-def _told(winches: Winches, t: Array) -> tuple[Array, Array]:
-    """Set speed, and one where the drum is held."""
-    set_speed = [s(t) for s in winches.speed]
-    held = [s.held(t) for s in winches.speed]
-    xp = namespace(*set_speed, *held, t)
-    return xp.stack([xp.asarray(x) for x in set_speed]), xp.stack([xp.asarray(x) for x in held])
+def _told(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
+    """Speed of the stages, own set speed, and share of the time when the drum is held."""
+    rows = [s.told(t, h) for s in winches.speed]
+    xp = namespace(*(x for row in rows for x in row), t)
+    stages, own, held = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
+    return stages, own, held
 
 
 def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
@@ -258,25 +294,29 @@ def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
 
 
 def demand(
-    winches: Winches, t: Array, tension: Array, heave: Array, stroke: Array
+    winches: Winches, t: Array, h: Array, tension: Array, heave: Array, stroke: Array
 ) -> tuple[Array, Array]:
     """Speed that the drive is asked for, before the stops, and the part of compensation in it.
 
     Args:
         winches: all.
         t: time [s].
+        h: step about it, over which the mean is asked for; zero for the value at t [s].
         tension: of the line at the winch (winch,) [N].
         heave: measured upward velocity behind its lag [m/s].
         stroke: of heave compensation so far [m].
     """
-    told, held = _told(winches, t)
-    xp = namespace(told, tension, heave, stroke)
+    stages, told, held = _told(winches, t, h)
+    xp = namespace(stages, told, tension, heave, stroke)
     off = tension - winches.tension
     over = xp.sign(off) * xp.maximum(xp.abs(off) - winches.tension_band, 0.0)
     others = told + winches.tension_gain * over
     more = within_stroke(winches, winches.heave_gain * heave, stroke)
     limit = winches.max_speed
-    without, whole = (xp.clip((1.0 - held) * x, -limit, limit) for x in (others, others + more))
+    # no stage runs a winch that another brakes
+    without, whole = (
+        xp.clip(stages + (1.0 - held) * x, -limit, limit) for x in (others, others + more)
+    )
     return whole, whole - without
 
 
@@ -312,7 +352,7 @@ def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
 
 def at_stop(winches: Winches, t: Array, state: WinchState, tension: Array) -> Array:
     """Which winches want to run but stand at the end of the drum (1) or shortest length (-1)."""
-    wanted, _ = demand(winches, t, tension, state.heave, state.stroke)
+    wanted, _ = demand(winches, t, 0.0 * t, tension, state.heave, state.stroke)
     xp = namespace(wanted, state.length)
     allowed = within_stops(winches, wanted, state.length)
     stands = xp.abs(allowed) < STOPPED * xp.abs(wanted)
@@ -335,7 +375,7 @@ def rates(
     quick = winches.heave_lag <= 0.0
     lag = xp.where(quick, 1.0, winches.heave_lag)
     heave = xp.where(quick, tip, state.heave)
-    wanted, part = demand(winches, t, tension, heave, state.stroke)
+    wanted, part = demand(winches, t, 0.0 * t, tension, heave, state.stroke)
     direct = winches.time_constant <= 0.0
     drive = xp.where(direct, 1.0, winches.time_constant)
     behind = xp.where(direct, wanted, state.speed), xp.where(direct, part, state.compensated)
@@ -377,7 +417,7 @@ def after_step(
         return xp.where(time > 0.0, kept * old + (1.0 - kept) * over, now)
 
     heave = followed(winches.heave_lag, state.heave, 0.5 * (tip[0] + tip[1]), tip[1])
-    wanted, part = demand(winches, t, tension, heave, state.stroke)
+    wanted, part = demand(winches, t, h, tension, heave, state.stroke)
     speed = followed(winches.time_constant, state.speed, wanted, wanted)
     part = followed(winches.time_constant, state.compensated, part, part)
     speed, done = obeyed(winches, speed, part, state.length, state.stroke, most)

@@ -18,6 +18,11 @@ from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 if TYPE_CHECKING:
     import xarray as xr
 
+LEAST_NORM = (
+    "not unique, because joints are redundant (the result's 'report' names them): "
+    "least-norm reactions, the smallest sum of squares of all multipliers, N and N m alike"
+)
+
 
 def to_dataset(
     model: Model,
@@ -62,6 +67,9 @@ def to_dataset(
     for channel, label in LABELS.items():
         if channel in raw:
             variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
+    if model.redundant:
+        for name in {"reaction", "reaction_joint_axes"} & variables.keys():
+            variables[name][2]["uniqueness"] = LEAST_NORM
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
         variables,
@@ -189,13 +197,12 @@ def _of_lines(model: Model, text: Any) -> dict[str, Any]:
     if lines.winches is not None:
         found["winch"] = text("winch", lines.winches.names, "winch")
     if lines.arrays is not None:
-        n = lines.arrays.n
         found["line"] = text("line", lines.names, "line")
     # with winches both change in time and are channels
     if lines.arrays is not None and lines.winches is None:
         found["line_segments"] = (
             ("line",),
-            n - np.asarray(lines.arrays.first),
+            lines.arrays.n - np.asarray(lines.arrays.first),
             {"long_name": "segments in use, the last ones of each row"},
         )
         found["line_length"] = (
@@ -263,6 +270,8 @@ def provenance(model: Model) -> dict[str, Any]:
         "numpy_version": version("numpy"),
         "system": model.described.system.name if model.described.system else "",
         "drawing": model.described.drawing,
+        "case": model.described.case,
+        **{f"hydro_{key}": text for key, text in model.described.data.items()},
     }
 
 

@@ -3,12 +3,14 @@
 The output times are cut into chunks of equal length (the last one padded with the last time,
 so that one compiled program serves all). Between chunks everything passes through the host as
 numpy arrays. A run resumed from files therefore takes exactly the steps of one that was never
-stopped, and equals it bit for bit on the same machine and versions.
+stopped, and equals it bit for bit on the same machine and versions. The outputs of a long run are
+written as it goes, to its checkpoint or to a temporary folder, and read again chunk by chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ from swelltree.solvers import checkpoint as files
 from swelltree.solvers.progress import progress_bar
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.engine import jax
+from swelltree.system.errors import SwelltreeError
+
+LARGE = 200_000_000  # bytes of outputs that are held in memory
 
 Advance = Callable[[Any, np.ndarray], tuple[Any, Any]]
 
@@ -34,6 +39,7 @@ class ChunkedRun:
         message: the same as a sentence.
         parts: outputs of each chunk (first axis time), or the files that hold them.
         read: reads one of the files.
+        folder: temporary folder of the files, which goes with the run; None where there is none.
     """
 
     times: np.ndarray
@@ -42,6 +48,7 @@ class ChunkedRun:
     message: str
     parts: tuple[Any, ...]
     read: Callable[[Path], Any]
+    folder: Any = None
 
     def outputs_by_chunk(self) -> Iterator[Any]:
         """Outputs chunk by chunk, without padding, never more than one from disk at a time."""
@@ -63,6 +70,25 @@ class ChunkedRun:
         return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
 
 
+def gathered(parts: Iterable[dict[str, np.ndarray]], count: int) -> dict[str, np.ndarray]:
+    """Rows of many chunks in arrays that are made once.
+
+    Args:
+        parts: arrays by name, first axis time.
+        count: rows of all of them together.
+    """
+    whole: dict[str, np.ndarray] = {}
+    first = 0
+    for part in parts:
+        here = 0
+        for name, rows in part.items():
+            here = len(rows)
+            target = whole.setdefault(name, np.empty((count, *rows.shape[1:]), rows.dtype))
+            target[first : first + here] = rows
+        first += here
+    return whole
+
+
 def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:
     """Cut the times into pieces of equal length, the last padded with the last time."""
     pieces = [times[i : i + chunk] for i in range(0, len(times), chunk)]
@@ -81,7 +107,7 @@ def run_chunks(
     checkpoint: Path | str | None = None,
     resume: bool = False,
     key: str = "",
-    keep: bool = True,
+    keep: bool | None = None,
     title: str = "simulate",
     like: Any = None,
 ) -> ChunkedRun:
@@ -101,7 +127,8 @@ def run_chunks(
         checkpoint: folder for one file per chunk, or None.
         resume: continue from the files in the folder (an empty folder starts at the beginning).
         key: fingerprint of the run, see `fingerprint.run_key`; files of another key are refused.
-        keep: hold the outputs in memory; False leaves them in the checkpoint files.
+        keep: hold the outputs in memory; False leaves them in files, those of the checkpoint or
+            temporary ones. None does so when they would be more than `LARGE`.
         title: name shown by the progress bar.
         like: outputs of a chunk by shape, where `advance` cannot be traced.
     """
@@ -109,10 +136,9 @@ def run_chunks(
     chunk = max(1, min(chunk, len(times)))
     pieces = chunk_times(times, chunk)
     folder = None if checkpoint is None else Path(checkpoint)
-    if folder is None:
-        keep = True
-    else:
+    if folder is not None:
         files.prepare(folder, resume)
+    spill = None
 
     carry = jax.tree.map(np.asarray, carry)
     outputs_like = None
@@ -136,12 +162,22 @@ def run_chunks(
                     # copies, so that the device keeps nothing
                     new, outputs = jax.tree.map(np.array, advance(carry, piece))
                     outputs_like = outputs
+                    if folder is None and not _is_kept(keep, outputs, len(pieces)):
+                        spill = tempfile.TemporaryDirectory(prefix="swelltree-")
+                        folder = Path(spill.name)
+                        name = files.path(folder, number)
                     if name is not None:
-                        files.write(name, key, number, piece, new, outputs)
+                        try:
+                            files.write(name, key, number, piece, new, outputs)
+                        except SwelltreeError:
+                            if spill is None:
+                                raise
+                            name = None  # no room on the disk: there may be in memory
             except KeyboardInterrupt:
                 stopped = True
                 break
-            parts.append(outputs if keep else name)
+            stays = name is None or _is_kept(keep, outputs, len(pieces))
+            parts.append(outputs if stays else name)
             carry = new
             show(float(carry.t))
             if int(carry.code) != Code.SUCCESS:
@@ -155,4 +191,10 @@ def run_chunks(
     message = describe(code, None if code is Code.SUCCESS else when)
     if outputs_like is not None:  # keep shapes only
         outputs_like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), outputs_like)
-    return ChunkedRun(times[:n], carry, code, message, tuple(parts), read)
+    return ChunkedRun(times[:n], carry, code, message, tuple(parts), read, spill)
+
+
+def _is_kept(keep: bool | None, outputs: Any, count: int) -> bool:
+    """Whether so many chunks like this one stay in memory."""
+    size = sum(x.nbytes for x in jax.tree.leaves(outputs))
+    return size * count <= LARGE if keep is None else keep

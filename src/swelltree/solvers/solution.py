@@ -20,6 +20,9 @@ class Code(enum.IntEnum):
     STOPPED_BY_USER = 4
     DIVERGED = 5
     NO_PROGRESS = 6
+    LOOP_OPEN = 7
+    ENERGY_LOST = 8
+    LOOP_SINGULAR = 9
 
 
 _TEXT = {
@@ -45,7 +48,13 @@ _TEXT = {
         "the residual could not be made smaller; start nearer to the solution or use more steps "
         "of continuation"
     ),
+    Code.LOOP_OPEN: "a joint does not hold together, so what follows means nothing",
+    Code.ENERGY_LOST: "the energy budget does not close, so what follows means nothing",
+    Code.LOOP_SINGULAR: "a loop is singular, so what follows is not determined",
 }
+
+# found by looking at a run that went on
+AFTERWARDS = (Code.LOOP_OPEN, Code.ENERGY_LOST, Code.LOOP_SINGULAR)
 
 
 def describe(code: Any, time: Any = None, *, what: str = "time stepping") -> str:
@@ -54,4 +63,5 @@ def describe(code: Any, time: Any = None, *, what: str = "time stepping") -> str
     if code is Code.SUCCESS:
         return f"{what}: {_TEXT[code]}."
     at = "" if time is None else f" at t = {float(time):.6g} s"
-    return f"{what} stopped{at}: {_TEXT[code]}."
+    verb = "went wrong" if code in AFTERWARDS else "stopped"
+    return f"{what} {verb}{at}: {_TEXT[code]}."

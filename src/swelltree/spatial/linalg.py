@@ -93,6 +93,7 @@ def constrained_solve(
     f: Float[Array, " n"],
     J: Float[Array, "m n"],
     gamma: Float[Array, " m"],
+    surplus: int = 0,
 ) -> tuple[Float[Array, " n"], Float[Array, " m"]]:
     r"""Acceleration and multipliers of a constrained system.
 
@@ -100,18 +101,21 @@ def constrained_solve(
 
     By the null space of J (orthogonal, so only the condition number of J
     enters, not its square); M need be definite only on that null space, which
-    admits massless links. J must have full row rank. Derivatives are those of
-    the equations, not of the factorisation.
+    admits massless links. Derivatives are those of the equations, not of the
+    factorisation.
+
+    Args:
+        surplus: number of rows of J that follow from the others. Of the
+            multipliers, which are then not unique, those of least norm are given.
     """
     m, n = J.shape
     if m == 0:
         return solve_spd(M, f), jnp.zeros(0)
+    rank = m - surplus
     # custom_linear_solve takes no derivative along f alone: let gamma depend on it by nothing
     gamma = gamma + 0.0 * f[0]
     M_, J_ = jax.lax.stop_gradient(M), jax.lax.stop_gradient(J)
-    Q, R = jnp.linalg.qr(J_.T, mode="complete")
-    Q1, Q2, R = Q[:, :m], Q[:, m:], R[:m]
-    triangular = jax.scipy.linalg.solve_triangular
+    Q2, least_motion, least_force = _factored(J_, rank)
 
     def matvec(x):
         a, mu = x
@@ -119,13 +123,44 @@ def constrained_solve(
 
     def solve(_, right):
         force, rate = right
-        particular = Q1 @ triangular(R, rate, trans=1)
+        particular = least_motion(rate)
         free = jnp.zeros(n)
-        if n > m:
+        if n > rank:
             factor = jax.scipy.linalg.cho_factor(Q2.T @ M_ @ Q2, lower=True)
             free = Q2 @ jax.scipy.linalg.cho_solve(factor, Q2.T @ (force - M_ @ particular))
         a = particular + free
-        return a, triangular(R, Q1.T @ (force - M_ @ a))
+        return a, least_force(force - M_ @ a)
 
     a, mu = jax.lax.custom_linear_solve(matvec, (f, gamma), solve, symmetric=True)
     return a, -mu
+
+
+def _factored(J: Float[Array, "m n"], rank: int) -> tuple[Array, Any, Any]:
+    """Null space (n, n - rank), and the least solutions x of J x = b and y of J^T y = c."""
+    m = J.shape[0]
+    if rank == m:
+        Q, R = jnp.linalg.qr(J.T, mode="complete")
+        Q1, Q2, R = Q[:, :m], Q[:, m:], R[:m]
+        triangular = jax.scipy.linalg.solve_triangular
+        return (
+            Q2,
+            lambda b: Q1 @ triangular(R, b, trans=1),
+            lambda c: triangular(R, Q1.T @ c),
+        )
+    U, size, Vt = jnp.linalg.svd(J, full_matrices=True)
+    U, size, V = U[:, :rank], size[:rank], Vt[:rank].T
+    return Vt[rank:].T, lambda b: V @ ((U.T @ b) / size), lambda c: U @ ((V.T @ c) / size)
+
+
+def least_squares(A: Float[Array, "m n"], b: Float[Array, " m"], rank: int) -> Array:
+    """Least-squares solution of least norm of A x = b, where A has the given rank."""
+    U, size, Vt = jnp.linalg.svd(A, full_matrices=False)
+    return Vt[:rank].T @ ((U[:, :rank].T @ b) / size[:rank])
+
+
+def left_inverse(A: Float[Array, "m r"]) -> Float[Array, "r m"]:
+    """Inverse of a matrix whose columns are independent, by least squares where it is tall."""
+    if A.shape[0] == A.shape[1]:
+        return jnp.linalg.inv(A)
+    Q, R = jnp.linalg.qr(A)
+    return jax.scipy.linalg.solve_triangular(R, Q.T)

@@ -17,14 +17,14 @@ import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.studies.equilibrium import equilibrium
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.operability import succeeded
 from swelltree.studies.rao import rao
 from swelltree.studies.simulate import realised, simulate
 from swelltree.system.errors import SwelltreeError
 
 
-@takes_model
+@study_of_model
 def linear_and_nonlinear(
     model: Model,
     wave: Any,

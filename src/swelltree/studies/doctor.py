@@ -15,7 +15,7 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.studies.doctor_rest import at_rest, inertias, weight_and_buoyancy
 from swelltree.studies.doctor_sea import damping_decayed, expected_motion, resonances, sea_in_band
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.simulate import realised, simulate
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding, sorted_findings
@@ -25,7 +25,7 @@ CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told 
 TRIAL = 4  # wave periods of the trial run
 
 
-@takes_model
+@study_of_model
 def check_physics(
     model: Model,
     wave: Any = None,

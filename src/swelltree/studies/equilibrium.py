@@ -24,7 +24,7 @@ from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.relax import relaxed, slack_at_start, with_drums_stopped
 from swelltree.studies.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
@@ -100,7 +100,7 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     return residual, args, np.zeros(n + rows)
 
 
-@takes_model
+@study_of_model
 def equilibrium(
     model: Model,
     *,

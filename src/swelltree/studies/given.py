@@ -1,4 +1,8 @@
-"""What studies are given: a compiled model, told in a sentence where it is something else."""
+"""What all studies have in common: they take a compiled model, and their results say whence.
+
+What is not a model is refused in a sentence. Every dataset keeps versions, date, water, hashes of
+the data and the description as the text of a case file.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from swelltree.model.model import Model
+from swelltree.results.dataset import provenance
 from swelltree.system import Case, System
 from swelltree.system.errors import SwelltreeError
 
@@ -14,15 +19,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def takes_model(
+def study_of_model(
     study: Callable[Concatenate[Model, P], R],
 ) -> Callable[Concatenate[Model, P], R]:
-    """A study that refuses anything but a compiled model, before it does anything."""
+    """A study that takes nothing but a compiled model and stamps its dataset."""
 
     @functools.wraps(study)
     def checked(model: Any, *args: P.args, **options: P.kwargs) -> R:
         check_model(model, study.__name__)
-        return study(model, *args, **options)
+        result = study(model, *args, **options)
+        if hasattr(result, "data_vars"):
+            result.attrs = provenance(model) | result.attrs  # type: ignore[attr-defined]
+        return result
 
     return checked
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation
-from swelltree.model.dynamic_lines import with_static_lines
+from swelltree.model.dynamic_lines import STATIC_LINES, with_static_lines
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -175,7 +175,7 @@ def left_out(model: Model) -> tuple[str, ...]:
     groups = model.forces.groups
     kept = [group.kind for group in groups if model_states(group)]
     dragged = [group.kind for group in groups if group.without_drag() is not group]
-    notes = []
+    notes = [STATIC_LINES] if STATIC_LINES in model.report else []
     if kept:
         notes.append(
             f"states of the elements of kind {listed(kept)} are held at their values at rest, "

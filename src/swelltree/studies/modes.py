@@ -30,7 +30,7 @@ from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.equilibrium import equilibrium_state, find_rest
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_ptos import linear_notes
 from swelltree.studies.own_frequency import (
     Radiation,
@@ -97,7 +97,7 @@ def _linearised(formulation: Formulation) -> Any:
     return jax.jit(lambda model, state: accelerations(model, formulation, state))
 
 
-@takes_model
+@study_of_model
 def modes(
     model: Model,
     *,

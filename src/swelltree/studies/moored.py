@@ -21,6 +21,7 @@ from swelltree.solvers.solution import Code
 from swelltree.spatial.engine import jax
 from swelltree.studies.continuing import end_of, end_time, is_run, keep_end, refuse_start
 from swelltree.studies.imbalance import seen_at, told, unbalanced
+from swelltree.studies.watch import why_stopped
 from swelltree.studies.winch_findings import (
     longest_step,
     refuse_fast_winches,
@@ -452,9 +453,12 @@ def simulate_moored(
     watch.join()
     message = run.message
     if run.code is Code.NO_PROGRESS:
+        last = run.carry.going.walk
+        pose = jax.tree.map(np.asarray, last.pose)
+        loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles))
         message = (
             f"time stepping stopped at t = {float(run.carry.t_fail):.6g} s: "
-            f"{why(model, run.carry.going.walk)}"
+            f"{loop or why(model, last)}"
         )
         if len(run.times) == 0:
             raise SwelltreeError(message)

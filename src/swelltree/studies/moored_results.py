@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from swelltree.model.kinematics import (
 )
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.solvers.chunks import gathered
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
@@ -141,12 +143,14 @@ def to_result(
     from swelltree.results.dataset import to_dataset
 
     watch = observer(how.form)
-    parts = []
-    for samples in run.outputs_by_chunk():
-        count = len(jax.tree.leaves(samples)[0])
-        seen = watch(model, jax.tree.map(lambda x: _padded(x, how.width), samples))
-        parts.append({name: np.asarray(x)[:count] for name, x in seen.items()})
-    channels = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def observed() -> Iterator[dict[str, np.ndarray]]:
+        for samples in run.outputs_by_chunk():
+            count = len(jax.tree.leaves(samples)[0])
+            seen = watch(model, jax.tree.map(lambda x: _padded(x, how.width), samples))
+            yield {name: np.asarray(x)[:count] for name, x in seen.items()}
+
+    channels = gathered(observed(), len(run.times))
     going = run.carry.going
     attrs = {
         "formulation": "path_matrix" if how.form.joint_coordinates else "lagrange",

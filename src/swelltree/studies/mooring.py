@@ -21,7 +21,7 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.equilibrium import find_rest
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 HOLDS = ("lines",)  # groups of forces that moor
@@ -91,7 +91,7 @@ def _number(model: Model, body: Any, study: str) -> int:
     return model.layout.bodies.index(name)
 
 
-@takes_model
+@study_of_model
 def mooring_stiffness(
     model: Model,
     body: Any = None,
@@ -147,7 +147,7 @@ def mooring_stiffness(
     )
 
 
-@takes_model
+@study_of_model
 def offset_curve(
     model: Model,
     body: Any,

@@ -41,7 +41,7 @@ from swelltree.studies.control_ports import Ports, find_ports, with_signals
 from swelltree.studies.control_replay import replayed_powers
 from swelltree.studies.control_results import control_dataset
 from swelltree.studies.control_series import Response
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_or_not import is_affine, is_linear, may_be_linear, what_bends
 from swelltree.studies.periodic_set_up import harmonics_for, period_of
 from swelltree.studies.rao import linear_system
@@ -85,7 +85,7 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-@takes_model
+@study_of_model
 def optimal_control(
     model: Model,
     sea: Any,

@@ -39,9 +39,10 @@ from swelltree.spatial.in_scalars import InScalars
 from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_pieces
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
 from swelltree.studies.relax import check_no_drums
+from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -253,7 +254,7 @@ def with_drag(
     return answers[-1], matrices, rounds
 
 
-@takes_model
+@study_of_model
 def rao(
     model: Model,
     *,
@@ -286,6 +287,7 @@ def rao(
         start: state from which rest is sought.
         provenance: attributes added to the result.
     """
+    check_traced("rao", model, start)
     model = with_static_lines(model)
     check_no_drums(model, "rao")
     _checked(model, radiation)
@@ -411,7 +413,7 @@ def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
     return float((0.5 * water.rho * water.g * a**2 * speed).sum())
 
 
-@takes_model
+@study_of_model
 def response(
     model: Model,
     sea: Any,
@@ -442,6 +444,7 @@ def response(
     """
     import xarray as xr
 
+    check_traced("response", model, sea)
     model = with_static_lines(model)
     _checked(model, radiation)
     how = chosen_formulation(formulation)

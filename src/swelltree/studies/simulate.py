@@ -7,6 +7,7 @@ import json
 import textwrap
 import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,13 @@ from swelltree.formulations.equations import (
     switched,
 )
 from swelltree.model.corners import corner_times, noticed_times
+from swelltree.model.forces.controllers import raise_faults
+from swelltree.model.forces.law_checks import not_finite
+from swelltree.model.forces.loads import Now
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
-from swelltree.solvers.chunks import run_chunks
+from swelltree.solvers.chunks import gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.problem import padded_corners
 from swelltree.solvers.smooth import Carry, Options, Problem, compiled, integrate
@@ -45,8 +49,9 @@ from swelltree.studies.continuing import (
     keep_end,
     refuse_start,
 )
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.output_step import output_times
+from swelltree.studies.watch import watched, why_stopped
 from swelltree.studies.winch_findings import (
     all_winches,
     refuse_what_cannot_be_obeyed,
@@ -156,7 +161,7 @@ def is_traced(model: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model))
 
 
-@takes_model
+@study_of_model
 def simulate(
     model: Model,
     wave: Any = None,
@@ -283,7 +288,7 @@ def simulate(
             resume=resume,
             provenance=provenance,
         )
-        result = _with_findings(model, result, waves, known)
+        result = _with_findings(model, watched(model, result), waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
     options = options._replace(corners=_corners(model, solver, t_out))
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
@@ -313,7 +318,7 @@ def simulate(
     near = start.joint_coordinate.values[-1] if is_run(start) else None
     result = _to_dataset(model, how, solver, options, run, width, provenance, near)
     result = keep_end(result, still, _coordinates(how), run.carry, float(run.carry.t))
-    result = _with_findings(model, result, waves, known)
+    result = _with_findings(model, watched(model, result), waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
 
 
@@ -420,22 +425,24 @@ def _to_dataset(
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
+    raise_faults(model)
     if run.code is not Code.SUCCESS:
         warnings.warn(_failure(model, how, run), SwelltreeWarning, stacklevel=3)
     if len(run.times) == 0:
         raise SwelltreeError(_failure(model, how, run))
     watch = _observer(how)
-    parts, first = [], 0
-    for phases in run.outputs_by_chunk():
-        count = len(jax.tree.leaves(phases)[0])
-        t = run.times[first : first + count]
-        first += count
-        # chunks of one length share a compiled program
-        length = width
-        padded = jax.tree.map(lambda x, n=length: _padded(x, n), (t, phases))
-        seen = watch(model, *padded)
-        parts.append({name: np.asarray(x)[:count] for name, x in seen.items()})
-    channels = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def observed() -> Iterator[dict[str, np.ndarray]]:
+        first = 0
+        for phases in run.outputs_by_chunk():
+            count = len(jax.tree.leaves(phases)[0])
+            t = run.times[first : first + count]
+            first += count
+            # chunks of one length share a compiled program
+            seen = watch(model, *jax.tree.map(lambda x: _padded(x, width), (t, phases)))
+            yield {name: np.asarray(x)[:count] for name, x in seen.items()}
+
+    channels = gathered(observed(), len(run.times))
     attrs = {
         "formulation": how.name,
         "solver": solver,
@@ -471,6 +478,17 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, run.carry.y)
     kin = how.kinematics(model, jnp.asarray(run.carry.t), phase.state)
+    pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
+    loop = why_stopped(model, float(run.carry.t), pose, angles)
+    if loop is not None:
+        return f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
-    return f"{sentence} Look at body '{body}', which moves fastest there."
+    # a law may end at the last good time or just behind it
+    laws = (
+        not_finite(model, Now(t, kin.motion, phase.inner))
+        for t in (float(run.carry.t), when + 1e-9)
+    )
+    law = next((text for text in laws if text), "")
+    return f"{sentence} Look at body '{body}', which moves fastest there." + (f" {law}" * bool(law))

@@ -11,12 +11,13 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_drifting
 from swelltree.studies.control_report import drift_sentence
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_model import input_rows, linear_model, output_rows
+from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
 
-@takes_model
+@study_of_model
 def state_space(
     model: Model,
     inputs: Any = None,
@@ -54,6 +55,7 @@ def state_space(
         step: sample with this step, inputs held in between [s].
         name: of the system; "swelltree" if not given.
     """
+    check_traced("state_space", model)
     control = import_control()
     _check(order, error, step)
     linear = linear_model(model, chosen_formulation(formulation))

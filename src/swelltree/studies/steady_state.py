@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.model.forces.controllers import raise_faults
 from swelltree.model.forces.hydro_frame import mean_yaw, out_of_axes
 from swelltree.model.forces.periodic import KnownRadiation
 from swelltree.model.forces.total import with_group
@@ -29,13 +30,15 @@ from swelltree.solvers.threads import one_thread
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.products import compact
-from swelltree.studies.given import takes_model
+from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic_error import enough_nodes, truncation_error
 from swelltree.studies.periodic_nodes import Nodes, in_chunks
 from swelltree.studies.periodic_problem import Period, flat, sizes, state_at, unflat
 from swelltree.studies.periodic_set_up import check_periodic, harmonics_for, period_of, set_up
+from swelltree.studies.periodic_smoothing import STEPS, advice, sharp_forces, smoother
 from swelltree.studies.periodic_solve import Found, newton
 from swelltree.studies.simulate import realised, with_elevation
+from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
 HARMONICS = 9  # of a regular wave, when nothing is said
@@ -43,7 +46,7 @@ HIGHER = 2  # times the highest component of a sea
 COARSE = 0.01  # of the largest coefficient: a truncation that is told
 
 
-@takes_model
+@study_of_model
 def steady_state(
     model: Model,
     wave: Any = None,
@@ -83,6 +86,7 @@ def steady_state(
         case: number or name of the run.
         provenance: attributes added to the result.
     """
+    check_traced("steady_state", model, wave)
     how = chosen_formulation(formulation)
     if stability and model.hydro is not None and radiation != "state_space":
         raise SwelltreeError(
@@ -93,7 +97,11 @@ def steady_state(
     length = period_of(waves, period)
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
-    own = set_up(model, how, waves, length, harmonics, nodes, radiation)
+
+    def problem(model: Model, nodes: int | None = nodes) -> Period:
+        return set_up(model, how, waves, length, harmonics, nodes, radiation)
+
+    own = problem(model)
     n, m, k = sizes(how, own)
     shape = (2 * harmonics + 1, n + m + k)
     Y = np.zeros(shape) if start is None else np.asarray(start, float)
@@ -104,10 +112,18 @@ def steady_state(
         )
     with one_thread():
         found = newton(how, own, Y, tol, max_iterations)
+        if found.code is not Code.SUCCESS and sharp_forces(model):
+            # from smoother forces to those of the model
+            for factor in STEPS:
+                found = newton(how, problem(smoother(model, factor)), Y, tol, max_iterations)
+                if found.code is not Code.SUCCESS:
+                    break
+                Y = found.Y
     own = found.period
     if found.code is not Code.SUCCESS:
-        raise SwelltreeError(_failure(found))
-    fine = _fine(own, lambda count: set_up(model, how, waves, length, harmonics, count, radiation))
+        raise_faults(model)
+        raise SwelltreeError(_failure(found, model))
+    fine = _fine(own, lambda count: problem(model, count))
     result = _to_dataset(model, how, own, found, fine, radiation, provenance)
     if stability:
         result = _with_stability(result, model, how, found, waves)
@@ -138,7 +154,7 @@ def _with_stability(result: Any, model: Model, how: Formulation, found: Found, w
     )
 
 
-def _failure(found: Found) -> str:
+def _failure(found: Found, model: Model) -> str:
     why = {
         Code.NOT_FINITE: "the forces became infinite or not a number on the way",
         Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
@@ -146,8 +162,8 @@ def _failure(found: Found) -> str:
     return (
         f"steady_state: no periodic motion was found: {why} (estimated error "
         f"{found.history[-1]:.2g}, {100 * found.fraction:.0f} % of the wave height reached). The "
-        "motion may have another period or none: look at simulate, lower the wave, or give more "
-        "harmonics."
+        f"motion may have another period or none: look at simulate, lower the wave{advice(model)} "
+        "or give more harmonics."
     )
 
 

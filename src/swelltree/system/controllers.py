@@ -39,7 +39,8 @@ class Controller(Description):
         name: unique in the system.
         measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
             "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
-            its rotations only as rates), "pto.stroke", "pto.stroke.rate".
+            its rotations only as rates), "pto.stroke", "pto.rate" of every PTO, and
+            "pto.force" of those that no controller drives.
         drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
         law: function u(t, y) -> one value for each driven element, or "module:name".
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,

@@ -38,11 +38,11 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     with file:
         try:
             _inspect(file, "", fail, 0)
+            yield file
         except SwelltreeError:
             raise
-        except Exception as error:
+        except (RuntimeError, OSError, KeyError) as error:  # metadata that are met later
             raise broken(path, what, error) from None
-        yield file
 
 
 def _failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
@@ -81,6 +81,19 @@ def _inspect(group: Any, name: str, fail: Callable[[str], SwelltreeError], depth
                     "them into this file."
                 )
             check_size(item.shape or (), f"'{whole}'", fail, max(item.dtype.itemsize, 1))
+            _check_scales(item, whole, fail)
+
+
+def _check_scales(item: Any, name: str, fail: Callable[[str], SwelltreeError]) -> None:
+    """The dimensions of netCDF are lists of references; anything else halts the HDF5 library."""
+    import h5py
+
+    if "DIMENSION_LIST" not in item.attrs:
+        return
+    attribute = item.attrs.get_id("DIMENSION_LIST")
+    kind = h5py.check_vlen_dtype(attribute.dtype)
+    if kind is None or h5py.check_ref_dtype(kind) is None or attribute.shape != (item.ndim,):
+        raise fail(f"'{name}' has a broken list of dimensions. Is the file whole?")
 
 
 def read_value(file: Any, key: str, path: Path, what: str) -> Any:

@@ -38,7 +38,8 @@ class Pto(Force):
         b: the other end.
         joint: the joint or its name, instead of two ends.
         dof: its coordinate; may be left out when the joint has one.
-        stiffness: of a spring beside the machine [N/m, N m/rad].
+        stiffness: of a spring beside the machine [N/m, N m/rad]; less than zero in reactive
+            control, where it works against the stiffness of the water.
         rest: length or coordinate of stroke zero [m, rad]; between points the described distance
             if not given, on a joint zero.
         lower: lower end stop of the stroke [m, rad].
@@ -84,7 +85,6 @@ class Pto(Force):
             stop_damping=self.stop_damping,
             stop_ramp=self.stop_ramp,
         )
-        self.check_not_negative("stiffness")
         self.check_positive("force_limit", "power_limit")
         self.check()
 

@@ -43,8 +43,10 @@ class LinearPto(Pto):
 
     @property
     def element(self) -> SpringDamper | JointForce | None:
-        """The force element it stands for; None with stops, limits or losses."""
-        if not self.is_plain("lower", "upper", "force_limit", "power_limit", "efficiency"):
+        """The force element it stands for; None with stops, limits, losses or a negative spring."""
+        if self.stiffness < 0 or not self.is_plain(
+            "lower", "upper", "force_limit", "power_limit", "efficiency"
+        ):
             return None
         common = {"stiffness": self.stiffness, "damping": self.damping, "force": self.force}
         if self.joint is None:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description
 from swelltree.system.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.system.seas import SeaLike, StillWater
-from swelltree.system.values import Flag, Name, Number, Numbers, one_of
+from swelltree.system.values import Count, Flag, Name, Number, Numbers, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 SOLVERS = ("tsit5", "dopri5", "rk4", "stiff", "two_step", "interior_point")
@@ -16,6 +16,14 @@ EXCITATIONS = ("components", "convolution", "moving")
 RADIATION = ("data", "state_space")
 DRAG = ("none", "harmonic", "stochastic")
 
+STARTS = ("equilibrium", "described", "cold")
+METHODS = ("auto", "linear", "nonlinear")
+
+_start = one_of(STARTS, "start")
+_added_mass = one_of(("frequency", "infinite"), "added mass")
+_method = one_of(METHODS, "method")
+CaseName = Annotated[Any, WithJsonSchema({"type": ["integer", "string"]})]
+Limit = Annotated[Any, WithJsonSchema({"type": ["number", "array", "object"]})]
 _formulation = one_of(FORMULATIONS, "formulation")
 _solver = one_of(SOLVERS, "solver")
 _excitation = one_of(EXCITATIONS, "kind of excitation")
@@ -63,6 +71,9 @@ class SimulateStudy(Study):
         max_step: longest step of any solver [s].
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
+        start: "equilibrium", "described" or "cold".
+        chunk: samples per chunk.
+        case: number or name of the run; with the seed of the sea it gives the random phases.
     """
 
     type: ClassVar[str] = "simulate"
@@ -77,9 +88,13 @@ class SimulateStudy(Study):
     max_step: Number | None = None
     wave: SeaLike = StillWater()
     excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
+    start: Annotated[str, _start[0], _start[1]] | None = None
+    chunk: Count = 200
+    case: CaseName = 0
 
     def __post_init__(self) -> None:
         self.check_positive(
+            chunk=(self.chunk, ""),
             duration=(self.duration, " s"),
             output_step=(self.output_step, " s"),
             rtol=(self.rtol, ""),
@@ -115,12 +130,14 @@ class ModesStudy(Study):
         name: unique among the studies.
         formulation: one of FORMULATIONS.
         at_equilibrium: find the state of rest first; otherwise linearise at the described state.
+        added_mass: "frequency" (of each mode) or "infinite".
     """
 
     type: ClassVar[str] = "modes"
     name: Name
     formulation: Formulation = "path_matrix"
     at_equilibrium: Flag = True
+    added_mass: Annotated[str, _added_mass[0], _added_mass[1]] = "frequency"
 
 
 @description
@@ -171,6 +188,7 @@ class ResponseStudy(Study):
         radiation: "data", or "state_space" for the fitted memory.
         drag: "none", "harmonic" or "stochastic".
         formulation: one of FORMULATIONS.
+        case: number or name of the run.
     """
 
     type: ClassVar[str] = "response"
@@ -179,6 +197,7 @@ class ResponseStudy(Study):
     radiation: Radiation = "data"
     drag: Drag = "none"
     formulation: Formulation = "path_matrix"
+    case: CaseName = 0
 
 
 @description
@@ -191,6 +210,12 @@ class SteadyStateStudy(Study):
         harmonics: number of harmonics of the period; as many as the sea needs by default.
         radiation: "data", or "state_space" for the fitted memory.
         formulation: one of FORMULATIONS; "lagrange" is the DAE form.
+        period: of the motion [s]; that of the sea by default.
+        nodes: equidistant nodes per period.
+        tol: estimated error of the motion at which the search stops [m, rad].
+        max_iterations: of the search.
+        stability: also give the Floquet multipliers.
+        case: number or name of the run.
     """
 
     type: ClassVar[str] = "steady_state"
@@ -199,14 +224,75 @@ class SteadyStateStudy(Study):
     harmonics: int | None = None
     radiation: Radiation = "data"
     formulation: Formulation = "path_matrix"
+    period: Number | None = None
+    nodes: Count | None = None
+    tol: Number = 1e-11
+    max_iterations: Count = 30
+    stability: Flag = False
+    case: CaseName = 0
 
     def __post_init__(self) -> None:
         self.check_positive(harmonics=(self.harmonics, ""))
 
 
+@description
+class OptimalControlStudy(Study):
+    """Periodic forces of power take-offs of greatest mean power, within limits.
+
+    Args:
+        name: unique among the studies.
+        sea: a sea that repeats.
+        pto: names of the power take-offs that are driven; all by default.
+        force_max: largest force [N, N m]: a number, a pair, or a table by name.
+        stroke_max: largest stroke [m, rad], likewise.
+        rate_max: largest rate [m/s, rad/s], likewise.
+        power_min: lowest instantaneous power [W], likewise.
+        efficiency: of the conversion.
+        copper_loss: [W per N^2], a number or a table by name.
+        harmonics: of the period; as many as the sea needs by default.
+        period: of the motion [s]; that of the sea by default.
+        method: one of METHODS.
+        formulation: one of FORMULATIONS.
+        radiation: "data", or "state_space" for the fitted memory.
+        limit_points: times per period at which limits hold.
+        starts: of the search.
+        nodes: of the search.
+        compare: also find the best plain damper.
+        replay: also run the optimum in time and state both powers.
+        tol: at which the search stops.
+        max_iterations: of the search.
+        case: number or name of the run.
+    """
+
+    type: ClassVar[str] = "optimal_control"
+    name: Name
+    sea: SeaLike
+    pto: Annotated[Any, WithJsonSchema({"type": ["string", "array"]})] = None
+    force_max: Limit = None
+    stroke_max: Limit = None
+    rate_max: Limit = None
+    power_min: Limit = None
+    efficiency: Number = 1.0
+    copper_loss: Limit = 0.0
+    harmonics: int | None = None
+    period: Number | None = None
+    method: Annotated[str, _method[0], _method[1]] = "auto"
+    formulation: Formulation = "path_matrix"
+    radiation: Radiation = "data"
+    limit_points: Count | None = None
+    starts: Count = 1
+    nodes: Count | None = None
+    compare: Flag = True
+    replay: Flag = True
+    tol: Number = 1e-9
+    max_iterations: Count = 100
+    case: CaseName = 0
+
+
 STUDY_TYPES: dict[str, Any] = {
     cls.type: cls
     for cls in (
+        OptimalControlStudy,
         SimulateStudy,
         EquilibriumStudy,
         ModesStudy,

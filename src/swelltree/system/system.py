@@ -459,8 +459,9 @@ class System(Description):
             force.name: ("length",) for force in self.elements if isinstance(force, SpringDamper)
         }
         bodies = {body.name: DOFS for body in self.bodies}
-        strokes = {pto.name: ("stroke",) for pto in self.machines}
-        known = joints | springs | strokes | bodies
+        strokes = {pto.name: ("stroke", "rate", "force") for pto in self.ptos}
+        known = joints | strokes | bodies
+        known |= {name: (*own, *strokes.get(name, ())) for name, own in springs.items()}
         if item not in known:
             raise controller.fail(
                 f"measures '{text}', but '{item}' is not a body, joint, SpringDamper or PTO."
@@ -471,6 +472,17 @@ class System(Description):
                 f"measures '{text}', but '{item}' has no "
                 f"'{quantity}'.{suggest(quantity, known[item])}"
                 f" It has {listed(known[item]) or 'no coordinates'}."
+            )
+        driven = {name for other in self.controllers for name in other.drives}
+        if quantity == "force" and item in driven:
+            raise controller.fail(
+                f"measures '{text}', but a controller drives '{item}', so that its force would "
+                "depend on itself. Measure its stroke and rate."
+            )
+        if quantity in ("rate", "force") and rate:
+            raise controller.fail(
+                f"measures '{text}', which has no rate. Measure '{item}.stroke', '{item}.rate' or "
+                f"'{item}.force'."
             )
         if item in bodies and quantity in DOFS[3:] and not rate:
             raise controller.fail(

@@ -19,6 +19,7 @@ from swelltree.two_step.instant import Step
 from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.two_step.path import discrete_path_matrix
 from swelltree.two_step.poses import Three, three_poses
+from swelltree.two_step.surplus import without_surplus
 
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
@@ -120,6 +121,7 @@ def equations(
         spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
         r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
         closing = row_residual(model, form.rows, three, step.now.next_angles, step.now.next_drives)
+        closing = without_surplus(step.now.surplus, setup, step.size, closing, lam)
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = transpose_apply(P, r)

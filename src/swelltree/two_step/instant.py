@@ -21,6 +21,7 @@ from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.two_step.surplus import surplus_projector
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 from swelltree.two_step.winch_rest import change_of_rest, next_state, present, rest_lengths
 
@@ -38,6 +39,7 @@ class Instant:
     offset: Array  # (contact,)
     winch: Any = None  # winches.WinchState after the step, or None
     awash: Any = None  # immersed.Awash of bodies at the surface
+    surplus: Any = None  # (m, m) projector on joint equations that follow from others, or None
 
 
 @pytree("form")
@@ -59,10 +61,10 @@ class Step:
 def step_from(model: Model, form: Form, setup: Setup, walk: Walk) -> Step:
     """The step that leaves a walk."""
     model = present(model, walk)
-    return Step(model, form, setup, walk, instant(model, setup, walk))
+    return Step(model, form, setup, walk, instant(model, form, setup, walk))
 
 
-def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
+def instant(model: Model, form: Form, setup: Setup, walk: Walk) -> Instant:
     """Positions, joint coordinates, water and seabed now."""
     frames = joint_frames(model, walk.pose)
     coordinate = dof_coordinates(model, frames, walk.angles)
@@ -101,7 +103,9 @@ def instant(model: Model, setup: Setup, walk: Walk) -> Instant:
         )
         normal, offset = bed_plane(lines.bed, r)
     at_surface = awash(model, setup, walk, motion)
-    return Instant(motion, next_angles, drives, frozen, water, normal, offset, winch, at_surface)
+    surplus = surplus_projector(model, form, motion, walk.angles, drives)
+    places = motion, next_angles, drives, frozen, water, normal, offset
+    return Instant(*places, winch, at_surface, surplus)
 
 
 def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:

@@ -28,7 +28,7 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
     from rich.text import Text
 
     layout = model.layout
-    freedoms = layout.n_tree - len(model.cut_rows)
+    freedoms = model.freedoms
     loops = len(case.system.topology.loops)
     parts: list[Any] = [
         system_tree(case.system),
@@ -36,7 +36,7 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
         Text.assemble(
             (f"{freedoms}", "bold"),
             f" {'degree' if freedoms == 1 else 'degrees'} of freedom: {layout.n_tree} of the tree",
-            f", less {len(model.cut_rows)} from loops and prescribed motions"
+            f", less {layout.n_tree - freedoms} from loops and prescribed motions"
             if model.cut_rows
             else "",
             f"; {count(layout.n_bodies, 'body', 'bodies')}, {count(layout.n_joints, 'joint')}, "

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.results.pto_books import mean_books
 from swelltree.results.sea import sea_words
-from swelltree.results.statistics import statistic, window_text
+from swelltree.results.statistics import settled, statistic, window_text
 from swelltree.results.summary import budget, relative_residual, residuals, warnings_of
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
@@ -61,7 +61,8 @@ def chips(dataset: xr.Dataset) -> str:
         unit, factor = prefixed("N", pull[1])
         values[pull[0]] = f"{pull[1] * factor:.3g} {unit}"
     if "time" in dataset.dims:
-        values["window of the statistics"] = window_text(dataset)
+        first, last = settled(dataset), float(dataset["time"].values[-1])
+        values["window of the statistics"] = f"{first:g} to {last:g} s"
     if "body" in dataset.dims:
         count = dataset.sizes["body"]
         values["bodies" if count > 1 else "body"] = str(count)

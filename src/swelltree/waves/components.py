@@ -275,7 +275,8 @@ class Spread:
         # one heading, or a distribution so wide that nothing can be moved, stays as it is
         if count < 2 or widest <= 1.0 or short(1.0) <= 0.0 or short(widest) >= 0.0:
             return 1.0
-        return float(brentq(short, 1.0, widest, xtol=1e-12))
+        root: Any = brentq(short, 1.0, widest, xtol=1e-12)
+        return float(root)
 
 
 def _table_headings(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import io
 import math
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.numbers import is_number, to_number
 from swelltree.system.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
@@ -21,6 +24,7 @@ EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record
 MOST = 2000  # components fitted together; beyond, a Fourier transform is used
 RIDGE = 1e-3  # of the number of samples: keeps waves that cancel one another small
+MOST_BYTES = 2**29  # of an unpacked record
 LOUD = 0.05  # residual above which a warning is given
 
 
@@ -33,7 +37,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     try:
         content = Path(path).read_bytes()
         if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
+            content = _unpacked(path, content)
         lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise SwelltreeError(
@@ -46,13 +50,16 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
         words = line.translate(PARTED).split()
         if not words or line.lstrip()[0] in "#%\"'" or line.lstrip()[0].isalpha():
             continue
-        try:
-            rows.append((float(words[0]), float(words[1])))
-        except (ValueError, IndexError):
+        if len(words) < 2 or not (is_number(words[0]) and is_number(words[1])):
             raise SwelltreeError(
                 f"record '{path}', line {number}: {line.strip()[:60]!r} is not time and elevation. "
                 "Give two numbers on each line."
-            ) from None
+            )
+
+        def fail(text: str, number: int = number) -> SwelltreeError:
+            return SwelltreeError(f"record '{path}', line {number}: {text}")
+
+        rows.append((to_number(words[0], "time", fail), to_number(words[1], "elevation", fail)))
     time, eta = np.array(rows).reshape(-1, 2).T
     if len(time) < 4:
         raise SwelltreeError(f"record '{path}' has {len(time)} samples. Give at least four.")
@@ -68,6 +75,22 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
             "Give increasing times."
         )
     return time, eta
+
+
+def _unpacked(path: str | Path, content: bytes) -> bytes:
+    """What is in a file packed by gzip, within what a record may take."""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            plain = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise SwelltreeError(
+            f"record '{path}' cannot be unpacked: {error}. Is the file whole?"
+        ) from None
+    if len(plain) > MOST_BYTES:
+        raise SwelltreeError(
+            f"record '{path}' unpacks to more than {MOST_BYTES >> 20} MiB. Give a shorter one."
+        )
+    return plain
 
 
 def measured(sea: Any, water: Water) -> Components:

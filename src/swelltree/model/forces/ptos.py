@@ -62,7 +62,7 @@ class Ptos(ForceGroup):
         """What every law sees."""
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(x)
-        u = pto_actuation(model, now.t, now.motion, self.signals)
+        u = pto_actuation(model, now, self.signals)
         bound = xp.minimum(self.force_limit, self.power_limit / xp.maximum(xp.abs(v), 1e-9))
         hold = now.hold
         return [

@@ -60,7 +60,7 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
     """
     forces: Forces = model.forces
     now = Now(t, motion, inner)
-    spring_control, joint_control = actuation(model, t, motion)
+    spring_control, joint_control = actuation(model, now)
     parts = {"gravity": gravity(model, motion)}
     if forces.springs.body_a:
         parts["spring"] = springs(model, motion, spring_control)

@@ -40,15 +40,22 @@ function card(title, unit) {
   return { element, place };
 }
 
-/** Make a plot when it comes into view. */
+const unseen = new Set();
+
+/** Make a plot when it comes into view, or when the page is printed. */
 function whenSeen(element, action) {
-  const watch = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+  const make = () => {
     watch.disconnect();
-    action();
+    if (unseen.delete(make)) action();
+  };
+  const watch = new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) make();
   }, { rootMargin: "300px" });
+  unseen.add(make);
   watch.observe(element);
 }
+
+addEventListener("beforeprint", () => [...unseen].forEach((make) => make()));
 
 function draw(place, options, data) {
   const plot = new uPlot({ width: Math.max(place.clientWidth, 240), height: options.height ?? 200, ...options }, data, place);
@@ -113,6 +120,15 @@ function seekOnClick(plot) {
 
 const dashes = [[], [6, 4], [2, 3]];
 
+/** The key of a line: its colour, dashed as the line is where colours come round again. */
+function swatchOf(color, i) {
+  const swatch = make("i");
+  const [ink, gap] = dashes[Math.floor(i / 8)] ?? [];
+  swatch.style.background = ink ? `repeating-linear-gradient(90deg, ${color} 0 ${ink}px, transparent ${ink}px ${ink + gap}px)` : color;
+  if (ink) swatch.className = "dashed";
+  return swatch;
+}
+
 /** Plot of channels of a run in time; returns its card. */
 export function timePlot(run, about) {
   const { element, place } = card(about.title, about.unit);
@@ -130,9 +146,7 @@ export function timePlot(run, about) {
         plot.setSeries(i + 1, { show: shown });
         button.setAttribute("aria-pressed", String(shown));
       } });
-      const swatch = make("i");
-      swatch.style.background = row.color;
-      button.append(swatch, make("span", { text }), make("output", {}));
+      button.append(swatchOf(row.color, i), make("span", { text }), make("output", {}));
       legend.append(button);
     });
     plot.readouts = [...legend.querySelectorAll("output")];
@@ -217,11 +231,9 @@ export function frequencyPlot(title, unit, x, rows, more = {}) {
     if (more.onclick) {
       plot.over.addEventListener("click", () => plot.cursor.idx !== null && more.onclick(plot.cursor.idx));
     }
-    rows.forEach((row) => {
+    rows.forEach((row, i) => {
       const key = make("span", { class: "key" });
-      const swatch = make("i");
-      swatch.style.background = row.color;
-      key.append(swatch, make("span", { text: row.label }), make("output", {}));
+      key.append(swatchOf(row.color, i), make("span", { text: row.label }), make("output", {}));
       legend.append(key);
     });
   });

@@ -97,6 +97,8 @@ export class Stage {
     this.quality += 1;
     this.water.refine(QUALITY[this.quality].cells);
     this.water.use(this.clip.waves, this.scene);
+    this.water.clear(Boolean(this.lines));
+    this.water.colours();
     this.resize();
   }
 
@@ -112,7 +114,7 @@ export class Stage {
     if (this.data !== clip.scene) this.build(clip.scene);
     this.clip = clip;
     this.water.use(clip.waves, this.scene);
-    this.water.mesh.material.uniforms.cover.value = this.lines ? 0.42 : 0.84;
+    this.water.clear(Boolean(this.lines));
     this.colours(this.dark);
     if (this.lines) this.lines.group.visible = ["run", "still"].includes(clip.kind);
     this.touch();

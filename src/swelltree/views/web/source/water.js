@@ -165,12 +165,19 @@ export class Water {
     if (this.mesh) this.mesh.geometry = sheet(this.reach, 1.1 * this.span, cells);
   }
 
+  /** Seen through, water over a sandy bed would turn grey: it is bluer then. */
+  clear(yes) {
+    this.seenThrough = yes;
+    this.mesh.material.uniforms.cover.value = yes ? 0.5 : 0.84;
+  }
+
   colours(dark = this.dark) {
     this.dark = dark;
     const u = this.mesh.material.uniforms;
-    u.deep.value.set(dark ? "#06202f" : "#1d5f86");
-    u.light.value.set(dark ? "#1a5a74" : "#58a8c4");
-    u.sky.value.set(dark ? "#22384a" : "#dcebf3");
+    const clear = this.seenThrough;
+    u.deep.value.set(dark ? (clear ? "#02395c" : "#06202f") : clear ? "#0066b3" : "#1d5f86");
+    u.light.value.set(dark ? (clear ? "#0d6c9c" : "#1a5a74") : clear ? "#2aa3e6" : "#58a8c4");
+    u.sky.value.set(dark ? (clear ? "#143f5e" : "#22384a") : clear ? "#8ccdf2" : "#dcebf3");
     u.grid.value.set(dark ? "#7fb6cc" : "#ffffff");
   }
 

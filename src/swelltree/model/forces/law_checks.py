@@ -1,0 +1,129 @@
+"""What is wrong with a control law, in one sentence: its name, its line, and what to do."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.spatial.arrays import namespace
+from swelltree.system.errors import SwelltreeError
+
+PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
+
+
+def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
+    """Name, file and line of a law; the line of an error where it is inside of the law."""
+    own = inspect.unwrap(getattr(law, "function", law))
+    name = getattr(own, "__qualname__", type(own).__name__)
+    code = getattr(own, "__code__", None) or getattr(type(own).__call__, "__code__", None)
+    if code is None:
+        return f"law '{name}'"
+    line = code.co_firstlineno
+    for frame in traceback.extract_tb(None if error is None else error.__traceback__):
+        if frame.filename == code.co_filename:
+            line = frame.lineno or line
+    return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
+
+
+def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) -> None:
+    """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
+
+    Args:
+        name: of the controller.
+        law: u(t, y).
+        measures: length of y.
+        drives: number of elements driven.
+    """
+    from swelltree.spatial.engine import jax, jnp
+
+    def once(t: Any, y: Any) -> Any:
+        found = law(t, y)
+        if found is None:
+            raise SwelltreeError(
+                f"controller '{name}': {where_of(law)} gives None. Return one value for each of "
+                f"the {drives} driven elements."
+            )
+        return jnp.asarray(found, dtype=float)
+
+    like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
+    untraceable = (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerBoolConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    )
+    try:
+        found = jax.eval_shape(once, *like)
+    except SwelltreeError:
+        raise
+    except untraceable as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} asks for numbers while it is compiled. "
+            f"{PLAIN}"
+        ) from None
+    except Exception as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} fails with {type(error).__name__}: "
+            f"{_short(error)}. {PLAIN}"
+        ) from None
+    if found.size != drives:
+        raise SwelltreeError(wrong_size(name, law, found.size, drives))
+
+
+def wrong_size(name: str, law: Any, size: int, drives: int) -> str:
+    """A law with too many or too few values."""
+    return (
+        f"controller '{name}': the law gives {size} values but drives {drives} elements "
+        f"({where_of(law)}). Return one value for each."
+    )
+
+
+def _short(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else "no message").rstrip(".")
+
+
+def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
+    """Values of a law in plain Python; every fault as a sentence."""
+    try:
+        found = law(float(t), np.array(y))
+    except Exception as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
+            f"{type(error).__name__}: {_short(error)}. Mend the law."
+        ) from None
+    try:
+        u = np.asarray(found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law)} gives {found!r} at t = {float(t):.6g} s. "
+            "Return one number for each driven element."
+        ) from None
+    if found is None or u.size != count:
+        size = 0 if found is None else u.size
+        raise SwelltreeError(wrong_size(name, law, size, count))
+    if not np.isfinite(u).all():
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law)} gives {u.tolist()} at t = {float(t):.6g} s with "
+            f"y = {np.asarray(y).tolist()}. Return finite numbers."
+        )
+    return u
+
+
+def not_finite(model: Any, now: Any) -> str:
+    """A sentence for the first law that has no number now; empty: none."""
+    from swelltree.model.forces.controllers import PlainLaw, measured
+
+    for controller in model.forces.controllers:
+        if isinstance(controller.law, PlainLaw):
+            continue
+        y = measured(model, now, controller)
+        u = np.asarray(controller.law(namespace(y).asarray(now.t), y), dtype=float)
+        if not np.isfinite(u).all():
+            return f"The {where_of(controller.law)} gives {u.reshape(-1).tolist()} there."
+    return ""

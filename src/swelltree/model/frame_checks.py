@@ -1,0 +1,49 @@
+"""Frames of cut joints that satisfy their equations in a way nobody meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.kinematics import forward, joint_frames
+from swelltree.model.model import Model
+from swelltree.system.errors import SwelltreeError
+
+
+def refuse_turned_over(model: Model, joints: list[Any], q: np.ndarray) -> None:
+    """Equations of perpendicular axes hold for a follower that is turned over, too."""
+    frames = joint_frames(model, forward(model, q))
+    for j in range(model.layout.n_bodies, model.layout.n_joints):
+        shape = joints[j].layout()
+        if shape.rows_only or shape.quaternion or len(shape.rotations) > 1:
+            continue
+        R = frames.base_R[j].T @ frames.follower_R[j]
+        if shape.rotations:
+            (axis,) = shape.rotations
+            cosine, what = R[axis, axis], "axis"
+        else:
+            cosine, what = 0.5 * (np.trace(R) - 1.0), "frame"
+        # the equations leave no angle between: it is nothing, or 120 degrees and more
+        if cosine < 0.0:
+            angle = np.rad2deg(np.arccos(np.clip(cosine, -1.0, 1.0)))
+            raise joints[j].fail(
+                f"its follower is turned over by {angle:.0f} degrees against its base, and moving "
+                f"cannot bring it back. Turn the follower's {what}, or leave its rotation out."
+            )
+
+
+def refuse_pointless_rods(model: Model, joints: list[Any], q: np.ndarray) -> None:
+    """A rod between two points at one place has no direction."""
+    frames = joint_frames(model, forward(model, q))
+    for row in model.layout.rows:
+        if row.kind != "distance":
+            continue
+        j, length = row.joint, float(np.asarray(model.joints.length)[row.joint])
+        gap = float(np.linalg.norm(frames.follower_o[j] - frames.base_o[j]))
+        if gap <= 1e-6 * length or length == 0.0:
+            told = f"a length of {length:g} m" if length > 0.0 else "the rod"
+            raise SwelltreeError(
+                f"joint '{joints[j].name}': its points are described at one place, so {told} has "
+                "no direction. Describe the bodies apart, or use a ball joint."
+            )
