@@ -234,9 +234,8 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
     count = len(parts.bodies)
 
     def numbers(name: str) -> np.ndarray:
-        return as_numbers(
-            raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}")
-        ).real
+        values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+        return np.real(values)
 
     if "body" in raw.coords and raw["body"].dims == ("body",) and raw["body"].size == count > 1:
         names = [_text(x) for x in raw["body"].values]
