@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.model.dynamic_lines import bodies_touch
 from swelltree.model.forces.controllers import pto_group
 from swelltree.model.forces.total import element_names
 from swelltree.model.model import Model
@@ -114,6 +115,7 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
     reference = np.asarray(model.reference)[body_order(model)]
     dofs = [layout.dofs[k] for k in model.forces.joint_forces.dof]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
+    drives += ["seabed contact"] if bodies_touch(model) else []
 
     def text(dim: str, values: Any, about: str, **more: str) -> Any:
         return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more
