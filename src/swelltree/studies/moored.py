@@ -464,7 +464,7 @@ def simulate_moored(
             raise SwelltreeError(message)
     if run.code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
-    near = start.joint_coordinate.values[-1] if goes_on else None
+    near = None if start is None or not goes_on else start.joint_coordinate.values[-1]
     result = to_result(model, how, run, provenance, message, near)
     end = run.carry.end
     result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
