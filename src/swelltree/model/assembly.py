@@ -153,7 +153,7 @@ class Closure:
             if row.kind == "spin":
                 rows.drift[i] = self.drives.rate[row.j]
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
-                asked = self.attitudes[row.joint] if row.joint in self.attitudes else R
+                asked = self.attitudes.get(row.joint, R)
                 rows.residual[i] = rotation_vector(R @ np.transpose(asked))[row.i]
         size = term_size(rows.jacobian, P)
         return rows, size, rows.jacobian @ P / size[:, None]
