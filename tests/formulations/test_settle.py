@@ -120,7 +120,7 @@ def test_a_worn_partition_is_chosen_again_and_keeps_the_velocities():
             break
     assert after < before
     assert set(np.asarray(chosen)[:m]) != set(chart[:m])
-    # the poor partition loses digits in proportion to its condition number
+    # the poor partition loses digits in proportion to the largest entry of P
     assert np.abs(np.asarray(v - kept)).max() < 1e-15 * float(before) * 100
     same = quick(lambda a, b: run(a, b, lazy))(model, chart)
     assert np.array_equal(np.asarray(same[4]), chart)

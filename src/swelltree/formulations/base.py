@@ -132,7 +132,7 @@ class Formulation(ABC):
         """All rows that the coordinates do not satisfy identically, redundant ones included."""
 
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
-        """Condition number of the choice of coordinates, where there is a choice."""
+        """Growth of errors by the choice of coordinates, where there is a choice."""
         return None
 
     def constraint(self, kin: Kinematics) -> tuple[Array, Array, Array, Array]:

@@ -6,8 +6,10 @@ independent ones (eqs. 26-27):
 .. math:: v_d = -J_d^{-1} J_i\, s + J_d^{-1}\, drift, \qquad
           P = \begin{pmatrix} -J_d^{-1} J_i \\ 1 \end{pmatrix}
 
-The split is chosen by QR with column pivoting and chosen again when the
-condition number of J_d exceeds a limit: no partition is good for all poses.
+The split is chosen by QR with column pivoting, which leaves no large entry in
+P, and chosen again after a step that has made one: no partition is good for all
+poses. (The condition number of J_d alone would not tell: that of a single row is one
+until the row has lost its entry.)
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ class Partition(AbsoluteCoordinates):
     """Poses of all bodies moved by an independent subset of their velocities.
 
     Args:
-        limit: condition number of the dependent block above which the
-            partition is chosen again.
+        limit: largest entry of P, how fast dependent velocities grow with independent ones,
+            above which the partition is chosen again.
     """
 
-    limit: float = 10.0
+    limit: float = 4.0
     name: ClassVar[str] = "partition"
     keeps_rows: ClassVar[bool] = False
 
@@ -118,9 +120,7 @@ class Partition(AbsoluteCoordinates):
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
         if kin.rows is None:
             return None
-        chart, inverse = kin.extra
-        block = kin.rows.jacobian[:, chart[: inverse.shape[0]]]
-        return jnp.linalg.norm(block) * jnp.linalg.norm(inverse) / inverse.shape[0]
+        return jnp.abs(kin.P).max(initial=1.0)
 
     def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""

@@ -345,7 +345,7 @@ LABELS: dict[str, Label] = {
     "distance": Label("distance", ("pair",), "m", "distance between the two points"),
     "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
     "partition_condition": Label(
-        "partition_condition", (), "1", "condition number of the partition"
+        "partition_condition", (), "1", "largest entry of P, the cost of the partition"
     ),
     "line_position": Label(
         "line_position",
