@@ -228,6 +228,18 @@ def test_a_screw_described_apart_along_its_axis_says_that_it_moves_its_body():
     assert sentence.startswith("joint 'thread': its points are described 0.5 m apart")
 
 
+def test_a_cut_screw_described_apart_tells_what_it_moved():
+    # a thread that is cut takes the nearest whole turn: 0.03 m are left of 0.53
+    nut = bar("nut", 0.0, 0.0, 0.53)
+    joints = [
+        sw.Cylindrical("guide", sw.WORLD, nut, axis="z"),
+        sw.Screw("thread", sw.WORLD, nut, axis="z", lead=0.1, cut=True),
+    ]
+    report = sw.compile(sw.System("s", [nut], joints)).report
+    assert any(text.startswith("joint 'guide': Heave was moved from 0.53 to") for text in report)
+    assert any(text.startswith("joint 'guide': Yaw was moved from 0 to") for text in report)
+
+
 def test_a_body_welded_to_the_world_twice_stands_still():
     block = bar("block")
     joints = [sw.Weld(f"w{x}", sw.WORLD.at(x), block.at(x)) for x in (0, 1)]
