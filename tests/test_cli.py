@@ -60,15 +60,16 @@ def test_check_shows_tree_freedoms_and_studies(case):
 
 
 def test_check_tells_which_loop_was_cut(tmp_path):
-    a = sw.Body("a", 1.0, (1, 1, 1), position=(0.5, 0, 0))
-    b = sw.Body("b", 1.0, (1, 1, 1), position=(1.5, 0, 0))
+    tilt = float(np.rad2deg(np.arctan2(0.3, 0.4)))
+    a = sw.Body("a", 1.0, (1, 1, 1), position=(0.4, 0, 0.3), rotation_deg=(0, -tilt, 0))
+    b = sw.Body("b", 1.0, (1, 1, 1), position=(1.2, 0, 0.3), rotation_deg=(0, tilt, 0))
     system = sw.System(
         "triangle",
         [a, b],
         [
             sw.Hinge("left", sw.WORLD, a.at(-0.5)),
             sw.Hinge("knee", a.at(0.5), b.at(-0.5)),
-            sw.Ball("right", sw.WORLD.at(2), b.at(0.5)),
+            sw.Ball("right", sw.WORLD.at(1.6), b.at(0.5)),
         ],
     )
     path = tmp_path / "triangle.toml"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import swelltree.system as sw
+from swelltree.model.compile import compile as compiled
 from swelltree.system.joints import JOINT_TYPES
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -104,6 +105,7 @@ def random_system(
             )
     system = sw.System("random", bodies, joints, forces)
     system = system.replace(joints=_still_in_loops(system))
+    system = _without_drives_at_odds(system)
     sketch.traits.update(j.type for j in joints)
     if system.topology.reversed_joints:
         sketch.traits.add("reversed")
@@ -300,6 +302,21 @@ def _still_in_loops(system: sw.System) -> tuple[Any, ...]:
     """Joints with their velocities, but for those of loops, which would have to fit together."""
     inside = {name for cut, through in system.topology.loops for name in (cut, *through)}
     return tuple(j.replace(velocity=()) if j.name in inside else j for j in system.joints)
+
+
+def _without_drives_at_odds(system: sw.System) -> sw.System:
+    """The system, without prescribed motions in loops where these cannot be followed together."""
+    inside = {name for cut, through in system.topology.loops for name in (cut, *through)}
+    if not any(j.motion for j in system.joints if j.name in inside):
+        return system
+    try:
+        compiled(system)
+    except sw.SwelltreeError as error:
+        if "do not fit together" not in str(error):
+            raise
+        joints = [j.replace(motion=()) if j.name in inside else j for j in system.joints]
+        return system.replace(joints=joints)
+    return system
 
 
 def _motion(sketch: _Sketch, start: float) -> Any:

@@ -106,7 +106,7 @@ def test_page_of_drag_describes_its_forces():
 
 
 def test_case_file_page_describes_a_system():
-    (text,) = blocks("docs/how-to/case_file.md", "toml")
+    text, _ = blocks("docs/how-to/case_file.md", "toml")
     case = loads(text)
     assert case.system.name == "pendulum"
     assert [study.name for study in case.studies] == ["swing"]

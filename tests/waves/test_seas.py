@@ -248,7 +248,7 @@ def test_record_is_read_from_a_file(tmp_path):
     with pytest.raises(sw.SwelltreeError, match=r"has 2 samples. Give at least four"):
         sw.read_record(path)
     path.write_text("0 1\n1 nan\n2 1\n3 1\n")
-    with pytest.raises(sw.SwelltreeError, match="sample 2 is not finite"):
+    with pytest.raises(sw.SwelltreeError, match=r"line 2: elevation 'nan' is not a finite number"):
         sw.read_record(path)
     with pytest.raises(sw.SwelltreeError, match="cannot be read: No such file"):
         sw.read_record(tmp_path / "none.csv")

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description
 from swelltree.system.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.system.seas import SeaLike, StillWater
+from swelltree.system.study_values import CaseName, Limit, Names, limit_argument
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, one_of
 
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
@@ -22,8 +23,6 @@ METHODS = ("auto", "linear", "nonlinear")
 _start = one_of(STARTS, "start")
 _added_mass = one_of(("frequency", "infinite"), "added mass")
 _method = one_of(METHODS, "method")
-CaseName = Annotated[Any, WithJsonSchema({"type": ["integer", "string"]})]
-Limit = Annotated[Any, WithJsonSchema({"type": ["number", "array", "object"]})]
 _formulation = one_of(FORMULATIONS, "formulation")
 _solver = one_of(SOLVERS, "solver")
 _excitation = one_of(EXCITATIONS, "kind of excitation")
@@ -235,6 +234,9 @@ class SteadyStateStudy(Study):
         self.check_positive(harmonics=(self.harmonics, ""))
 
 
+LIMITS = ("force_max", "stroke_max", "rate_max", "power_min", "copper_loss")
+
+
 @description
 class OptimalControlStudy(Study):
     """Periodic forces of power take-offs of greatest mean power, within limits.
@@ -267,7 +269,7 @@ class OptimalControlStudy(Study):
     type: ClassVar[str] = "optimal_control"
     name: Name
     sea: SeaLike
-    pto: Annotated[Any, WithJsonSchema({"type": ["string", "array"]})] = None
+    pto: Names = None
     force_max: Limit = None
     stroke_max: Limit = None
     rate_max: Limit = None
@@ -287,6 +289,11 @@ class OptimalControlStudy(Study):
     tol: Number = 1e-9
     max_iterations: Count = 100
     case: CaseName = 0
+
+    def arguments(self) -> dict[str, Any]:
+        """Options for the study, limits by name as a dict."""
+        own = super().arguments()
+        return own | {key: limit_argument(own[key]) for key in LIMITS if key in own}
 
 
 STUDY_TYPES: dict[str, Any] = {
