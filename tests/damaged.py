@@ -37,6 +37,7 @@ class Reader:
     read: Any
     finite: Any
     damage: Any = damage_text
+    quick: int = 100  # damaged files among the quick tests
 
 
 def finite_hydro(data: xr.Dataset) -> str:
@@ -261,16 +262,17 @@ READERS = [
     Reader("NEMOH", lambda f: write_nemoh(made_up(**TWO), f), _hydro(), finite_hydro),
     Reader("AQUAPLUS", _aquaplus, _hydro(), finite_hydro),
     Reader("AQWA", lambda f: write_aqwa(made_up(**TWO), f), _hydro(), finite_hydro),
-    Reader("Capytaine", _capytaine, _hydro(), finite_hydro, damage_hdf5),
+    Reader("Capytaine", _capytaine, _hydro(), finite_hydro, damage_hdf5, 80),
     Reader("Capytaine netCDF 3", _netcdf3, _hydro(), finite_hydro, damage_bytes),
-    Reader("BEMIO", _bemio, _hydro(), finite_hydro, damage_hdf5),
+    Reader("BEMIO", _bemio, _hydro(), finite_hydro, damage_hdf5, 80),
     Reader("MoorDyn", _moordyn, _read_moordyn, finite_system),
     Reader("MoorPy yaml", _moorpy, _read_moorpy, finite_system),
     Reader("MoorPy dat", _moorpy_dat, _read_moorpy, finite_system),
     Reader("text record", _record, _read_record, finite_record),
     Reader("gzip record", _packed, _read_record, finite_record, damage_bytes),
     Reader("gridded sea", _gridded, _read_gridded, finite_grid, damage_hdf5),
-    Reader("run file in report", _run, _report, finite_page, damage_hdf5),
+    Reader("run file", _run, lambda path: sw.load_result(path), lambda data: "", damage_hdf5),
+    Reader("run file in report", _run, _report, finite_page, damage_hdf5, 30),
 ]
 
 

@@ -109,7 +109,7 @@ def damage_hdf5(path: Path, seed: int) -> None:
         damage_bytes(path, seed)
         return
     with h5py.File(path, "r+") as file:
-        names: list[str] = []
+        names = ["/"]
         file.visit(names.append)
         for _ in range(rng.choice((1, 1, 1, 2))):
             _other_item(rng, file, rng.choice(names))
@@ -122,7 +122,8 @@ def _other_item(rng: random.Random, file: h5py.File, name: str) -> None:
     if isinstance(item, h5py.Dataset) and rng.random() < 0.75:
         _other_dataset(rng, file, name)
         return
-    match rng.choice(("delete", "rename", "attribute", "outside", "nowhere", "group", "dataset")):
+    kinds = ("delete", "rename", "attribute", "outside", "nowhere", "group", "dataset")
+    match "attribute" if name == "/" else rng.choice(kinds):
         case "delete":
             del file[name]
         case "rename":

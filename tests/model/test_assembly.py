@@ -6,7 +6,8 @@ import pytest
 import swelltree as sw
 from formulations.examples import bar, four_bar, spatial_loop
 from swelltree.model.kinematics import forward
-from swelltree.spatial.rotations import about_axis, euler_to_matrix
+from swelltree.spatial.rotations import about_axis, euler_rates, euler_to_matrix
+from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.start import start_motion
 
 
@@ -147,8 +148,27 @@ def test_a_cut_ball_starts_with_its_given_attitude_and_rates():
     assert model.layout.joints[-1] == "ball"
     motion = start_motion(model)
     R = motion.frames.base_R[-1].T @ motion.frames.follower_R[-1]
-    assert np.abs(R - euler_to_matrix(np.array([0.1, 0.2, 0.3]))).max() < 1e-9
-    assert np.abs(motion.rate[-3:] - [0.4, -0.5, 0.6]).max() < 1e-9
+    euler = np.array([0.1, 0.2, 0.3])
+    assert np.abs(R - euler_to_matrix(euler)).max() < 1e-9
+    assert np.abs(euler_rates(euler, np.asarray(motion.rate[-3:])) - [0.4, -0.5, 0.6]).max() < 1e-9
+
+
+def test_some_rates_of_a_cut_ball_that_is_turned_are_refused():
+    one, two = bar("one"), bar("two", 1.0)
+    joints = [
+        sw.Free("float", sw.WORLD, one),
+        sw.Free("other", sw.WORLD, two),
+        sw.Ball(
+            "ball",
+            one.at(0.5),
+            two.at(-0.5),
+            position={"Pitch": 0.2},
+            velocity={"Yaw": 0.6},
+            cut=True,
+        ),
+    ]
+    with pytest.raises(SwelltreeError, match=r"joint 'ball': the rates of some .* Give all three"):
+        sw.compile(sw.System("s", [one, two], joints))
 
 
 def test_a_carrier_whose_velocity_is_left_out_stays_at_rest():

@@ -70,6 +70,41 @@ def test_a_law_that_cannot_be_compiled_is_named_with_its_line(law, sentence):
         sw.compile(pendulum(law))
 
 
+@pytest.mark.parametrize(
+    ("law", "sentence"),
+    [
+        (branches, r"law 'branches' \(test_law_faults.py, line 12\) asks for numbers.*plain=True"),
+        (fails, r"law 'fails' \(test_law_faults.py, line 22\) fails with KeyError: 'gain'"),
+        (nothing, r"law 'nothing' \(.*\) gives None. Return one value"),
+        (lambda t, y: y, r"the law gives 2 values but drives 1 elements"),
+    ],
+)
+def test_a_law_put_on_a_compiled_model_is_checked_alike(law, sentence):
+    bare = pendulum(branches, ptos=[sw.LinearPto("pto", joint="pivot")]).replace(controllers=())
+    model = sw.compile(bare)
+    with pytest.raises(SwelltreeError, match=rf"(?s)controller 'pto': .*{sentence}"):
+        sw.controlled(model, "pto", law)
+
+
+def test_a_plain_law_on_a_compiled_model():
+    """The same with a branch in Python as with `where`, counted from the zero of the stroke."""
+    pto = sw.LinearPto("pto", joint="pivot", rest=0.2)
+    model = sw.compile(pendulum(branches, ptos=[pto]).replace(controllers=()))
+
+    def smooth(t, y):
+        return -namespace(y).where(y[:1] > 0.1, 4.0, 1.0) * y[1:]
+
+    def branched(t, y):
+        return [-4.0 * y[1]] if y[0] > 0.1 else [-y[1]]
+
+    pair = [sw.controlled(model, "pto", smooth), sw.controlled(model, "pto", branched, plain=True)]
+    given = {"duration": 0.5, "output_step": 0.1, "solver": "rk4", "step": 0.01}
+    runs = [sw.simulate(m, **given).joint_coordinate for m in pair]
+    np.testing.assert_allclose(runs[0], runs[1], atol=1e-12)
+    with pytest.raises(SwelltreeError, match=r"controller 'pto': law 'late_nan' .* gives \[nan\]"):
+        sw.simulate(sw.controlled(model, "pto", late_nan, plain=True), duration=1.0)
+
+
 @pytest.mark.parametrize(("law", "plain"), [(branches, True), (by_numpy, True)])
 def test_plain_laws_may_branch_and_use_numpy(law, plain):
     run = sw.simulate(sw.compile(pendulum(law, plain=plain)), duration=0.2, output_step=0.1)
@@ -133,12 +168,57 @@ def test_the_force_of_a_pto_is_measured(place):
     assert np.abs(given).max() > 0.1
 
 
-def test_a_force_that_would_depend_on_itself_is_refused():
-    pto = sw.LinearPto("pto", joint="pivot")
-    system = pendulum(lambda t, y: y, ("pto.force",), ptos=[pto])
-    control = sw.Controller("law", ("pto.force",), ["pto"], law=lambda t, y: y)
-    with pytest.raises(SwelltreeError, match="would depend on itself"):
-        system.replace(controllers=(control,))
+@pytest.mark.parametrize("place", PLACES)
+def test_a_law_sees_the_force_of_its_own_pto_without_its_own_part(place):
+    """A law that gives half of the spring and damper more: as one and a half times of both."""
+    own, more = (
+        sw.LinearPto("pto", stiffness=3.0 * k, damping=0.7 * k, **PLACES[place]) for k in (1.0, 1.5)
+    )
+    law = sw.Controller("law", ("pto.force",), ["pto"], law=lambda t, y: 0.5 * y)
+    system = pendulum(lambda t, y: 0.0 * y, ptos=[own])
+    by_law = sw.compile(system.replace(controllers=(law,)))
+    plain = sw.compile(system.replace(ptos=(more,), controllers=()))
+    runs = [sw.simulate(m, duration=1.0, output_step=0.1).joint_coordinate for m in (by_law, plain)]
+    np.testing.assert_allclose(runs[0], runs[1], atol=1e-5)
+    bare = sw.compile(system.replace(controllers=()))
+    alone = sw.simulate(bare, duration=1.0, output_step=0.1)
+    assert np.abs(alone.joint_coordinate - runs[1]).max() > 1e-2
+
+
+def test_the_force_of_a_pto_that_another_controller_drives_is_the_whole():
+    ptos = [sw.LinearPto(f"pto{k}", joint="pivot", stiffness=2.0 + k) for k in (1, 2)]
+    ptos.append(sw.LinearPto("pto3", joint="pivot", efficiency=0.9))
+    first = sw.Controller("first", ("pto1.rate",), ["pto1"], law=lambda t, y: 0.3 - 0.7 * y)
+    chain = [
+        sw.Controller(f"of{k}", (f"pto{k}.force",), [name], law=lambda t, y: 0.5 * y)
+        for k, name in ((2, "pto3"), (1, "pto2"))
+    ]
+    last = sw.Controller("last", ("pto3.force",), ["motor"], law=lambda t, y: 2.0 * y)
+    system = pendulum(lambda t, y: y, ptos=ptos).replace(controllers=(*chain, last, first))
+    run = sw.simulate(sw.compile(system), duration=1.0, output_step=0.1)
+    force = {name: run.pto_force.sel(pto=name).values for name in ("pto1", "pto2", "pto3")}
+    stroke = run.pto_stroke.sel(pto="pto2").values
+    np.testing.assert_allclose(force["pto2"], 0.5 * force["pto1"] - 4.0 * stroke, atol=1e-9)
+    np.testing.assert_allclose(force["pto3"], 0.5 * force["pto2"], atol=1e-9)
+    given = run.joint_force_control.sel(joint_element="motor").values
+    np.testing.assert_allclose(given, 2.0 * force["pto3"], atol=1e-9)
+    assert np.abs(force["pto3"]).max() > 0.1
+
+
+def test_forces_that_wait_for_each_other_are_refused():
+    ptos = [sw.LinearPto(name, joint="pivot") for name in ("pto", "other")]
+    system = pendulum(lambda t, y: y, ptos=ptos)
+    pair = [
+        sw.Controller(f"law of {b}", (f"{a}.force",), [b], law=lambda t, y: y)
+        for a, b in (("pto", "other"), ("other", "pto"))
+    ]
+    sentence = "'law of other': measures a force that controller 'law of pto' gives, which waits"
+    with pytest.raises(SwelltreeError, match=sentence):
+        system.replace(controllers=pair)
+
+
+def test_a_measured_force_has_no_rate():
+    system = pendulum(lambda t, y: y, ptos=[sw.LinearPto("pto", joint="pivot")])
     again = sw.Controller("law", ("pto.rate.rate",), ["motor"], law=lambda t, y: y)
     with pytest.raises(SwelltreeError, match=r"'pto.rate.rate', which has no rate"):
         system.replace(controllers=(again,))

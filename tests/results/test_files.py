@@ -80,7 +80,7 @@ def test_a_damaged_result_is_told(tmp_path):
     path = sw.save(small(), tmp_path / "run.nc")
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(
-        sw.SwelltreeError, match=r"cannot be read: .* Is it a netCDF file and whole"
+        sw.SwelltreeError, match=r"cannot be read: .* Is the file whole"
     ):
         sw.load_result(path)
 

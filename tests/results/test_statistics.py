@@ -9,7 +9,7 @@ from made_buoy import buoy_run
 from swelltree.model.layout import DOFS
 from swelltree.results.angles import unwrapped
 from swelltree.results.statistics import NAMES, of_samples, time_weights
-from swelltree.spatial.rotations import matrix_to_euler
+from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 
 
 def test_statistics_of_a_sine_are_known():
@@ -146,9 +146,9 @@ def test_a_ball_joint_turns_on_about_a_slanted_axis():
     t = np.linspace(0.0, 40.0, 801)
     axis = np.array([0.48, -0.6, 0.64])
     angle = 0.4 * t
-    vectors = ((angle + np.pi) % (2 * np.pi) - np.pi)[:, None] * axis
+    R = about_axis(np.tile(axis, (len(t), 1)), angle)
     data = xr.DataArray(
-        np.concatenate([vectors, t[:, None]], axis=1),
+        np.concatenate([matrix_to_euler(R), t[:, None]], axis=1),
         {
             "time": t,
             "coordinate": ["b__Roll", "b__Pitch", "b__Yaw", "s__Surge"],
@@ -157,8 +157,12 @@ def test_a_ball_joint_turns_on_about_a_slanted_axis():
         ("time", "coordinate"),
         attrs={"units": "m, rad"},
     )
-    np.testing.assert_allclose(unwrapped(data).values[:, :3], angle[:, None] * axis, atol=1e-12)
-    np.testing.assert_array_equal(unwrapped(data).values[:, 3], t)
+    found = unwrapped(data).values
+    assert np.abs(np.diff(data.values[:, :3], axis=0)).max() > 3.0
+    # the pitch stays below 79 degrees, so that no angle moves faster than 0.4 / cos(79 degrees)
+    assert np.abs(np.diff(found[:, :3], axis=0)).max() < 0.05 * 0.4 / np.cos(np.radians(79))
+    np.testing.assert_allclose(euler_to_matrix(found[:, :3]), R, atol=1e-12)
+    np.testing.assert_array_equal(found[:, 3], t)
 
 
 def test_a_window_that_holds_nothing_is_refused():

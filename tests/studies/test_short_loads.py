@@ -143,3 +143,19 @@ def test_motion_by_straight_lines_is_refused():
     body = sw.Body("a", mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(sw.SwelltreeError, match=r"'Heave' by straight lines jumps in velocity"):
         sw.Slider("rail", sw.WORLD, body, motion=sw.Table((0.0, 1.0), (0.0, 1.0), "linear"))
+
+
+@pytest.mark.parametrize(
+    ("force", "exact"),
+    [
+        ({"force": (0.0, sw.Table(*TRAPEZOID, "monotone"), 0.0)}, 1e-9),
+        ({"force": (0.0, swell, 0.0)}, 0.02),  # eight samples in a step of a quarter second
+        ({"function": pushed}, 0.35),
+    ],
+    ids=["table", "function", "function of the motion"],
+)
+def test_fixed_steps_of_the_two_step_scheme_take_the_whole_impulse(force, exact):
+    got = speed(puck(**force), solver="two_step", step=0.25)
+    impulse = PUSH * 0.1
+    assert got[:3] == pytest.approx(0.0, abs=1e-9)
+    assert got[5:] == pytest.approx(impulse / MASS, rel=exact)

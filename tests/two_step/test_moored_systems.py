@@ -242,6 +242,38 @@ def test_box_dropped_on_the_seabed_comes_to_rest_on_its_corners():
     assert run.position.values[:, 0, 2].min() > -9.0 - 1e-8
 
 
+@pytest.mark.parametrize("ground", [{}, {"stiffness": 1e6, "damping": 1e5}], ids=["rigid", "soft"])
+def test_work_of_the_seabed_on_a_landing_box_is_booked(ground):
+    body = sw.Body(
+        "box",
+        mass=5e4,
+        inertia=(8e4, 1e5, 1.5e5),
+        position=(0, 0, -8.0),
+        displaced_volume=24.0,
+        rotation_deg=(3, 5, 0),
+    )
+    corners = [(x, y, -1.0) for x in (-2.0, 2.0) for y in (-1.5, 1.5)]
+    system = sw.System(
+        "landing",
+        bodies=[body],
+        joints=[sw.Free("free", sw.WORLD, body)],
+        water=sw.Water(depth=10.0),
+        contacts=[sw.SeabedContact("feet", body, at=corners, area=0.5)],
+        seabed=sw.Seabed(friction=0.3, **ground),
+    )
+    step = 0.02
+    run = sw.simulate(
+        sw.compile(system), duration=6.0, output_step=0.1, step=step, start="described"
+    )
+    assert run.attrs["result"] == "success"
+    assert float(run.work.sel(element="seabed contact")[-1]) < -2.4e5
+    # a sample's energy in free fall is m (a h)^2 / 8 above that of the half steps beside it, which
+    # the steps conserve, and equal to it at rest; on soft ground 0.1 J is still moving
+    fall = 9.81 * (1.0 - 1025.0 * 24.0 / 5e4)
+    sampled = 5e4 * (fall * step) ** 2 / 8.0
+    assert float(run.energy_residual[-1]) == pytest.approx(-sampled, abs=0.1)
+
+
 @pytest.mark.slow
 def test_friction_holds_a_body_on_a_gentle_slope_and_lets_it_slide_on_a_steep_one():
     def slid(friction):

@@ -23,7 +23,7 @@ from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.inertia import kinetic_energy
 from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate, inner_settled
-from swelltree.model.kinematics import Motion, with_rotation_vectors
+from swelltree.model.kinematics import Motion, attitudes
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.present import present
@@ -153,13 +153,14 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     rows = formulation.rows(model)
     heavy = with_immersed_mass(present(model, y.inner), t, motion)
     world, joint_axes = joint_reactions(heavy, t, kin, acceleration, loads.wrench, rows)
+    shown, turning = attitudes(model, motion.frames, motion.coordinate, motion.rate)
     out = {
         "position": motion.pose.p,
         "rotation": motion.pose.R,
         "velocity": motion.v,
         "acceleration": acceleration.v_dot,
-        "coordinate": with_rotation_vectors(model, motion.frames, motion.coordinate),
-        "rate": motion.rate,
+        "coordinate": shown,
+        "rate": turning,
         "reaction": world,
         "reaction_joint_axes": joint_axes,
         "joint_point": motion.frames.follower_o,

@@ -76,7 +76,8 @@ def store(kind: str, key: str, arrays: dict[str, Any]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with whole(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays, **{SEAL: np.array(_seal(key, arrays))})
+            sealed: dict[str, Any] = arrays | {SEAL: np.array(_seal(key, arrays))}
+            np.savez_compressed(file, **sealed)
     except OSError:
         return
 

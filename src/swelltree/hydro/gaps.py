@@ -42,7 +42,7 @@ class Gap:
     @property
     def rows(self) -> np.ndarray:
         """Which frequencies."""
-        return self.bad.reshape(len(self.bad), -1).any(axis=1)
+        return np.asarray(self.bad.reshape(len(self.bad), -1).any(axis=1))
 
 
 def check_way(gaps: str) -> None:

@@ -25,31 +25,14 @@ from swelltree.hydro.dataset import (
 )
 from swelltree.hydro.textfile import TextFile
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.hdf5 import as_numbers, broken, open_hdf5
+from swelltree.system.hdf5 import as_numbers
 from swelltree.system.numbers import to_number
+from swelltree.waves.netcdf import open_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
 
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
-
-
-def open_netcdf(path: Path) -> xr.Dataset:
-    """A netCDF file, version 4 (HDF5) or 3."""
-    import xarray as xr
-
-    with path.open("rb") as file:
-        engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
-    if engine == "h5netcdf":
-        with open_hdf5(path, "hydro data"):
-            pass  # seen to be whole in itself
-    try:
-        with xr.open_dataset(path, engine=engine) as found:
-            whole = found.load()
-            xr.Dataset(dict(whole.variables))  # seen to have one size for each dimension
-            return whole
-    except Exception as error:  # the libraries answer with many kinds
-        raise broken(path, "hydro data", error) from None
 
 
 def read_capytaine(path: Path) -> HydroParts:
@@ -58,7 +41,7 @@ def read_capytaine(path: Path) -> HydroParts:
     Args:
         path: of the file.
     """
-    return from_capytaine(open_netcdf(path), path)
+    return from_capytaine(open_netcdf(path, "hydro data"), path)
 
 
 def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
@@ -234,9 +217,8 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
     count = len(parts.bodies)
 
     def numbers(name: str) -> np.ndarray:
-        return as_numbers(
-            raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}")
-        ).real
+        values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+        return np.real(values)
 
     if "body" in raw.coords and raw["body"].dims == ("body",) and raw["body"].size == count > 1:
         names = [_text(x) for x in raw["body"].values]

@@ -17,11 +17,13 @@ from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.rank import RANK, null_space, smallest_step, term_size
-from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.model.tree import moved_positions, tree_blocks, turn_dofs, velocity_matrix
 from swelltree.spatial.rotations import (
     euler_to_matrix,
+    euler_velocity,
     matrix_to_euler,
     matrix_to_quat,
+    quat_to_matrix,
     rotation_vector,
 )
 from swelltree.system.errors import SwelltreeError
@@ -152,7 +154,7 @@ class Closure:
                 rows.drift[i] = self.drives.rate[row.j]
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
                 asked = self.attitudes.get(row.joint, R)
-                rows.residual[i] = rotation_vector(R @ asked.T)[row.i]
+                rows.residual[i] = rotation_vector(R @ np.transpose(asked))[row.i]
         size = term_size(rows.jacobian, P)
         return rows, size, rows.jacobian @ P / size[:, None]
 
@@ -199,8 +201,10 @@ def assemble(
         start = q.copy()
         q = _closed(model, places, attitudes, q, angles, drives)
         report += _moved(model, start, q)
+    s = spinning(model, q, s)
+    if layout.cut_rows:
         nothing = np.zeros(len(rates.rows))
-        moving = _with(drives, nothing, rates.values)
+        moving = _with(drives, nothing, _spins(model, q, rates))
         s = _consistent_velocity(model, Closure(model, moving, angles, rates.rows), q, s, rates)
     frames = joint_frames(model, forward(model, q))
     found = dof_coordinates(model, frames, angles)
@@ -257,6 +261,36 @@ def _closed(
         f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
         "loops cannot close with them. Leave some of them out, or give values that fit."
     )
+
+
+def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Velocities with the rates of Roll, Pitch, Yaw of free rotations as angular velocities."""
+    layout = model.layout
+    s = s.copy()
+    for (_, first), own in zip(layout.quaternions, turn_dofs(layout), strict=True):
+        if (own < layout.n_tree).all():
+            euler = matrix_to_euler(quat_to_matrix(q[first : first + 4]))
+            s[own] = euler_velocity(euler, s[own])
+    return s
+
+
+def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
+    """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
+    found = rates.values.copy()
+    frames = joint_frames(model, forward(model, q))
+    for j in {row.joint for row in rates.rows if row.kind == "spin"}:
+        own = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
+        axes = [rates.rows[i].i for i in own]
+        euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
+        if len(own) < 3 and np.abs(euler).max() > KEPT:
+            raise SwelltreeError(
+                f"joint '{model.layout.joints[j]}': the rates of some of Roll, Pitch, Yaw are "
+                "given where it is turned. Give all three, or none."
+            )
+        asked = np.zeros(3)
+        asked[axes] = rates.values[own]
+        found[own] = euler_velocity(euler, asked)[axes]
+    return found
 
 
 def _cannot_close(

@@ -346,3 +346,9 @@ def _lowest(contact: Any, body: Any) -> list[tuple[float, float, float]]:
         )
     }
     return sorted(corners)
+
+
+def bodies_touch(model: Any) -> bool:
+    """Whether bodies may touch the seabed, whose contact then has a term in the energy budget."""
+    lines = model.lines
+    return lines is not None and any(body < model.layout.n_bodies for body in lines.contact_body)

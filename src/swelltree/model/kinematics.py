@@ -12,7 +12,13 @@ from jaxtyping import Float
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.spatial.rotations import about_axis, quat_to_matrix, rotation_vector
+from swelltree.spatial.rotations import (
+    about_axis,
+    euler_rates,
+    matrix_to_euler,
+    quat_to_matrix,
+    rotation_vector,
+)
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
 
 
@@ -173,8 +179,8 @@ def dof_coordinates(model: Model, frames: Frames, angles: Float[Array, " a"]) ->
     """Coordinate of every dof from the joint frames.
 
     `angles` are nearby values of the single-axis angles (layout.angle_dofs);
-    they choose the turn. Rotations of ball and free joints are reported as
-    components of the rotation vector in base axes.
+    they choose the turn. Rotations of ball and free joints have no coordinate here: forces
+    cannot depend on one, and results have `attitudes`.
     """
     layout = model.layout
     if not layout.dofs:
@@ -196,21 +202,43 @@ def dof_coordinates(model: Model, frames: Frames, angles: Float[Array, " a"]) ->
         raw = xp.arctan2(dot(ek, image), dot(start, image))
         angle = angles + wrapped(raw - angles)
         value = xp.concatenate([value, angle])[_placed(len(layout.dofs), k)]
-    return with_rotation_vectors(model, frames, value)
+    bound = np.array([not d.free_turn for d in layout.dofs], dtype=float)
+    return bound * value
 
 
-def with_rotation_vectors(model: Model, frames: Frames, value: Float[Array, " n"]) -> Array:
-    """Coordinates with the rotations of ball and free joints as rotation vectors."""
+def attitudes(
+    model: Model, frames: Frames, coordinate: Float[Array, " n"], rate: Float[Array, " n"]
+) -> tuple[Array, Array]:
+    """Coordinates and rates with those of ball and free joints as results have them.
+
+    Three free rotations are Roll, Pitch, Yaw (intrinsic z-y-x) of the follower in the base, and
+    their rates. The two of a cable element are components of the rotation vector, and of the
+    angular velocity, in base axes.
+    """
     layout = model.layout
     free = np.array([n for n, d in enumerate(layout.dofs) if d.free_turn], dtype=int)
     if not free.size:
-        return value
+        return coordinate, rate
+    xp = namespace(coordinate, rate, frames.base_R)
     joint = dof_joint(layout)[free]
     axis = np.array([layout.dofs[n].axis for n in free], dtype=int)
     R_rel = matmul(transpose(frames.base_R[joint]), frames.follower_R[joint])
-    turn = dot(np.eye(3)[axis], rotation_vector(R_rel))
+    own = [[m for m, k in enumerate(joint) if k == j] for j in joint]
+    whole = np.array([len(rows) == 3 for rows in own])
+    spin = rate[free]
+    if whole.any():
+        three = np.array(
+            [sorted(rows, key=lambda m: axis[m]) if len(rows) == 3 else [0] * 3 for rows in own]
+        )
+        euler = matrix_to_euler(R_rel)
+        angle = dot(np.eye(3)[axis], euler)
+        turning = dot(np.eye(3)[axis], euler_rates(euler, spin[three]))
+        vector = dot(np.eye(3)[axis], rotation_vector(R_rel))
+        angle, turning = xp.where(whole, angle, vector), xp.where(whole, turning, spin)
+    else:
+        angle, turning = dot(np.eye(3)[axis], rotation_vector(R_rel)), spin
     place = _placed(len(layout.dofs), free)
-    return namespace(value).concatenate([value, turn])[place]
+    return xp.concatenate([coordinate, angle])[place], xp.concatenate([rate, turning])[place]
 
 
 def _placed(n: int, where: np.ndarray) -> np.ndarray:

@@ -50,9 +50,10 @@ def _sentence(label: str, field: str, table: Table) -> str:
     low, high = value.min(), value.max()
     if max(low - drawn.min(), drawn.max() - high) <= BEYOND * (high - low):
         return f"{said}."
+    others = "'monotone'" if field == "motion" else "'monotone' or 'linear'"
     said = (
         f"{said}, which swings from {drawn.min():.4g} to {drawn.max():.4g}, beyond its values "
-        f"{low:.4g} to {high:.4g}. Give interpolation='monotone' or 'linear', or more rows."
+        f"{low:.4g} to {high:.4g}. Give interpolation={others}, or more rows."
     )
     warnings.warn(said, SwelltreeWarning, stacklevel=5)
     return said

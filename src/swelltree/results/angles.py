@@ -1,14 +1,18 @@
 r"""Angles that do not jump: a body that has turned twice has turned by :math:`4\pi`.
 
-Results keep attitudes as Euler angles and the turns of ball joints as rotation vectors; both name
-one attitude in many ways. Of these ways each sample takes the one nearest to the sample before it.
+Roll, pitch and yaw name one attitude in many ways. Of these ways each sample takes the one nearest
+to the sample before it; joint coordinates of a result are so from the start, attitudes of bodies by
+`unwrapped`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from swelltree.model.layout import Layout
 
 TURNS = ("Roll", "Pitch", "Yaw")
 ROUND = 2.0 * np.pi
@@ -52,10 +56,33 @@ def unwrapped(values: Any) -> Any:
         return unwrapped(one).isel({dim: 0}).transpose(*values.dims)
     found = values.transpose(..., "time", dim).copy()
     for columns in _together(found, dim):
-        continuous = {"dof": _euler, "coordinate": _rotation_vector}.get(dim, _unwrap)
+        continuous = _unwrap if dim == "pto" else _euler
         own = found.values[..., columns]
         found.values[..., columns] = _valid(own, continuous if len(columns) == 3 else _unwrap)
     return found.transpose(*values.dims)
+
+
+def following(
+    layout: Layout, coordinate: np.ndarray, near: Mapping[str, float] | np.ndarray
+) -> np.ndarray:
+    """Joint coordinates (time, n) whose three free rotations follow one another.
+
+    Args:
+        layout: of the model.
+        coordinate: with roll, pitch and yaw of ball and free joints as they come.
+        near: what the first sample is near to: all coordinates, or by label those given.
+    """
+    found = coordinate.copy()
+    start = coordinate[0].copy()
+    for k, label in enumerate(layout.dof_labels):
+        start[k] = near.get(label, start[k]) if isinstance(near, Mapping) else near[k]
+    for joint in range(layout.n_joints):
+        own = [k for k, d in enumerate(layout.dofs) if d.joint == joint and d.free_turn]
+        if len(own) == 3:
+            own.sort(key=lambda k: layout.dofs[k].axis)
+            rows = np.concatenate([start[None, own], coordinate[:, own]])
+            found[:, own] = _valid(rows, _euler)[1:]
+    return found
 
 
 def _together(values: Any, dim: str) -> list[list[int]]:
@@ -92,22 +119,10 @@ def _euler(angles: np.ndarray) -> np.ndarray:
     far = _apart(other[1:] - angles[:-1])
     # both ways keep distances, so each change of the way turns all that follow
     changed = np.logical_xor.accumulate(np.concatenate([[False], far < near]))
-    return np.unwrap(np.where(changed[:, None], other, angles), axis=0)
+    found = np.where(changed[:, None], other, angles)
+    turns = np.round((np.unwrap(found, axis=0) - found) / ROUND)
+    return found + ROUND * turns
 
 
 def _apart(difference: np.ndarray) -> np.ndarray:
     return np.abs((difference + np.pi) % ROUND - np.pi).sum(-1)
-
-
-def _rotation_vector(vectors: np.ndarray) -> np.ndarray:
-    """Rotation vectors (time, 3) that follow one another; whole turns about the axis are free."""
-    jumps = np.linalg.norm(np.diff(vectors, axis=0), axis=1) > np.pi
-    if not jumps.any():
-        return vectors
-    found = vectors.copy()
-    for i in range(int(jumps.argmax()) + 1, len(vectors)):
-        angle = float(np.linalg.norm(vectors[i]))
-        axis = vectors[i] / angle if angle > 0 else found[i - 1] / np.linalg.norm(found[i - 1])
-        turns = np.round((axis @ found[i - 1] - angle) / ROUND)
-        found[i] = (angle + ROUND * turns) * axis
-    return found

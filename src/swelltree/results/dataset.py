@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.model.dynamic_lines import bodies_touch
 from swelltree.model.forces.controllers import pto_group
 from swelltree.model.forces.total import element_names
 from swelltree.model.model import Model
+from swelltree.results.angles import following
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
 from swelltree.results.pto_books import pto_books
@@ -24,7 +26,11 @@ LEAST_NORM = (
 
 
 def to_dataset(
-    model: Model, times: np.ndarray, channels: dict[str, np.ndarray], attrs: dict[str, Any]
+    model: Model,
+    times: np.ndarray,
+    channels: dict[str, np.ndarray],
+    attrs: dict[str, Any],
+    near: np.ndarray | None = None,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
 
@@ -33,6 +39,7 @@ def to_dataset(
         times: sample times [s].
         channels: raw channels of `observe`, time first, bodies depth first.
         attrs: attributes of the run: formulation, solver, ...
+        near: joint coordinates of the sample before the first, where a run goes on.
     """
     import xarray as xr  # half a second: paid when a result is made
 
@@ -41,6 +48,9 @@ def to_dataset(
     for name, label in LABELS.items():
         if name in raw and label.dims[:1] == ("body",):
             raw[name] = raw[name][:, order]
+    if "coordinate" in raw and len(times):
+        known = given_coordinates(model) if near is None else near
+        raw["coordinate"] = following(model.layout, raw["coordinate"], known)
     if model.names.ptos:
         raw |= pto_books(model, raw)
     if "rotation" in raw:
@@ -77,6 +87,13 @@ def to_dataset(
     return dataset
 
 
+def given_coordinates(model: Model) -> dict[str, float]:
+    """Joint coordinates that the description gives, by label."""
+    system = model.described.system
+    joints = () if system is None else system.joints
+    return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
+
+
 def stroke_units(model: Model) -> list[str]:
     """Metre or radian for the stroke of every PTO."""
     names, group = model.names, pto_group(model)
@@ -98,6 +115,7 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
     reference = np.asarray(model.reference)[body_order(model)]
     dofs = [layout.dofs[k] for k in model.forces.joint_forces.dof]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
+    drives += ["seabed contact"] if bodies_touch(model) else []
 
     def text(dim: str, values: Any, about: str, **more: str) -> Any:
         return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.hdf5 import open_hdf5
 from swelltree.system.whole_files import clean_up, write_whole
+from swelltree.waves.netcdf import open_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
+
+LAYOUT = "layout"  # the attribute that tells what a file should hold
 
 
 def save(dataset: xr.Dataset, path: str | Path) -> Path:
@@ -23,7 +28,8 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
         path: of the file, usually ending in .nc; an older file is replaced.
     """
     content = io.BytesIO()
-    _parts(dataset).to_netcdf(content, engine="h5netcdf")
+    stored = _parts(dataset)
+    stored.assign_attrs({LAYOUT: json.dumps(_layout(stored))}).to_netcdf(content, engine="h5netcdf")
     return write_whole(Path(path), content.getbuffer())
 
 
@@ -49,6 +55,42 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
     return dataset
 
 
+def _layout(dataset: xr.Dataset) -> dict[str, Any]:
+    """Dimensions, and whether numbers or text, of every variable."""
+    return {
+        str(name): [*map(str, x.dims), "text" if x.dtype.kind in "OSU" else "numbers"]
+        for name, x in dataset.variables.items()
+    }
+
+
+def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
+    """Refuse a file that no longer holds what was saved in it; files of others say nothing."""
+    text = dataset.attrs.get(LAYOUT)
+    if text is None:
+        return dataset
+    try:
+        saved = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        raise SwelltreeError(f"result file '{path}': its '{LAYOUT}' is broken. Rerun it.") from None
+    found = _layout(dataset)
+    for name in [*saved, *found]:
+        if saved.get(name) != found.get(name):
+            raise SwelltreeError(
+                f"result file '{path}': '{name}' was saved as {_of(saved, name)} and is now "
+                f"{_of(found, name)}. Is the file whole?"
+            )
+    dataset = dataset.copy()
+    del dataset.attrs[LAYOUT]
+    return dataset
+
+
+def _of(layout: dict[str, Any], name: str) -> str:
+    if name not in layout:
+        return "absent"
+    *dims, kind = layout[name] or ["unknown"]
+    return f"{kind} over ({', '.join(map(str, dims))})"
+
+
 def make_folder(folder: str | Path) -> Path:
     """A folder for results, made if need be, and seen to be writable before work is done."""
     folder = Path(folder)
@@ -66,14 +108,12 @@ def make_folder(folder: str | Path) -> Path:
 
 def refuse_results_of_others(path: Path, case_file: str) -> None:
     """A file that holds a result of another case is not to be written over."""
-    import h5py
-
     if not path.is_file():
         return
     try:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path, "result file") as file:
             owner = file.attrs.get("case_file", case_file)
-    except OSError:  # not whole, or not ours: there is no result to lose
+    except SwelltreeError:  # not whole, or not ours: there is no result to lose
         return
     owner = owner.decode() if isinstance(owner, bytes) else str(owner)
     if owner != case_file:
@@ -85,18 +125,9 @@ def refuse_results_of_others(path: Path, case_file: str) -> None:
 
 def load_result(path: str | Path) -> xr.Dataset:
     """Read a result file into memory."""
-    import xarray as xr
-
     path = Path(path)
     if not path.is_file():
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."
         raise SwelltreeError(f"result file '{path}' does not exist.{hint}")
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as dataset:
-            return _joined(dataset.load())
-    except Exception as error:  # the HDF5 library answers with many kinds
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SwelltreeError(
-            f"result file '{path}' cannot be read: {text}. Is it a netCDF file and whole?"
-        ) from None
+    return _joined(_check_layout(open_netcdf(path, "result file"), path))

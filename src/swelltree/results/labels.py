@@ -78,14 +78,17 @@ LABELS: dict[str, Label] = {
         "joint_coordinate",
         ("coordinate",),
         "m, rad",
-        "joint coordinate, follower relative to base",
+        "joint coordinate, follower relative to base; three free rotations (ball, free) are roll, "
+        "pitch, yaw (intrinsic z-y-x), continuous from sample to sample; the two of a cable "
+        "element are components of the rotation vector",
         "joint axes",
     ),
     "rate": Label(
         "joint_rate",
         ("coordinate",),
         "m/s, rad/s",
-        "rate of the joint coordinate, follower relative to base",
+        "rate of the joint coordinate, follower relative to base; of a cable element components "
+        "of the angular velocity; roll and yaw have none at a pitch of a quarter turn",
         "joint axes",
     ),
     "reaction": Label(

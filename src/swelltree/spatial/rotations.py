@@ -8,6 +8,8 @@ from jaxtyping import Float
 from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.vectors import cross, dot, matmul, skew, unskew
 
+LOCKED = 1e-20  # square of the cosine of the pitch where roll and yaw are one
+
 
 def about_axis(axis: Float[Array, "*n 3"], angle: Float[Array, "*n"]) -> Float[Array, "*n 3 3"]:
     r"""Rotation by an angle about a unit axis.
@@ -109,11 +111,57 @@ def rotation_vector(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
 def matrix_to_euler(R: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
     """Roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll); for results only."""
     xp = namespace(R)
-    roll = xp.arctan2(R[..., 2, 1], R[..., 2, 2])
-    across = xp.sqrt(R[..., 0, 0] ** 2 + R[..., 1, 0] ** 2)
-    pitch = xp.arctan2(-R[..., 2, 0], across)
-    yaw = xp.arctan2(R[..., 1, 0], R[..., 0, 0])
-    return xp.stack([roll, pitch, yaw], axis=-1)
+    square = R[..., 0, 0] ** 2 + R[..., 1, 0] ** 2
+    # at a pitch of a quarter turn only yaw less roll is there: all of it is yaw
+    locked = square < LOCKED
+    sin_roll, cos_roll = xp.where(locked, 0.0, R[..., 2, 1]), xp.where(locked, 1.0, R[..., 2, 2])
+    sin_yaw = xp.where(locked, -R[..., 0, 1], R[..., 1, 0])
+    cos_yaw = xp.where(locked, R[..., 1, 1], R[..., 0, 0])
+    across = xp.where(locked, 0.0, xp.sqrt(xp.where(locked, 1.0, square)))
+    angles = [
+        xp.arctan2(sin_roll, cos_roll),
+        xp.arctan2(-R[..., 2, 0], across),
+        xp.arctan2(sin_yaw, cos_yaw),
+    ]
+    return xp.stack(angles, axis=-1)
+
+
+def euler_rates(euler: Float[Array, "*n 3"], omega: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:
+    r"""Rates of roll, pitch, yaw from the angular velocity in base axes.
+
+    .. math:: \dot\theta = \omega_y \cos\psi - \omega_x \sin\psi, \quad
+              \dot\varphi = (\omega_x \cos\psi + \omega_y \sin\psi) / \cos\theta, \quad
+              \dot\psi = \omega_z + \dot\varphi \sin\theta
+
+    At a pitch of a quarter turn, where the angles jump, roll and yaw have no rate: they are zero.
+    """
+    xp = namespace(euler, omega)
+    theta, psi = euler[..., 1], euler[..., 2]
+    x, y, z = omega[..., 0], omega[..., 1], omega[..., 2]
+    cos = xp.cos(theta)
+    locked = cos**2 < LOCKED
+    about = x * xp.cos(psi) + y * xp.sin(psi)
+    roll = xp.where(locked, 0.0, about / xp.where(locked, 1.0, cos))
+    pitch = y * xp.cos(psi) - x * xp.sin(psi)
+    return xp.stack([roll, pitch, xp.where(locked, 0.0, z + roll * xp.sin(theta))], axis=-1)
+
+
+def euler_velocity(
+    euler: Float[Array, "*n 3"], rates: Float[Array, "*n 3"]
+) -> Float[Array, "*n 3"]:
+    """Angular velocity in base axes of rates of roll, pitch, yaw: inverse of `euler_rates`."""
+    xp = namespace(euler, rates)
+    theta, psi = euler[..., 1], euler[..., 2]
+    roll, pitch, yaw = rates[..., 0], rates[..., 1], rates[..., 2]
+    along = roll * xp.cos(theta)
+    return xp.stack(
+        [
+            along * xp.cos(psi) - pitch * xp.sin(psi),
+            along * xp.sin(psi) + pitch * xp.cos(psi),
+            yaw - roll * xp.sin(theta),
+        ],
+        axis=-1,
+    )
 
 
 def euler_to_matrix(euler: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:

@@ -6,6 +6,7 @@ puts it on a compiled model; the same functions serve as the `law` of a describe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.forces.controllers import CompiledController
+from swelltree.model.forces.controllers import CompiledController, PlainLaw
+from swelltree.model.forces.law_checks import check_law
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band
 from swelltree.model.signals import Sinusoids
@@ -27,19 +29,22 @@ from swelltree.system.errors import SwelltreeError
 Law = Callable[[Array, Array], Array]
 
 
-def controlled(model: Model, pto: str, law: Law) -> Model:
+def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Model:
     """The model with a control law on one PTO.
 
     Args:
         model: from `compile`.
         pto: name of a PTO; the law of a machine gives way to this one, its spring and stops stay.
         law: u(t, y) with y = (stroke, rate of the stroke), strokes counted from their zero.
+        plain: the law is plain Python that JAX cannot trace, as of a described `Controller`.
     """
     ports = find_ports(model, pto)
-    return _with_law(freed(model, ports.place), ports, law)
+    if not plain:
+        check_law(pto, law, 2 * len(ports.place), len(ports.place))
+    return _with_law(freed(model, ports.place), ports, law, plain=plain)
 
 
-def _with_law(model: Model, ports: Ports, law: Any) -> Model:
+def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> Model:
     """Every stroke, then every rate, is measured; every port is driven."""
     kinds = {"spring": "length", "joint": "coordinate", "pto": "stroke"}
     dofs = model.forces.joint_forces.dof
@@ -47,11 +52,12 @@ def _with_law(model: Model, ports: Ports, law: Any) -> Model:
     measures = tuple((kind, i, is_rate) for is_rate in (False, True) for kind, i in where)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
+    @functools.wraps(law)  # whose name and line messages tell
     def from_zero(t: Array, y: Array) -> Array:
         return law(t, y - zero)
 
-    # the law that one sees in error messages and hashes
-    added = CompiledController((), from_zero, measures, ports.place)
+    own = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
+    added = CompiledController((), own, measures, ports.place)
     forces = replace(model.forces, controllers=(*model.forces.controllers, added))
     return model.replace(forces=forces)
 

@@ -53,7 +53,9 @@ def _accelerated(model: Model, form: Form, first: Sample) -> tuple[np.ndarray, n
         return np.linalg.solve(M, f).reshape(-1, 6), first.lam
     drives = drives_at(model.drives, t)
     rows = evaluate_rows(model, model.all_rows, pose, motion.frames, v, first.angles, drives)
-    a, lam = constrained_solve(*(jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma)))
+    J, gamma = jax.numpy.asarray(rows.jacobian), jax.numpy.asarray(rows.gamma)
+    M, f = jax.numpy.asarray(M), jax.numpy.asarray(f)
+    a, lam = constrained_solve(M, f, J, gamma, model.surplus)
     own = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
     return np.asarray(a).reshape(-1, 6), np.asarray(lam)[own]
 

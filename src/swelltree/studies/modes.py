@@ -210,7 +210,7 @@ def _to_dataset(
     attrs = {
         "study": "modes",
         "formulation": how.name,
-        "report": " ".join(linear_notes(model)),
+        "report": " ".join([*model.report, *linear_notes(model)]),
         "drawing": model.described.drawing,
         "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }

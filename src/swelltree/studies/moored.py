@@ -14,6 +14,7 @@ from swelltree.model.hydrodynamics import Convolution, WaveLoads
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
+from swelltree.model.step_means import with_step_means
 from swelltree.solvers.chunks import run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
@@ -305,6 +306,7 @@ def stepper(
     """
     from swelltree.studies.first_sample import as_given
 
+    described, model = model, with_step_means(model, how.step)
     run = compiled_run(how.form)
     single = single_step(how.form, how.width)
 
@@ -340,7 +342,7 @@ def stepper(
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
         if given is not None and first == 0:
-            samples = as_given(model, how.form, samples, given)
+            samples = as_given(described, how.form, samples, given)
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
@@ -428,10 +430,17 @@ def simulate_moored(
         usual = "described" if model.lines is None else "equilibrium"
         walk = first_walk(model, how, usual if start is None else start)
         setup, found = set_up_run(model, how, walk)
-        carry = start_carry(model, how, walk, setup)
+        carry = start_carry(with_step_means(model, how.step), how, walk, setup)
     key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
     run = run_chunks(
-        stepper(model, how, setup, found, len(times), None if goes_on else walk.v_minus),
+        stepper(
+            model,
+            how,
+            setup,
+            found,
+            len(times),
+            None if goes_on else walk.v_minus,
+        ),
         carry,
         times,
         chunk=chunk,
@@ -455,7 +464,8 @@ def simulate_moored(
             raise SwelltreeError(message)
     if run.code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
-    result = to_result(model, how, run, provenance, message)
+    near = None if start is None or not goes_on else start.joint_coordinate.values[-1]
+    result = to_result(model, how, run, provenance, message, near)
     end = run.carry.end
     result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
     tell_of_winches(model, result)

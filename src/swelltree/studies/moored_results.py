@@ -17,10 +17,10 @@ from swelltree.model.forces.total import total_loads
 from swelltree.model.inertia import kinetic_energy, world_inertia
 from swelltree.model.kinematics import (
     Motion,
+    attitudes,
     dof_coordinates,
     dof_rates,
     joint_frames,
-    with_rotation_vectors,
 )
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -71,13 +71,14 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     # a joint that leaves all freedoms holds nothing: what is left there is of the order h^2
     holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
     world, joint_axes = (x * np.array(holds, float)[:, None] for x in (world, joint_axes))
+    shown, turning = attitudes(model, frames, coordinate, rate)
     return {
         "position": sample.pose.p,
         "rotation": sample.pose.R,
         "velocity": sample.v,
         "acceleration": sample.v_dot,
-        "coordinate": with_rotation_vectors(model, frames, coordinate),
-        "rate": rate,
+        "coordinate": shown,
+        "rate": turning,
         "reaction": world,
         "reaction_joint_axes": joint_axes,
         "joint_point": frames.follower_o,
@@ -131,7 +132,12 @@ def warm_observer(model: Model, how: Any, walk: Any) -> None:
 
 
 def to_result(
-    model: Model, how: Any, run: Any, provenance: dict[str, Any] | None, message: str
+    model: Model,
+    how: Any,
+    run: Any,
+    provenance: dict[str, Any] | None,
+    message: str,
+    near: Any = None,
 ) -> Any:
     """The dataset of a run."""
     from swelltree.results.dataset import to_dataset
@@ -159,7 +165,7 @@ def to_result(
     if going.walk.log is not None:
         attrs["events"] = int(going.walk.log.count)
         attrs["event_log"] = "\n".join(told(model, going.walk.log, float(going.walk.t)))
-    return to_dataset(model, run.times, channels, attrs | (provenance or {}))
+    return to_dataset(model, run.times, channels, attrs | (provenance or {}), near)
 
 
 def _padded(x: np.ndarray, length: int) -> np.ndarray:

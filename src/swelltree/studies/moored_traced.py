@@ -30,7 +30,7 @@ from swelltree.two_step.step import advance
 from swelltree.two_step.walk import Walk, form_of
 
 SETTLING, SETTLING_STEP = 3, 200.0  # steps towards rest inside the graph, s
-BEGINNING = 4  # steps that find the half step before the first
+BEGINNING = 8  # steps that find the half step before the first
 
 
 def moored_start(model: Model, formulation: str = "lagrange") -> Walk:

@@ -315,7 +315,8 @@ def simulate(
         key=key,
     )
     observer.join()
-    result = _to_dataset(model, how, solver, options, run, width, provenance)
+    near = start.joint_coordinate.values[-1] if is_run(start) else None
+    result = _to_dataset(model, how, solver, options, run, width, provenance, near)
     result = keep_end(result, still, _coordinates(how), run.carry, float(run.carry.t))
     result = _with_findings(model, watched(model, result), waves, known)
     return result if waves is None else with_elevation(result, wave, waves)
@@ -420,6 +421,7 @@ def _to_dataset(
     run: Any,
     width: int,
     provenance: Any,
+    near: Any,
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
@@ -458,7 +460,7 @@ def _to_dataset(
         attrs["event_log"] = "\n".join(stages_until(model, float(run.times[-1])))
     if solver == "rk4":
         attrs["step"] = float(options.step)
-    return to_dataset(model, run.times, channels, attrs | (provenance or {}))
+    return to_dataset(model, run.times, channels, attrs | (provenance or {}), near)
 
 
 def _padded(x: np.ndarray, length: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Controllers: u(t, y) from measured channels to the actuators of force elements."""
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from swelltree.system.describe import Description, description
@@ -39,8 +40,8 @@ class Controller(Description):
         name: unique in the system.
         measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
             "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
-            its rotations only as rates), "pto.stroke", "pto.rate" of every PTO, and
-            "pto.force" of those that no controller drives.
+            its rotations only as rates), "pto.stroke", "pto.rate" and "pto.force" of every PTO;
+            the force is without what this controller itself gives, with all else.
         drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
         law: function u(t, y) -> one value for each driven element, or "module:name".
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
@@ -64,3 +65,25 @@ class Controller(Description):
                 parse_measure(text)
             except ValueError as error:
                 raise self.fail(f"measure {error}") from None
+
+
+def check_order(controllers: Sequence[Controller]) -> None:
+    """Refuse controllers of which each waits for the force that another gives.
+
+    A controller that measures the force of an element comes after all others that drive it.
+    """
+    waits = {}
+    for own in controllers:
+        parsed = (parse_measure(text) for text in own.measures)
+        forces = {item for item, quantity, _ in parsed if quantity == "force"}
+        waits[own.name] = [
+            other.name for other in controllers if other is not own and forces & {*other.drives}
+        ]
+    while ready := [name for name, after in waits.items() if not after]:
+        waits = {k: [x for x in v if x not in ready] for k, v in waits.items() if k not in ready}
+    for own in controllers:
+        if own.name in waits:
+            raise own.fail(
+                f"measures a force that controller '{waits[own.name][0]}' gives, which waits for "
+                "this one in turn. Measure strokes and rates, or make them one controller."
+            )

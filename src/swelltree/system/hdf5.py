@@ -1,12 +1,12 @@
 """HDF5 files of others, looked at before they are read.
 
-Links to other files are not followed: a file that is sent to somebody may not open others there.
-Declared sizes are checked before memory is taken, since an empty array of any size costs nothing
-to declare.
+Links are not followed: a file that is sent to somebody may not open others there. Declared sizes
+are checked before memory is taken, since an empty array of any size costs nothing to declare.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.hdf5_heaps import endless_heap
 from swelltree.system.numbers import check_size
 
 DEEPEST = 32  # groups within groups
+MOST_OBJECTS = 20_000  # a group that holds itself has no end
+UNSTORED = 64 * 2**20  # bytes that a file may declare without storing them
+MOST_PACKED = 1100  # deflate makes nothing smaller than by 1032
 
 
 @contextmanager
@@ -30,22 +34,29 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     """
     import h5py
 
-    fail = _failing(path, what)
     try:
+        heap = endless_heap(path)
+        if heap is not None:
+            raise failing(path, what)(
+                f"the store of texts at byte {heap} is broken. Is the file whole?"
+            )
         file = h5py.File(path, "r")
+    except SwelltreeError:
+        raise
     except Exception as error:  # the HDF5 library answers with many kinds
         raise broken(path, what, error) from None
     with file:
         try:
-            _inspect(file, "", fail, 0)
+            Inspection(failing(path, what), path.stat().st_size).look(file, "", 0)
             yield file
         except SwelltreeError:
             raise
-        except (RuntimeError, OSError, KeyError) as error:  # metadata that are met later
-            raise broken(path, what, error) from None
+        except (RuntimeError, OSError, KeyError, ValueError, TypeError) as error:
+            raise broken(path, what, error) from None  # metadata that are met later
 
 
-def _failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
+def failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
+    """What makes an error about a file from a text."""
     return lambda text: SwelltreeError(f"{what} '{path}': {text}")
 
 
@@ -55,45 +66,61 @@ def broken(path: Path, what: str, error: Exception) -> SwelltreeError:
     return SwelltreeError(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
 
 
-def _inspect(group: Any, name: str, fail: Callable[[str], SwelltreeError], depth: int) -> None:
-    """Go through all that is in a group without following links out of the file."""
-    import h5py
+class Inspection:
+    """One walk through a file before anything is read from it.
 
-    if depth > DEEPEST:
-        raise fail(f"'{name}' lies more than {DEEPEST} groups deep. Mend the file.")
-    for key in group:
-        whole = f"{name}/{key}"
-        link = group.get(key, getlink=True)
-        if isinstance(link, h5py.ExternalLink):
-            raise fail(
-                f"'{whole}' points to another file, '{link.filename}', which is not followed. "
-                "Copy the values into this file."
-            )
-        if isinstance(link, h5py.SoftLink):
-            continue  # to something in this file, which is met on its own way, or to nothing
-        item = group[key]
-        if isinstance(item, h5py.Group):
-            _inspect(item, whole, fail, depth + 1)
-        elif isinstance(item, h5py.Dataset):
-            if item.is_virtual or item.external:
-                raise fail(
-                    f"'{whole}' keeps its values in another file, which is not followed. Copy "
-                    "them into this file."
+    Args:
+        fail: makes the error from a text.
+        stored: bytes of the file.
+    """
+
+    def __init__(self, fail: Callable[[str], SwelltreeError], stored: int) -> None:
+        self.fail = fail
+        self.most = max(UNSTORED, MOST_PACKED * stored)
+        self.declared = 0
+        self.objects = 0
+
+    def look(self, group: Any, name: str, depth: int) -> None:
+        """Go through all that is in a group without following links."""
+        import h5py
+
+        if depth > DEEPEST:
+            raise self.fail(f"'{name}' lies more than {DEEPEST} groups deep. Mend the file.")
+        for key in group:
+            whole = f"{name}/{key}"
+            self.objects += 1
+            if self.objects > MOST_OBJECTS:
+                raise self.fail(f"it holds more than {MOST_OBJECTS} objects. Mend the file.")
+            link = group.get(key, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                raise self.fail(
+                    f"'{whole}' points to another file, '{link.filename}', which is not followed. "
+                    "Copy the values into this file."
                 )
-            check_size(item.shape or (), f"'{whole}'", fail, max(item.dtype.itemsize, 1))
-            _check_scales(item, whole, fail)
+            if isinstance(link, h5py.SoftLink):
+                raise self.fail(
+                    f"'{whole}' is a link to '{link.path}', which is not followed. Copy the values."
+                )
+            item = group[key]
+            if isinstance(item, h5py.Group):
+                self.look(item, whole, depth + 1)
+            elif isinstance(item, h5py.Dataset):
+                self._check_dataset(item, whole)
 
-
-def _check_scales(item: Any, name: str, fail: Callable[[str], SwelltreeError]) -> None:
-    """The dimensions of netCDF are lists of references; anything else halts the HDF5 library."""
-    import h5py
-
-    if "DIMENSION_LIST" not in item.attrs:
-        return
-    attribute = item.attrs.get_id("DIMENSION_LIST")
-    kind = h5py.check_vlen_dtype(attribute.dtype)
-    if kind is None or h5py.check_ref_dtype(kind) is None or attribute.shape != (item.ndim,):
-        raise fail(f"'{name}' has a broken list of dimensions. Is the file whole?")
+    def _check_dataset(self, item: Any, name: str) -> None:
+        if item.is_virtual or item.external:
+            raise self.fail(
+                f"'{name}' keeps its values in another file, which is not followed. Copy "
+                "them into this file."
+            )
+        size = max(item.dtype.itemsize, 1)
+        check_size(item.shape or (), f"'{name}'", self.fail, size)
+        self.declared += math.prod(item.shape or ()) * size
+        if self.declared > self.most:
+            raise self.fail(
+                f"up to '{name}' it declares {self.declared} bytes, far more than it stores. "
+                "Is the file whole?"
+            )
 
 
 def read_value(file: Any, key: str, path: Path, what: str) -> Any:
@@ -105,7 +132,7 @@ def read_value(file: Any, key: str, path: Path, what: str) -> Any:
         if item is None:
             return None
         if not isinstance(item, h5py.Dataset):
-            raise _failing(path, what)(f"'{key}' is a group, not values. Mend the file.")
+            raise failing(path, what)(f"'{key}' is a group, not values. Mend the file.")
         return item[()]
     except SwelltreeError:
         raise

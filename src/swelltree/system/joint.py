@@ -107,7 +107,7 @@ class Joint(Description):
         follower: point on the follower.
         position: initial coordinates [m, rad]: {dof: value}, or a number when there is one DoF.
             Three free rotations are given as Roll, Pitch, Yaw (intrinsic z-y-x).
-        velocity: initial rates [m/s, rad/s], likewise.
+        velocity: initial rates of these coordinates [m/s, rad/s], likewise.
         motion: prescribed motion {dof: signal}, or a signal when there is one DoF.
         cut: cut the loop at this joint.
         orientation: joint frame in the base body's axes: 3x3 matrix or quaternion (w, x, y, z).

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from swelltree.system.bodies import Body, Point
-from swelltree.system.controllers import Controller, parse_measure
+from swelltree.system.controllers import Controller, check_order, parse_measure
 from swelltree.system.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, shown, suggest
@@ -419,6 +419,7 @@ class System(Description):
                         f"force '{name}' is driven by '{driver[name]}' already. Use one controller."
                     )
                 driver[name] = controller.name
+        check_order(self.controllers)
         for pto in self.ptos:
             self._check_release(pto, pto.name in driver)
 
@@ -472,12 +473,6 @@ class System(Description):
                 f"measures '{text}', but '{item}' has no "
                 f"'{quantity}'.{suggest(quantity, known[item])}"
                 f" It has {listed(known[item]) or 'no coordinates'}."
-            )
-        driven = {name for other in self.controllers for name in other.drives}
-        if quantity == "force" and item in driven:
-            raise controller.fail(
-                f"measures '{text}', but a controller drives '{item}', so that its force would "
-                "depend on itself. Measure its stroke and rate."
             )
         if quantity in ("rate", "force") and rate:
             raise controller.fail(

@@ -6,17 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from swelltree.model.dynamic_lines import bodies_touch
 from swelltree.model.inner import Inner
-from swelltree.model.kinematics import Pose, dof_coordinates
+from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.attached import end_positions
+from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.equations import contact_forces, moved, poses_around
 from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Step, element_rates, mean_memory
 from swelltree.two_step.line_report import report
 from swelltree.two_step.newton import Iterate
+from swelltree.two_step.poses import Three
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.step_rows import ends_before
 from swelltree.two_step.ties import finished_ties
@@ -44,7 +46,7 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
     power = it.power + immersed_power(model, setup, step.now.awash, three)
     lines, sample = walk.lines, None
     if it.at.q is not None:
-        lines, sample, pulled = _finished_lines(step, it, three.next, y, tie)
+        lines, sample, pulled = _finished_lines(step, it, three, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
         lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
@@ -57,7 +59,7 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
     touching = jnp.zeros((0, 3))
     if model.lines is not None and model.lines.n_contacts:
         touching, _ = contact_forces(step, three, y, contact)
-    power = jnp.concatenate([power, driven_power(step, lam)])
+    power = jnp.concatenate([power, driven_power(step, lam), contact_power(step, three, touching)])
     after = Walk(
         t=walk.t + setup.ahead,
         pose=three.next,
@@ -96,6 +98,23 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
     )
 
 
+def contact_power(step: Step, three: Three, force: Array) -> Array:
+    """Power of the seabed on bodies, one term where bodies may touch it."""
+    lines = step.model.lines
+    if not bodies_touch(step.model):
+        return jnp.zeros(0)
+    on_body = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
+    v = _point_velocity(step, three, lines.contact_body, lines.contact_point)
+    return jnp.sum(on_body[:, None] * force * v)[None]
+
+
+def _point_velocity(step: Step, three: Three, bodies: tuple[int, ...], points: Array) -> Array:
+    """Mean velocity over the last and the next step of points on bodies (k, 3)."""
+    none = jnp.zeros((0, 3))
+    places = [held_points(bodies, (), points, pose, none) for pose in (three.last, three.next)]
+    return (places[1] - places[0]) / (2.0 * step.setup.h)
+
+
 def driven_power(step: Step, lam: Array) -> Array:
     """Power that each prescribed motion puts into the system now."""
     model = step.model
@@ -110,7 +129,7 @@ def driven_power(step: Step, lam: Array) -> Array:
 
 
 def _finished_lines(
-    step: Step, it: Iterate, after: Pose, y: Array, tie: Array
+    step: Step, it: Iterate, three: Three, y: Array, tie: Array
 ) -> tuple[LineWalk, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     model, setup, walk = step.model, step.setup, step.walk
@@ -120,7 +139,7 @@ def _finished_lines(
     beyond = None
     if model.lines.arrays.bending:
         here = end_positions(model.lines, walk.pose, lines.y)
-        ahead = end_positions(model.lines, after, y)
+        ahead = end_positions(model.lines, three.next, y)
         beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
     found = report(
         model.lines.arrays,
@@ -139,7 +158,8 @@ def _finished_lines(
     on_body = (body < walk.v_minus.shape[0]).astype(float)
     pulled = (on_body[:, :, None] * found.end_force[:, :2] * held).sum((1, 2))
     if model.lines.tie_body:
-        moving = ((y - lines.y_last) / (2.0 * setup.h))[np.array(model.lines.tie_junction)]
+        # where an end is caught it meets the body at another velocity: what that takes is its own
+        moving = _point_velocity(step, three, model.lines.tie_body, walk.tie_point)
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y, lines.winch)

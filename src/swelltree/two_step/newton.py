@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swelltree.model.dynamic_lines import bodies_touch
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.engine import jax, jnp
@@ -112,6 +113,6 @@ def first_iterate(step: Step) -> Iterate:
 
 
 def other_terms(model: Model) -> int:
-    """Terms of the energy budget that belong to lines and to prescribed motions."""
+    """Terms of the energy budget that belong to lines, prescribed motions and the seabed."""
     lines = 0 if model.lines is None else len(model.lines.names)
-    return lines + len(model.layout.drives)
+    return lines + len(model.layout.drives) + bodies_touch(model)

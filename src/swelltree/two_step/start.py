@@ -24,6 +24,7 @@ from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.immersed import apart
 from swelltree.two_step.log import empty_log
+from swelltree.two_step.newton import other_terms
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
 from swelltree.two_step.winch_rest import winch_walk
 
@@ -205,8 +206,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
         lines = lines_at_rest(model, motion)
-    terms = len(element_names(model)) + (0 if model.lines is None else len(model.lines.names))
-    terms += len(model.layout.drives)
+    terms = len(element_names(model)) + other_terms(model)
     radiation = inner.radiation
     return Walk(
         t=np.zeros(()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.water import Water
 from swelltree.waves.airy import Kinematics
+from swelltree.waves.netcdf import open_netcdf
 from swelltree.waves.ramp import ramp
 
 AXES = ("time", "x", "y", "z")
@@ -55,13 +57,7 @@ def grid_waves(sea: Any, water: Water) -> GridWaves:
     """
     data = sea.data
     if isinstance(data, str):
-        import xarray as xr
-
-        try:
-            with xr.open_dataset(data) as opened:
-                data = opened.load()
-        except (OSError, ValueError) as error:
-            raise sea.fail(f"file '{data}' cannot be read ({error}). Give a netCDF file.") from None
+        data = open_netcdf(Path(data), "gridded sea")
     for name in ("elevation", "pressure"):
         if name not in data:
             raise sea.fail(f"the data have no '{name}'. Give elevation and dynamic pressure.")

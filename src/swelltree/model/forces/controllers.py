@@ -89,7 +89,7 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
             spring = lengths(model.forces.springs, motion) if spring is None else spring
             values.append(spring[1 if is_rate else 0][index])
         elif kind in FORCES:
-            values.append(_forces(model, now, kind)[index])
+            values.append(_forces(model, now, controller, kind)[index])
         elif kind == "spring_stroke":
             own = lengths(model.forces.springs, motion)
             zero = 0.0 if is_rate else model.forces.springs.rest_length[index]
@@ -107,12 +107,13 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
     return xp.stack(values) if values else xp.zeros(0)
 
 
-def _forces(model: Model, now: Now, kind: str) -> Array:
-    """Forces that act to increase the strokes, of elements that no controller drives."""
+def _forces(model: Model, now: Now, controller: CompiledController, kind: str) -> Array:
+    """Forces that act to increase the strokes, without what the controller itself gives."""
     from swelltree.model.forces.joint_forces import joint_forces
     from swelltree.model.forces.springs import springs
 
-    bare = model.replace(forces=replace(model.forces, controllers=()))
+    others = tuple(c for c in model.forces.controllers if c is not controller)
+    bare = model.replace(forces=replace(model.forces, controllers=others))
     if kind == "pto_force":
         return pto_group(bare).loads(bare, now).channels["force"]
     on_springs, on_joints = actuation(bare, now)

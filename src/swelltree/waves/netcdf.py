@@ -1,0 +1,38 @@
+"""netCDF files of any version as a dataset: one way for waves, hydrodynamic data and results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.hdf5 import broken
+from swelltree.system.netcdf4 import read_netcdf4
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def open_netcdf(path: Path, what: str) -> xr.Dataset:
+    """A netCDF file, version 4 (HDF5) or 3, in memory.
+
+    Args:
+        path: of the file.
+        what: it is, for messages: "hydro data", "result file".
+    """
+    import xarray as xr
+
+    try:
+        with path.open("rb") as file:
+            old = file.read(3) == b"CDF"
+        if old:
+            with xr.open_dataset(path, engine="scipy") as found:
+                whole = found.load()
+        else:
+            variables, attrs = read_netcdf4(path, what)
+            whole = xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
+        return xr.Dataset(dict(whole.variables), attrs=whole.attrs).set_coords(whole.coords)
+    except SwelltreeError:
+        raise
+    except Exception as error:  # the libraries answer with many kinds
+        raise broken(path, what, error) from None
