@@ -131,3 +131,21 @@ def test_energy_that_a_coarse_step_loses_is_told():
         result = run(system, 20.0, 1.0, solver="rk4", step=1.0)
     assert result.attrs["result"] == "energy_lost"
     assert run(system, 5.0, 0.5).attrs["result"] == "success"
+
+
+def test_a_run_in_chunks_and_a_resumed_one_end_as_the_whole_run_does(tmp_path):
+    wheel = bar("wheel", 0.5)
+    hinge = sw.Hinge("h", sw.WORLD, wheel.at(-0.5), velocity=1.0)
+    model = sw.compile(sw.System("s", [wheel], [hinge]))
+    folder = tmp_path / "run.ckpt"
+    coarse = {"duration": 20.0, "output_step": 1.0, "solver": "rk4", "step": 1.0}
+    with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
+        whole = sw.simulate(model, **coarse)
+    with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
+        sw.simulate(model, chunk=6, checkpoint=folder, **coarse)
+    for file in sorted(folder.iterdir())[2:]:
+        file.unlink()
+    with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
+        resumed = sw.simulate(model, chunk=6, checkpoint=folder, resume=True, **coarse)
+    assert whole.attrs["result"] == resumed.attrs["result"] == "energy_lost"
+    assert whole.attrs["message"] == resumed.attrs["message"]
