@@ -93,6 +93,7 @@ def check(
     from rich.console import Console
 
     from swelltree.hydro.case import check_hydro_file
+    from swelltree.model.afloat import mass_against_displacement
     from swelltree.model.compile import compile
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
@@ -100,13 +101,16 @@ def check(
     found = load(case)
     check_hydro_file(found)
     system, notes = without_user_code(found.system)
-    Console().print(outline(found, compile(system), notes))
+    model = compile(system)
+    if not physics:
+        notes += [f.sentence for f in mass_against_displacement(model) if f.severity == "note"]
+    Console().print(outline(found, model, notes))
     if physics:
-        raise typer.Exit(_check_physics(found, case))
+        raise typer.Exit(_check_physics(found, case, {*model.report, *notes}))
 
 
-def _check_physics(found: Any, case: Path) -> int:
-    """Print what the physics doctor says of a case; 1 when something is wrong."""
+def _check_physics(found: Any, case: Path, said: set[str]) -> int:
+    """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
     from rich.console import Console
 
     from swelltree.model.case import compile_case
@@ -117,7 +121,7 @@ def _check_physics(found: Any, case: Path) -> int:
     model = compile_case(found)
     runs = [study for study in found.studies if study.type == "simulate"]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
-    wrong, said = 0, set()
+    wrong = 0
     for run in runs or [None]:
         wave, duration = (None, None) if run is None else (run.wave, run.duration)
         console.print("physics" + (":" if run is None else f" of study {run.name}:"))

@@ -13,7 +13,7 @@ WATER = sw.Water(rho=1000.0)
 
 
 def model(mass=MASS, com=(0.0, 0.0, 0.0), inertia=(1e6, 8e6, 8e6), change=None, moorings=(), **how):
-    body = sw.Body("vessel", mass=mass, inertia=inertia, com=com)
+    body = sw.Body("vessel", mass=mass, inertia=inertia, com=com, reference_point=(0, 0, 0))
     free = sw.Free("free", sw.WORLD, body)
     system = sw.System("vessel", [body], [free], water=WATER, moorings=moorings)
     data = vessel()

@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import told
+from swelltree.model.afloat import floating_sets, mass_against_displacement
 from swelltree.model.assembly import (
     Closure,
     asked_attitudes,
@@ -161,7 +162,7 @@ def compile(
         redundant=False,
         report=(),
         lines=build_dynamic_lines(system, layout),
-        described=Described(whole, data=data_origin(hydro)),
+        described=Described(whole, data=data_origin(hydro), afloat=floating_sets(whole, hulls)),
     )
     if cables is not None:
         model = with_group(model, cables)
@@ -231,6 +232,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
             *found.report,
             *table_notes(system),
             *model.report,
+            *(f.sentence for f in mass_against_displacement(model) if f.severity != "note"),
         ),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.model.afloat import Afloat
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
@@ -20,6 +21,7 @@ class Described:
         drawing: where the system is not at hand.
         case: likewise.
         data: source and hash of the hydrodynamic data.
+        afloat: bodies that float together (`swelltree.model.afloat`).
     """
 
     def __init__(
@@ -28,11 +30,13 @@ class Described:
         drawing: str = "",
         case: str = "",
         data: dict[str, str] | None = None,
+        afloat: tuple[Afloat, ...] = (),
     ) -> None:
         self.system = system
         self._drawing = drawing
         self._case = case
         self.data = data or {}
+        self.afloat = afloat
 
     @property
     def drawing(self) -> str:
@@ -61,4 +65,4 @@ class Described:
 
     def __reduce__(self) -> Any:
         # functions in a description cannot travel to another process; its drawing can
-        return Described, (None, self.drawing, self.case, self.data)
+        return Described, (None, self.drawing, self.case, self.data, self.afloat)

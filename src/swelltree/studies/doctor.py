@@ -12,8 +12,9 @@ import warnings
 from typing import Any
 
 from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.afloat import mass_against_displacement
 from swelltree.model.model import Model
-from swelltree.studies.doctor_rest import at_rest, inertias, weight_and_buoyancy
+from swelltree.studies.doctor_rest import at_rest, inertias
 from swelltree.studies.doctor_sea import damping_decayed, expected_motion, resonances, sea_in_band
 from swelltree.studies.given import study_of_model
 from swelltree.studies.simulate import realised, simulate
@@ -46,7 +47,7 @@ def check_physics(
         trial: run a few periods to measure speed and steps.
     """
     how = chosen_formulation(formulation)
-    found = [*weight_and_buoyancy(model), *inertias(model), *damping_decayed(model)]
+    found = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
     resting = at_rest(model, how)
     found += resting
     waves = None if wave is None else realised(model, wave, case)
@@ -64,7 +65,7 @@ def check_physics(
 
 def brief_check(model: Model) -> list[Finding]:
     """The checks that cost no compilation, before every run."""
-    found = [*weight_and_buoyancy(model), *damping_decayed(model, CUT_OFF)]
+    found = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
     return sorted_findings([finding for finding in found if finding.severity != "note"])
 
 

@@ -1,4 +1,4 @@
-"""Does it float, does it stay upright, are its masses possible?"""
+"""Does it come to rest, does it stay upright, are its masses possible?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from swelltree.spatial.rotations import rotation_vector
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.findings import Finding
 
-UNBALANCED = 0.01  # of the weight
 SHIFTED = 0.01  # of the hull's reach, or metres where it is not known
 TILTED = np.radians(0.5)
 # radius of gyration over the edge of the displaced cube: 0.41 of a cube, 0.39 of a sphere, 1.8 of a
@@ -25,47 +24,6 @@ TILTED = np.radians(0.5)
 SMALLEST = 0.1
 LARGEST = 6.0
 SOFT = 1e-9  # of the largest stiffness: no stiffness at all
-
-
-def weight_and_buoyancy(model: Model) -> Iterator[Finding]:
-    """Weight of everything against buoyancy in the described pose."""
-    weight = float(np.sum(model.bodies.mass) * np.abs(model.gravity[2]))
-    volume = np.asarray(model.bodies.volume)
-    lift = float(np.sum(volume) * model.rho * np.abs(model.gravity[2]))
-    if model.hydro is not None:
-        lift += float(np.sum(np.asarray(model.hydro.buoyancy)[:, 2]))
-    held = bool(model.forces.springs.body_a or model.forces.moorings.body)
-    held = held or any(group.kind in ("hull", "lines") for group in model.forces.groups)
-    held = held or (model.lines is not None and model.lines.arrays is not None)
-    held = held or any(np.any(getattr(g, "volume", 0.0)) for g in model.forces.groups)
-    # what stands on the world, hangs on springs or lines, floats by members or by a nonlinear
-    # hull is judged at rest
-    floating = any(base < 0 or base >= model.layout.n_bodies for base in model.layout.base)
-    carried = any("Heave" not in dofs for dofs in _root_dofs(model))
-    if lift <= 0.0 or held or carried or not floating:
-        return
-    off = lift / weight - 1.0
-    if abs(off) > UNBALANCED:
-        yield Finding(
-            "warning",
-            "balance",
-            f"buoyancy is {abs(100 * off):.2g} % {'more' if off > 0 else 'less'} than the weight "
-            f"of {weight:.4g} N in the described pose, so the system will "
-            f"{'rise' if off > 0 else 'sink'} at the start. Correct a mass, use "
-            'mass="displacement", or start from equilibrium().',
-            {"weight": weight, "buoyancy": lift},
-        )
-
-
-def _root_dofs(model: Model) -> list[tuple[str, ...]]:
-    """Freedoms of the joints that carry the roots of the tree."""
-    layout = model.layout
-    found: list[tuple[str, ...]] = []
-    for j, base in enumerate(layout.base):
-        if base < 0 or base >= layout.n_bodies:
-            labels = [layout.dof_labels[k] for k, dof in enumerate(layout.dofs) if dof.joint == j]
-            found.append(tuple(label.rsplit("__", 1)[-1] for label in labels))
-    return found
 
 
 def inertias(model: Model) -> Iterator[Finding]:

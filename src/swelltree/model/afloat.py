@@ -1,0 +1,178 @@
+"""Mass against displaced water, for everything that must float by itself.
+
+Bodies that carry one another's weight through their joints float together; a joint that leaves
+the vertical free carries nothing. Lines, springs, moorings, members and joints to the world may
+carry a difference, so that it is then only said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from swelltree.system import System
+from swelltree.system.bodies import Point
+from swelltree.system.findings import Finding
+from swelltree.system.moorings import LinearMooring
+from swelltree.system.six import dense, six
+from swelltree.system.topology import WORLD_NAME
+from swelltree.system.values import DOFS
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
+
+UNBALANCED = 0.01  # of the weight
+UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
+# damping and drag do not act at rest
+NEVER_AT_REST = ("damping", "quadratic_drag", "body_drag", "wind_drag")
+
+
+class Afloat(NamedTuple):
+    """Bodies that float together.
+
+    Args:
+        bodies: their names.
+        hulls: what the hull of each displaces as described, zero without one [m^3].
+        lifted: which hulls act in the model as they are (nonlinear buoyancy).
+        carriers: what else may carry them, in words.
+    """
+
+    bodies: tuple[str, ...]
+    hulls: tuple[float, ...]
+    lifted: tuple[bool, ...]
+    carriers: tuple[str, ...]
+
+
+def floating_sets(system: System, nonlinear: tuple[str, ...] = ()) -> tuple[Afloat, ...]:
+    """The sets of bodies that float together.
+
+    Args:
+        system: resolved.
+        nonlinear: bodies whose hulls give the buoyancy.
+    """
+    lead = {body.name: body.name for body in system.bodies}
+    carried: list[tuple[str, set[str]]] = []
+    for joint in system.joints:
+        ends = {joint.base.body, joint.follower.body}
+        if _leaves_the_vertical(system, joint):
+            continue
+        if WORLD_NAME in ends:
+            carried.append((joint.label, ends - {WORLD_NAME}))
+            continue
+        one, other = sorted(lead[name] for name in ends)
+        lead = {name: one if first == other else first for name, first in lead.items()}
+    carried += _carriers(system)
+    sets = []
+    for first in dict.fromkeys(lead.values()):
+        own = tuple(name for name in lead if lead[name] == first)
+        # what acts between bodies of one set carries nothing
+        words = [label for label, ends in carried if ends & set(own) and not _inside(ends, own)]
+        hulls = tuple(_hull_volume(system.body(name)) for name in own)
+        lifted = tuple(name in nonlinear for name in own)
+        sets.append(Afloat(own, hulls, lifted, tuple(dict.fromkeys(words))))
+    return tuple(sets)
+
+
+def mass_against_displacement(model: Model) -> Iterator[Finding]:
+    """Where mass and displaced water differ: a warning, or a note where something carries it."""
+    g, rho = float(np.abs(model.gravity[2])), float(model.rho)
+    mass, volume = np.asarray(model.bodies.mass), np.array(model.bodies.volume, dtype=float)
+    if model.hydro is not None:
+        volume = volume + np.asarray(model.hydro.buoyancy)[:, 2] / (rho * g)
+    for each in model.described.afloat:
+        rows = [model.layout.bodies.index(name) for name in each.bodies]
+        acts = [volume[i] > 0.0 or yes for i, yes in zip(rows, each.lifted, strict=True)]
+        own = [
+            volume[i] if volume[i] > 0.0 else hull for i, hull in zip(rows, each.hulls, strict=True)
+        ]
+        weighs, displaces = float(mass[rows].sum()), rho * float(sum(own))
+        if displaces > 0.0 and abs(displaces - weighs) > UNBALANCED * weighs:
+            numbers = {"weight": weighs * g, "buoyancy": displaces * g}
+            severity = "warning" if any(acts) and not each.carriers else "note"
+            sentence = _sentence(each, weighs, displaces, any(acts), g)
+            yield Finding(severity, "balance", sentence, numbers)
+
+
+def _sentence(each: Afloat, weighs: float, displaces: float, acts: bool, g: float) -> str:
+    """Both numbers, and who carries the difference."""
+    names = ", ".join(f"'{name}'" for name in each.bodies[:4])
+    names += " ..." if len(each.bodies) > 4 else ""
+    alone = len(each.bodies) == 1
+    many = f"body {names} has a mass of" if alone else f"bodies {names} together have a mass of"
+    it, off = "it" if alone else "they", abs(displaces - weighs)
+    word = "too heavy" if weighs > displaces else "too light"
+    text = (
+        f"{many} {weighs:.5g} kg, but where {it} {'is' if alone else 'are'} described the "
+        f"displaced water has {displaces:.5g} kg: {off:.4g} kg or "
+        f"{100 * off / displaces:.2g} % {word}"
+    )
+    if each.carriers:
+        what = ", ".join(each.carriers[:3]) + (" ..." if len(each.carriers) > 3 else "")
+        return f"{text}. That leaves {off * g:.4g} N to {what}; correct the mass where it does not."
+    if not acts:
+        return f"{text}. Correct the mass or the draft before data are made for this hull."
+    return (
+        f"{text}, so {it} will {'sink' if weighs > displaces else 'rise'} at the start. Correct "
+        'the mass, use mass="displacement", or start from equilibrium().'
+    )
+
+
+def _hull_volume(body: Any) -> float:
+    """Displaced by the hull as described [m^3]."""
+    if body.hull is None:
+        return 0.0
+    from swelltree.system.solids import hull_immersed
+
+    return float(hull_immersed(body.hull, body.rotation_matrix).volume)
+
+
+def _leaves_the_vertical(system: System, joint: Any) -> bool:
+    """Whether a joint lets its follower rise."""
+    layout, driven = joint.layout(), joint.motions()
+    base = joint.base.body
+    R = np.eye(3) if base == WORLD_NAME else system.body(base).rotation_matrix
+    free = [k for k in layout.translations if DOFS[k] not in driven]
+    return bool(np.linalg.norm((R @ joint.base_frame()[1])[2, free]) > UPRIGHT)
+
+
+def _inside(ends: set[str], bodies: tuple[str, ...]) -> bool:
+    """Whether something acts between two bodies of one set."""
+    return len(ends) > 1 and ends <= set(bodies)
+
+
+def _carriers(system: System) -> Iterator[tuple[str, set[str]]]:
+    """What may carry weight besides joints: label and bodies at its ends, the world among them."""
+    for line in system.lines:
+        # a junction, or a place on another line, stands for the world
+        ends = {end.body if isinstance(end, Point) else WORLD_NAME for end in (line.A, line.B)}
+        yield line.label, ends
+    for contact in system.contacts:
+        yield contact.label, {contact.body.body}
+    driven = {name for controller in system.controllers for name in controller.drives}
+    for force in (*system.elements, *system.machines, *system.moorings):
+        if force.name in driven or _acts_at_rest(force):
+            joint = getattr(force, "joint", None)
+            if joint is None:
+                yield force.label, {point.body for point in force.points.values()}
+            elif system.dof_of(force) in DOFS[:3]:
+                yield force.label, {point.body for point in system.joint(joint).points.values()}
+    for operation in system.operations:
+        for stage in operation.stages:
+            if stage.to is not None:
+                yield operation.label, {stage.to.body, stage.target}
+
+
+def _acts_at_rest(force: Any) -> bool:
+    """Whether a force element may push up or down while nothing moves."""
+    if force.type in NEVER_AT_REST:
+        return False
+    if isinstance(force, LinearMooring):
+        return bool(dense(force.stiffness)[2].any() or six(force.pretension)[2])
+    if force.type == "morison":
+        return bool(force.buoyancy)
+    if force.type in ("spring_damper", "joint_force"):
+        names = ("stiffness", "force", "lower", "upper", "friction", "function")
+        return any(getattr(force, name, None) not in (None, 0.0) for name in names)
+    return True
