@@ -374,6 +374,18 @@ def test_what_bends_far_from_rest_is_found_in_the_model(why):
     assert found.attrs["linear_bound"] > 0.0
 
 
+@pytest.mark.parametrize("limit", [{"force_limit": 1e4}, {"power_limit": 2e3}])
+@pytest.mark.parametrize("options", [{}, {"force_max": 6e4}])
+def test_no_optimum_of_a_saturating_pto_lies_above_what_is_called_a_bound(limit, options):
+    """The bound is that of the float without the machine: 12.4 kW."""
+    own = sw.compile(float_system(damping=4e4, **limit), heaving_float(), radiation="none")
+    found = search(own, WAVE, "pto", harmonics=3, compare=False, **options).attrs
+    bound = found.get("bound", np.inf)
+    assert found["mean_power"] <= bound * (1 + 1e-9)
+    Z, F = impedance(OMEGA)
+    assert bound in (np.inf, pytest.approx(abs(F) ** 2 / (8 * Z.real), rel=1e-3))
+
+
 def test_stops_in_the_model_are_met_and_the_replay_says_the_same():
     """A wave that throws the float against hard stops."""
     stops = sw.JointForce(

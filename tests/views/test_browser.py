@@ -43,6 +43,15 @@ def browser():
         found.close()
 
 
+def opened(browser, path, width=1100, height=800):
+    """A page of its own, drawn once and never scrolled."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(60_000)
+    page.goto(f"file://{path}#paused")
+    until(page, "!!window.swelltree && swelltree.frames() > 0")
+    return page
+
+
 @pytest.fixture(scope="module")
 def run():
     return made_run(NAMES, lines=2)
@@ -214,3 +223,83 @@ def test_every_control_has_a_name(page):
     )
     assert nameless == 0
     assert page.wrong == []
+
+
+# --- pages that are opened anew: printed unseen, on a phone, with many series ------------
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Eleven bodies and ten machines between them: the eight colours come round again."""
+    run = made_run([f"body {k}" for k in range(1, 12)], duration=20.0, lines=2)
+    return write_report(run, tmp_path_factory.mktemp("many") / "report.html")
+
+
+INKED = """() => [...document.querySelectorAll("#plots figure")].map((figure) => {
+    const canvas = figure.querySelector("canvas");
+    if (!canvas) return 0;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let inked = 0;
+    for (let i = 3; i < data.length; i += 4) inked += data[i] > 40;
+    return inked / (canvas.width * canvas.height);
+})"""
+
+
+def test_a_page_that_is_printed_before_it_is_scrolled_has_all_its_plots(browser, many):
+    page = opened(browser, many)
+    before = page.evaluate(INKED)
+    assert len(before) > 5
+    assert before.count(0) > 2  # not seen yet, so not drawn
+    assert len(page.pdf()) > 1e5
+    after = page.evaluate(INKED)
+    # axes and lines cover at least some hundredths of each plot
+    assert min(after) > 0.005
+    page.close()
+
+
+def test_nothing_covers_the_keys_on_a_phone(browser, many):
+    page = opened(browser, many, width=390, height=844)
+    at(page, 10.0)
+    # what lies on top at the middle and the ends of every word of the keys
+    covered = """selector => [...document.querySelectorAll(selector)].flatMap((key) => {
+        key.scrollIntoView({ block: "center", behavior: "instant" });
+        const box = key.getBoundingClientRect();
+        if (!box.width) return [];
+        return [0.05, 0.5, 0.95].map((part) => {
+            const x = box.left + part * box.width;
+            const top = document.elementFromPoint(x, box.top + 0.5 * box.height);
+            if (x < 0 || x > innerWidth) return `${key.textContent}: outside`;
+            return key.contains(top) || key.parentElement === top
+                ? "" : `${key.textContent}: ${top?.className}`;
+        });
+    })"""
+    found = page.evaluate(covered, ".tensions")
+    assert len(found) == 3
+    assert set(found) == {""}
+    page.locator("#plots figure").last.scroll_into_view_if_needed()
+    page.wait_for_selector("#plots .legend .key", state="attached")
+    found = page.evaluate(covered, "#plots .legend .key")
+    assert len(found) > 20
+    assert set(found) == {""}
+    # labels of bodies end above the key of the tensions
+    boxes = "s => [...document.querySelectorAll(s)].map((x) => x.getBoundingClientRect().toJSON())"
+    (key,) = page.evaluate(boxes, ".tensions")
+    (scale,) = page.evaluate(boxes, ".scale")
+    assert scale["bottom"] <= key["top"] or scale["top"] >= key["bottom"]
+    page.close()
+
+
+def test_the_ninth_series_is_told_from_the_first(browser, many):
+    page = opened(browser, many)
+    page.locator("#plots figure").first.scroll_into_view_if_needed()
+    page.wait_for_selector("#plots .legend .key", state="attached")
+    keys = page.evaluate(
+        """() => [...document.querySelectorAll("#plots .legend")].map((legend) =>
+        [...legend.querySelectorAll(".key > i")].map((x) => {
+            const style = getComputedStyle(x);
+            return style.backgroundColor + style.backgroundImage + style.width; }))"""
+    )
+    longest = max(keys, key=len)
+    assert len(longest) >= 9
+    assert len(set(longest)) == len(longest)
+    page.close()
