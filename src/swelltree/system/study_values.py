@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.errors import shown
 from swelltree.system.values import row_of
 
-
 LARGEST = 1e300
 
 
