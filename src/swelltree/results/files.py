@@ -56,11 +56,12 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _layout(dataset: xr.Dataset) -> dict[str, Any]:
-    """Dimensions, and whether numbers or text, of every variable."""
-    return {
-        str(name): [*map(str, x.dims), "text" if x.dtype.kind in "OSU" else "numbers"]
-        for name, x in dataset.variables.items()
-    }
+    """Dimensions, and whether numbers or text, of every variable; nothing has no kind."""
+
+    def kind(x: Any) -> str:
+        return "nothing" if not x.size else "text" if x.dtype.kind in "OSU" else "numbers"
+
+    return {str(name): [*map(str, x.dims), kind(x)] for name, x in dataset.variables.items()}
 
 
 def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
