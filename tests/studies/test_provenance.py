@@ -96,7 +96,7 @@ def test_a_case_file_runs_an_optimal_control_and_modes():
     given = best.arguments()
     assert given["force_max"] == {"damper": 1e5}
     assert tuple(given["stroke_max"]) == (-1.0, 2.0)
-    assert given["pto"] == ["damper"]
+    assert list(given["pto"]) == ["damper"]
     assert swing.arguments()["added_mass"] == "infinite"
     again = sw.loads(sw.Case(sw.loads(text).system, (best, swing)).to_toml()).studies
     assert again[0].arguments()["force_max"] == {"damper": 1e5}

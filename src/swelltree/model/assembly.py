@@ -153,8 +153,8 @@ class Closure:
             if row.kind == "spin":
                 rows.drift[i] = self.drives.rate[row.j]
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
-                asked = self.attitudes.get(row.joint, R)
-                rows.residual[i] = rotation_vector(R @ np.transpose(asked))[row.i]
+                asked: np.ndarray = self.attitudes.get(row.joint, np.asarray(R))
+                rows.residual[i] = rotation_vector(R @ asked.T)[row.i]
         size = term_size(rows.jacobian, P)
         return rows, size, rows.jacobian @ P / size[:, None]
 

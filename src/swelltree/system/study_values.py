@@ -34,9 +34,12 @@ def as_names(value: Any) -> tuple[str, ...] | str | None:
 
 def as_limit(value: Any) -> Any:
     """None, a number, a pair of numbers, or these by name, kept as (name, value) in a row."""
-    if value is None or isinstance(value, dict):
-        named = () if value is None else tuple(value.items())
-        return None if value is None else tuple((_name(key), _bound(x)) for key, x in named)
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        if not value:
+            raise ValueError("{} names nothing. Leave it out.")
+        return tuple((_name(key), _bound(x)) for key, x in value.items())
     row = row_of(value)
     if row and all(_is_named(entry) for entry in row):
         return tuple((_name(entry[0]), _bound(entry[1])) for entry in row)
