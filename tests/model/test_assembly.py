@@ -130,21 +130,21 @@ def test_the_slider_of_a_slider_crank_starts_with_its_given_velocity():
     assert motion.v[model.layout.bodies.index("slide"), 0] == pytest.approx(1.0, abs=1e-9)
 
 
-def test_a_cut_ball_starts_with_its_given_attitude_and_rates():
+def two_floats_on_a_cut_ball(**values):
     one, two = bar("one"), bar("two", 1.0)
     joints = [
         sw.Free("float", sw.WORLD, one),
         sw.Free("other", sw.WORLD, two),
-        sw.Ball(
-            "ball",
-            one.at(0.5),
-            two.at(-0.5),
-            position={"Roll": 0.1, "Pitch": 0.2, "Yaw": 0.3},
-            velocity={"Roll": 0.4, "Pitch": -0.5, "Yaw": 0.6},
-            cut=True,
-        ),
+        sw.Ball("ball", one.at(0.5), two.at(-0.5), cut=True, **values),
     ]
-    model = sw.compile(sw.System("s", [one, two], joints))
+    return sw.compile(sw.System("s", [one, two], joints))
+
+
+def test_a_cut_ball_starts_with_its_given_attitude_and_rates():
+    model = two_floats_on_a_cut_ball(
+        position={"Roll": 0.1, "Pitch": 0.2, "Yaw": 0.3},
+        velocity={"Roll": 0.4, "Pitch": -0.5, "Yaw": 0.6},
+    )
     assert model.layout.joints[-1] == "ball"
     motion = start_motion(model)
     R = motion.frames.base_R[-1].T @ motion.frames.follower_R[-1]
@@ -154,21 +154,8 @@ def test_a_cut_ball_starts_with_its_given_attitude_and_rates():
 
 
 def test_some_rates_of_a_cut_ball_that_is_turned_are_refused():
-    one, two = bar("one"), bar("two", 1.0)
-    joints = [
-        sw.Free("float", sw.WORLD, one),
-        sw.Free("other", sw.WORLD, two),
-        sw.Ball(
-            "ball",
-            one.at(0.5),
-            two.at(-0.5),
-            position={"Pitch": 0.2},
-            velocity={"Yaw": 0.6},
-            cut=True,
-        ),
-    ]
     with pytest.raises(SwelltreeError, match=r"joint 'ball': the rates of some .* Give all three"):
-        sw.compile(sw.System("s", [one, two], joints))
+        two_floats_on_a_cut_ball(position={"Pitch": 0.2}, velocity={"Yaw": 0.6})
 
 
 def test_a_carrier_whose_velocity_is_left_out_stays_at_rest():
