@@ -276,8 +276,11 @@ def test_nothing_covers_the_keys_on_a_phone(browser, many):
     found = page.evaluate(covered, ".tensions")
     assert len(found) == 3
     assert set(found) == {""}
-    page.locator("#plots figure").last.scroll_into_view_if_needed()
-    page.wait_for_selector("#plots .legend .key", state="attached")
+    # a plot is drawn when it is first seen: see each, and wait for its own key
+    figures = page.locator("#plots figure").all()
+    for figure in figures:
+        figure.scroll_into_view_if_needed()
+        figure.locator(".legend .key").first.wait_for(state="attached")
     found = page.evaluate(covered, "#plots .legend .key")
     assert len(found) > 20
     assert set(found) == {""}
@@ -291,8 +294,9 @@ def test_nothing_covers_the_keys_on_a_phone(browser, many):
 
 def test_the_ninth_series_is_told_from_the_first(browser, many):
     page = opened(browser, many)
-    page.locator("#plots figure").first.scroll_into_view_if_needed()
-    page.wait_for_selector("#plots .legend .key", state="attached")
+    for figure in page.locator("#plots figure").all():
+        figure.scroll_into_view_if_needed()
+        figure.locator(".legend .key").first.wait_for(state="attached")
     keys = page.evaluate(
         """() => [...document.querySelectorAll("#plots .legend")].map((legend) =>
         [...legend.querySelectorAll(".key > i")].map((x) => {
