@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import swelltree as sw
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion, Pose, forward, joint_frames
 

@@ -9,7 +9,7 @@ import swelltree as sw
 from flow import group_loads, motion_of, yaw
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.forces.morison import wetness
 from swelltree.model.inner import inner_at_rest
 from swelltree.spatial.engine import jax, jnp

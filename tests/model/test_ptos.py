@@ -9,7 +9,7 @@ import pytest
 import swelltree as sw
 from swelltree.formulations import formulation
 from swelltree.model.forces.laws.base import Seen
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.forces.stops import Stops, stop_forces
 from swelltree.model.inner import AT_REST, inner_at_rest
 from swelltree.spatial.engine import jax, jnp

@@ -15,10 +15,11 @@ from swelltree.formulations.latches import held_motion, latch_group
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.formulations.reeling import reeled
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.effect import Loads, Now
 from swelltree.model.forces.hydro_frame import in_axes, mean_yaw
 from swelltree.model.forces.hydrodynamics import remembered
 from swelltree.model.forces.immersions import with_immersed_mass
-from swelltree.model.forces.loads import Loads, Now, point_motion
+from swelltree.model.forces.points import point_motion
 from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.inertia import kinetic_energy
@@ -87,7 +88,7 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 def event_count(model: Model) -> int:
     """Number of events that the elements of a model watch for."""
-    return sum(group.event_count for group in model.forces.groups)
+    return sum(group.event_count for group in model.effects)
 
 
 def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
@@ -107,7 +108,7 @@ def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
     """Values whose fall through zero is an event, (event_count,)."""
     now = _seen(model, formulation, t, y)
-    watching = [group for group in model.forces.groups if group.event_count]
+    watching = [group for group in model.effects if group.event_count]
     return jnp.concatenate([group.event_values(model, now) for group in watching])
 
 
@@ -115,7 +116,7 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
     """Phase after events: elements change their inner states, winches their cables too."""
     now = _seen(model, formulation, t, y)
     elements, first = dict(y.inner.elements), 0
-    for group in model.forces.groups:
+    for group in model.effects:
         if group.event_count:
             own = hit[first : first + group.event_count]
             elements[group.kind] = group.switched(model, now, own)

@@ -17,7 +17,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics
-from swelltree.model.forces.loads import Loads, Now
+from swelltree.model.effect import Loads, Now
+from swelltree.model.forces.stroke_channels import of_ptos
 from swelltree.model.forces.strokes import pair_wrench
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
@@ -39,7 +40,7 @@ class Hold:
 
 def latch_group(model: Model) -> Any:
     """The group that can lock strokes, None if there is none."""
-    return next((group for group in model.forces.groups if group.holds), None)
+    return next((group for group in model.effects if group.holds), None)
 
 
 def unit_pairs(model: Model, group: Any, motion: Motion) -> Float[Array, "k n 6"]:
@@ -92,5 +93,5 @@ def held_motion(
     place = np.eye(len(group.names))[which]
     hold = Hold((f[:, None] * place).sum(0), (needed[:, None] * place).sum(0))
     wrench = loads.wrench + (f[:, None, None] * W).sum(0)
-    channels = loads.channels | {f"{group.kind}_latch_force": hold.force}
+    channels = loads.channels | {"pto_latch_force": of_ptos(group, hold.force)}
     return Loads(wrench, loads.potential, loads.power, channels), answer, hold

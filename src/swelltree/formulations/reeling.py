@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations.base import Formulation, Phase, State, held_still
+from swelltree.model.effect import Now
 from swelltree.model.forces.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
-from swelltree.model.forces.loads import Now, point_motion
+from swelltree.model.forces.cables import Cables
+from swelltree.model.forces.points import point_motion
 from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.inertia import inertia_force, kinetic_energy
 from swelltree.model.inner import Inner
@@ -46,7 +48,7 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
         before: the phase before the events.
         after: the same with the number of idle elements after them.
     """
-    group: Any = next((g for g in model.forces.groups if g.kind == KIND), None)
+    group = model.effect(Cables)
     if group is None or group.drums is None:
         return after
     drums: Drums = group.drums

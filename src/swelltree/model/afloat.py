@@ -151,7 +151,7 @@ def _carriers(system: System) -> Iterator[tuple[str, set[str]]]:
     for contact in system.contacts:
         yield contact.label, {contact.body.body}
     driven = {name for controller in system.controllers for name in controller.drives}
-    for force in (*system.elements, *system.machines, *system.moorings):
+    for force in (*system.forces, *system.ptos, *system.moorings):
         if force.name in driven or _acts_at_rest(force):
             joint = getattr(force, "joint", None)
             if joint is None:

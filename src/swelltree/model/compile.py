@@ -21,7 +21,7 @@ from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.data_place import placed
 from swelltree.model.describe_cables import build_cables, with_cable_added_mass
-from swelltree.model.describe_forces import build_forces
+from swelltree.model.describe_forces import build_effects, build_sensors
 from swelltree.model.describe_hulls import (
     build_hulls,
     hull_notes,
@@ -47,7 +47,6 @@ from swelltree.model.drift_data import chosen
 from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
-from swelltree.model.forces.total import with_group
 from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
@@ -128,8 +127,8 @@ def compile(
     joints = all_joints(system)
     layout = build_layout(system, joints, described)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
-    forces, sensors, names = build_forces(system, layout)
-    bodies = with_added_mass(bodies, system, layout, forces.groups)
+    effects = build_effects(system, layout)
+    bodies = with_added_mass(bodies, system, layout, effects)
     cables = build_cables(system, layout, chains) if chains else None
     if cables is not None:
         bodies = with_cable_added_mass(bodies, system, layout, cables, chains)
@@ -143,19 +142,18 @@ def compile(
         if added_mass is None
         else _added_mass(added_mass, layout, len(whole.bodies)),
         hydro=None,
-        forces=forces,
+        effects=effects,
         sea=Sea(
             stretching=stretching,
             current=compile_current(system.current, system.water),
             wind=compile_wind(system.wind),
         ),
         drives=tuple(signals),
-        sensors=sensors,
+        sensors=build_sensors(system, layout),
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
         layout=layout,
         water=system.water,
-        names=names,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
         surplus=0,
@@ -165,9 +163,9 @@ def compile(
         described=Described(whole, data=data_origin(hydro), afloat=floating_sets(whole, hulls)),
     )
     if cables is not None:
-        model = with_group(model, cables)
+        model = model.with_effect(cables)
     if hulls:
-        model = with_group(model, build_hulls(system, layout, hulls))
+        model = model.with_effect(build_hulls(system, layout, hulls))
         model = model.replace(report=hull_notes(system, hulls))
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
@@ -187,7 +185,7 @@ def compile(
         notes = [*moved, *notes, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
-            model = with_group(model, FollowingFrame(mean, np.array(yaw_time)))
+            model = model.with_effect(FollowingFrame(mean, np.array(yaw_time)))
     elif chosen(drift) != "none":
         raise SwelltreeError(
             f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.bends import bends
-from swelltree.model.forces.controllers import PlainLaw, measured
-from swelltree.model.forces.loads import Now, PointMotion, point_motion
+from swelltree.model.effect import Now
+from swelltree.model.forces.applied import applied_forces
+from swelltree.model.forces.controllers import PlainLaw, controllers_of, measured
+from swelltree.model.forces.points import PointMotion, point_motion
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
 from swelltree.model.model import Model
@@ -74,8 +76,8 @@ def _functions(model: Model) -> list[Callable[[Any], Any]]:
     """What users' functions give as functions of time alone."""
     parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
     found: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
-    applied = [element for element in model.forces.applied if element.function is not None]
-    laws = [c for c in model.forces.controllers if not isinstance(c.law, PlainLaw)]
+    applied = [element for element in applied_forces(model) if element.function is not None]
+    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
     if not applied and not laws:
         return found
     motion = _start(model)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.describe_layout import local_point
+from swelltree.model.effect import Effect
 from swelltree.model.forces.body_drag import BodyDrags
-from swelltree.model.forces.loads import ForceGroup
 from swelltree.model.forces.morison import MorisonMembers, wetness
 from swelltree.model.forces.quadratic_drag import QuadraticDrags
 from swelltree.model.forces.water_inertia import WaterInertia
@@ -23,13 +23,13 @@ from swelltree.system.six import dense
 ANGLES = 361  # of wind tables
 
 
-def viscous_groups(system: System, layout: Layout) -> tuple[ForceGroup, ...]:
+def viscous_groups(system: System, layout: Layout) -> tuple[Effect, ...]:
     """Groups of all forces of flow past bodies; empty ones are left out."""
 
     def all_of(cls: type) -> list[Any]:
         return [force for force in system.forces if isinstance(force, cls)]
 
-    groups: list[ForceGroup] = []
+    groups: list[Effect] = []
     if quadratic := all_of(QuadraticDrag):
         groups.append(
             QuadraticDrags(
@@ -74,7 +74,7 @@ def viscous_groups(system: System, layout: Layout) -> tuple[ForceGroup, ...]:
 
 
 def with_added_mass(
-    bodies: Bodies, system: System, layout: Layout, groups: tuple[ForceGroup, ...]
+    bodies: Bodies, system: System, layout: Layout, groups: tuple[Effect, ...]
 ) -> Bodies:
     """Bodies with the added mass that turns with them: their own and that of their members."""
     A = np.array([dense(system.body(name).added_mass) for name in layout.bodies])

@@ -9,7 +9,6 @@ import numpy as np
 from swelltree.model.bed import Bed, make_bed
 from swelltree.model.describe_layout import local_point
 from swelltree.model.describe_lines import build_lines
-from swelltree.model.forces.total import with_group
 from swelltree.model.layout import Layout
 from swelltree.model.line_arrays import LineArrays, stack_lines
 from swelltree.model.line_network import Network, Piece, line_network
@@ -159,7 +158,7 @@ def with_static_lines(model: Any) -> Any:
         return model
     static = model.lines.static
     model = model.replace(lines=None, report=(*model.report, STATIC_LINES))
-    return model if static is None else with_group(model, static)
+    return model if static is None else model.with_effect(static)
 
 
 def _check_models(system: System) -> None:

@@ -28,7 +28,7 @@ AT_REST = Inner()
 
 def inner_at_rest(model: Any) -> Inner:
     """Inner states before any motion."""
-    begun = {group.kind: group.inner_start() for group in model.forces.groups}
+    begun = {group.kind: group.inner_start() for group in model.effects}
     elements: dict[str, Array] = {kind: x for kind, x in begun.items() if x is not None}
     return Inner(memory_at_rest(model.hydro), elements)
 
@@ -37,7 +37,7 @@ def inner_settled(model: Any, inner: Inner, pose: Any) -> Inner:
     """Inner states with those that follow the places of bodies as after a long rest there."""
     rested = {
         group.kind: group.inner_settled(inner.elements[group.kind], pose)
-        for group in model.forces.groups
+        for group in model.effects
         if group.kind in inner.elements
     }
     return Inner(inner.radiation, rested)
@@ -53,7 +53,7 @@ def inner_rate(model: Any, now: Any) -> Inner:
         chi_dot = memory_rate(model.hydro, now.motion, inner)
     rates = {
         group.kind: group.inner_rate(model, now)
-        for group in model.forces.groups
+        for group in model.effects
         if group.kind in inner.elements
     }
     return Inner(chi_dot, rates)

@@ -7,12 +7,14 @@ their body, points measured from the body's reference point.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from swelltree.model.described import Described
 from swelltree.model.layout import Layout, Row
 from swelltree.model.parameters import get_value, set_values
 from swelltree.spatial.arrays import Array, pytree
+
+E = TypeVar("E")
 
 
 @pytree()
@@ -52,7 +54,6 @@ class Start:
 @pytree(
     "layout",
     "water",
-    "names",
     "cut_rows",
     "all_rows",
     "surplus",
@@ -69,7 +70,7 @@ class Model:
     rho: Array  # kg/m^3
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
     hydro: Any  # hydrodynamics.Hydro, or None for dry systems
-    forces: Any  # forces.Forces
+    effects: tuple[Any, ...]  # effect.Effect: everything that acts but linear hydrodynamics
     sea: Any  # sea.Sea
     drives: tuple[Any, ...]  # signals of the prescribed dofs
     sensors: Any  # sensors.Sensors
@@ -77,7 +78,6 @@ class Model:
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout
     water: Any  # system.Water the system was described in
-    names: Any  # names of force elements, controllers, sensors (static)
     cut_rows: tuple[Row, ...]  # rows of loops and drives, for joint-coordinate formulations
     all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates
     surplus: int  # how many of them follow from the others
@@ -95,6 +95,18 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
         return replace(self, **changes)
+
+    def effect(self, kind: type[E]) -> E | None:
+        """Its effect of a class, None without one."""
+        return next((effect for effect in self.effects if isinstance(effect, kind)), None)
+
+    def with_effect(self, effect: Any) -> Model:
+        """The model with an effect in the place of that of its class, or one more."""
+        kinds = [type(own) for own in self.effects]
+        if type(effect) not in kinds:
+            return self.replace(effects=(*self.effects, effect))
+        k = kinds.index(type(effect))
+        return self.replace(effects=(*self.effects[:k], effect, *self.effects[k + 1 :]))
 
     def value(self, name: str) -> Array:
         """A number of the model by name: "barge1.mass", "hinge.base_point", "ram.damping"."""

@@ -30,30 +30,33 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 
+def _places(model: Model) -> dict[str, list[tuple[Path, int, dict[str, str]]]]:
+    """Where the numbers of every item live: path of fields, row, and names that differ."""
+    found: dict[str, list[tuple[Path, int, dict[str, str]]]] = {}
+    for g, effect in enumerate(model.effects):
+        for item, places in effect.numbers().items():
+            found[item] = [(("effects", g, *path), row, other) for path, row, other in places]
+    for kind, names in (("joints", model.layout.joints), ("bodies", model.layout.bodies)):
+        found |= {name: [((kind,), row, {})] for row, name in enumerate(names)}
+    return found
+
+
 def _find(model: Model, name: str) -> tuple[Path, str, int]:
     """Where a named number lives: path of fields, the array's name, the row."""
     item, _, quantity = name.rpartition(".")
-    groups = {
-        ("bodies",): model.layout.bodies,
-        ("joints",): model.layout.joints,
-        ("forces", "springs"): model.names.springs,
-        ("forces", "joint_forces"): model.names.joint_forces,
-    }
-    places = [(path, names.index(item)) for path, names in groups.items() if item in names]
-    machines = _machines(model)
+    places = _places(model)
     known: list[str] = []
-    for path, row in places or machines.get(item, []):
-        own = _numbers(_follow(model, path))
-        if quantity in own:
-            return path, quantity, row
-        known += own
+    for path, row, other in places.get(item, []):
+        fields = {other.get(field, field): field for field in _numbers(_follow(model, path))}
+        if quantity and quantity in fields:
+            return path, fields[quantity], row
+        known += [field for field in fields if field and field not in known]
     if known:
         raise SwelltreeError(
             f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
             f"It has {listed(known)}."
         )
-    every = [n for names in groups.values() for n in names] + list(machines)
-    every += [] if model.lines is None else list(model.lines.lines)
+    every = list(places) + ([] if model.lines is None else list(model.lines.lines))
     raise SwelltreeError(
         f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
     )
@@ -74,26 +77,6 @@ def _of_line(model: Model, name: str) -> tuple[str, str] | None:
 def _numbers(holder: Any) -> list[str]:
     """Names of the arrays with one row for each item."""
     return [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
-
-
-def _machines(model: Model) -> dict[str, list[tuple[Path, int]]]:
-    """Where the numbers of each PTO live: in the group, its stops, and its law."""
-    out: dict[str, list[tuple[Path, int]]] = {}
-    for g, group in enumerate(model.forces.groups):
-        at: Path = ("forces", "groups", g)
-        if group.kind == "lines":
-            whole = [k for k in group.line if group.line.count(k) == 1]
-            for k in whole:
-                row = group.line.index(k)
-                out[group.lines[k]] = [((*at, "pieces", "sections"), row), (at, row)]
-        if group.kind != "pto":
-            continue
-        for number, own in enumerate(group.slices()):
-            for row, name in enumerate(group.names[own]):
-                everywhere = own.start + row
-                law = ((*at, "laws", number), row)
-                out[name] = [law, (at, everywhere), ((*at, "stops"), everywhere)]
-    return out
 
 
 def _follow(model: Any, path: Path) -> Any:

@@ -11,6 +11,6 @@ from swelltree.model.model import Model
 def present(model: Model, inner: Any) -> Model:
     """The model with its masses, added masses and locked freedoms of these inner states."""
     model = in_frame(model, inner)
-    for group in model.forces.groups:
+    for group in model.effects:
         model = group.present(model, inner)
     return model

@@ -242,12 +242,11 @@ def in_waves(
             f"wave 'gridded': the field ends at {waves.end:g} s, but the run lasts "
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
-    felt = any(group.uses_sea for group in model.forces.groups)
+    felt = any(group.uses_sea for group in model.effects)
     felt = felt or (model.lines is not None and model.lines.arrays is not None)
     if felt:
-        groups = tuple(group.in_sea(model, waves) for group in model.forces.groups)
-        forces = replace(model.forces, groups=groups)
-        model = model.replace(sea=replace(model.sea, waves=waves), forces=forces)
+        groups = tuple(group.in_sea(model, waves) for group in model.effects)
+        model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
     if model.hydro is not None and model.hydro.table is not None:
         table = model.hydro.table
         if not linear:
@@ -255,7 +254,7 @@ def in_waves(
         if table.remaining is not None:
             # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
-        turning = any(group.kind == "frame" for group in model.forces.groups)
+        turning = any(effect.turns_axes for effect in model.effects)
         if method == "moving" or turning:
             from swelltree.model.moving_waves import moving_waves
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.forces.applied import Applied
-from swelltree.model.forces.loads import PointMotion
+from swelltree.model.forces.points import PointMotion
 from swelltree.model.model import Model
 from swelltree.model.signals import Pieces, UserFunction
 from swelltree.spatial.arrays import Array, pytree
@@ -79,4 +79,4 @@ def with_step_means(model: Model, h: float) -> Model:
             return replace(part, signals=tuple(map(mean, part.signals)), function=own)
         return part
 
-    return model.replace(forces=jax.tree.map(mean, model.forces, is_leaf=known))
+    return model.replace(effects=jax.tree.map(mean, model.effects, is_leaf=known))

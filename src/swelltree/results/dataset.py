@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.model.dynamic_lines import bodies_touch
-from swelltree.model.forces.controllers import pto_group
 from swelltree.model.forces.total import element_names
 from swelltree.model.model import Model
 from swelltree.results.angles import following
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
-from swelltree.results.pto_books import pto_books
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 
 if TYPE_CHECKING:
@@ -51,8 +49,6 @@ def to_dataset(
     if "coordinate" in raw and len(times):
         known = given_coordinates(model) if near is None else near
         raw["coordinate"] = following(model.layout, raw["coordinate"], known)
-    if model.names.ptos:
-        raw |= pto_books(model, raw)
     if "rotation" in raw:
         raw["quaternion"] = matrix_to_quat(raw["rotation"])
         euler = matrix_to_euler(raw["rotation"])
@@ -94,15 +90,6 @@ def given_coordinates(model: Model) -> dict[str, float]:
     return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
 
 
-def stroke_units(model: Model) -> list[str]:
-    """Metre or radian for the stroke of every PTO."""
-    names, group = model.names, pto_group(model)
-    machines = {} if group is None else dict(zip(group.names, group.turns, strict=True))
-    dofs = dict(zip(names.joint_forces, model.forces.joint_forces.dof, strict=True))
-    turns = {name: model.layout.dofs[k].turns for name, k in dofs.items()} | machines
-    return ["rad" if turns.get(name, False) else "m" for name in names.ptos]
-
-
 def body_order(model: Model) -> list[int]:
     """Depth-first number of each body in the order of the description."""
     return [model.layout.bodies.index(name) for name in model.layout.described]
@@ -110,10 +97,9 @@ def body_order(model: Model) -> list[int]:
 
 def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]:
     """Coordinates of every dimension a result may have: dims, values, attributes."""
-    layout, names = model.layout, model.names
+    layout, sensors = model.layout, model.sensors
     bodies = (*layout.bodies, "world")  # -1 and N both stand for the world
     reference = np.asarray(model.reference)[body_order(model)]
-    dofs = [layout.dofs[k] for k in model.forces.joint_forces.dof]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
     drives += ["seabed contact"] if bodies_touch(model) else []
 
@@ -156,28 +142,14 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
             "term of the energy budget",
         ),
         **_of_lines(model, text),
-        "spring": text("spring", names.springs, "spring-damper"),
-        # a dimension cannot be called like the variable `joint_force`
-        "joint_element": text("joint_element", names.joint_forces, "force on a joint coordinate"),
-        "joint_element_coordinate": text(
-            "joint_element",
-            [layout.dof_labels[k] for k in model.forces.joint_forces.dof],
-            "joint coordinate the force acts on",
-        ),
-        "joint_element_unit": text(
-            "joint_element", ["N m" if dof.turns else "N" for dof in dofs], "unit of the force"
-        ),
-        "pto": text("pto", names.ptos, "power take-off"),
-        "pto_unit": text("pto", stroke_units(model), "unit of the stroke"),
-        "mooring": text("mooring", names.moorings, "linear mooring"),
-        "applied": text("applied", names.applied, "applied force"),
-        "applied_body": text(
-            "applied", [bodies[e.body] for e in model.forces.applied], "body the force acts on"
-        ),
-        **_of_groups(model, text),
-        "point": text("point", names.points, "named point"),
-        "point_body": text("point", [bodies[i] for i in model.sensors.body], "body of the point"),
-        "pair": text("pair", names.distances, "named pair of points"),
+        **{
+            name: text(dim, values, about)
+            for effect in model.effects
+            for name, (dim, values, about) in effect.coordinates(layout).items()
+        },
+        "point": text("point", sensors.points, "named point"),
+        "point_body": text("point", [bodies[i] for i in sensors.body], "body of the point"),
+        "pair": text("pair", sensors.pairs, "named pair of points"),
     }
 
 
@@ -212,34 +184,6 @@ def _of_lines(model: Model, text: Any) -> dict[str, Any]:
             np.asarray(lines.arrays.rest_length),
             {"long_name": "unstretched length of the segments", "units": "m"},
         )
-    return found
-
-
-def _of_groups(model: Model, text: Any) -> dict[str, Any]:
-    """Coordinates of the forces that come in groups."""
-    dims = {
-        "quadratic_drag": ("quadratic_drag", "quadratic drag"),
-        "body_drag": ("body_drag", "drag and lift of a body"),
-        "morison": ("member", "slender member"),
-        "water_inertia": ("water_inertia", "body with added mass of its own"),
-        "wind": ("wind_drag", "wind force"),
-    }
-    found = {
-        dims[group.kind][0]: text(dims[group.kind][0], group.names, dims[group.kind][1])
-        for group in model.forces.groups
-        if group.kind in dims
-    }
-    for group in model.forces.groups:
-        if group.kind == "cables":
-            found["line"] = text("line", group.lines, "cable, from end A to end B")
-            if group.drums is not None:
-                found["winch"] = text("winch", group.drums.winches.names, "winch")
-        if group.kind == "immersion":
-            own = group.names[: len(group.body)]
-            found["immersion"] = text("immersion", own, "body at the surface")
-        if group.kind == "lines":
-            found["line"] = text("line", group.lines, "line, from end A to end B")
-            found["junction"] = text("junction", group.junction_names, "free point of lines")
     return found
 
 

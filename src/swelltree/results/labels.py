@@ -331,6 +331,9 @@ LABELS: dict[str, Label] = {
     ),
     "pto_stroke": Label("pto_stroke", ("pto",), "m, rad", "length or coordinate less its rest"),
     "pto_rate": Label("pto_rate", ("pto",), "m/s, rad/s", "rate of the stroke"),
+    "pto_control": Label(
+        "pto_control", ("pto",), "N, N m", "force u asked for by signals and controllers"
+    ),
     "pto_stop_force": Label("pto_stop_force", ("pto",), "N, N m", "force of the end stops"),
     "pto_limited": Label("pto_limited", ("pto",), "1", "one while a limit of the machine is met"),
     "pto_latch_force": Label(

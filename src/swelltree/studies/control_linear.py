@@ -83,7 +83,7 @@ def look_in(
         frequencies: any frequencies in place of the harmonics [rad/s].
     """
     linear = linear_system(model, how) if linear is None else linear
-    G, P = port_rows(ports, model, linear), linear["to_bodies"]
+    G, P = port_rows(ports, linear), linear["to_bodies"]
     omega = 2 * np.pi / period
     w = omega * np.arange(1, harmonics + 1) if frequencies is None else frequencies
     memory = np.conj(memory_at(model, w, radiation))

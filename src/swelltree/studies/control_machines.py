@@ -1,4 +1,4 @@
-"""Machines whose law gives way to a chosen force: spring and end stops stay, the rest is u."""
+"""Elements whose law gives way to a chosen force: spring and end stops stay, the rest is u."""
 
 from __future__ import annotations
 
@@ -7,89 +7,76 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.forces.controllers import pto_group
 from swelltree.model.forces.laws.damper import Damper
-from swelltree.model.forces.ptos import Ptos
+from swelltree.model.forces.stroke_forces import LIMITLESS, stroke_forces
 from swelltree.model.model import Model
 from swelltree.spatial.engine import jax
 
-NONE = 1e30  # a limit that is not there
-Place = tuple[tuple[str, int], ...]
+Place = tuple[int, ...]  # numbers of elements on strokes
 
 
 def freed(model: Model, place: Place) -> Model:
-    """The model with the laws of the machines at these places replaced by actuators.
+    """The model with machines at these places replaced by actuators F = u beside their springs.
 
-    Limits of the machine are taken away, too: whoever chooses the force keeps them.
+    Limits of the machine are taken away, too: whoever chooses the force keeps them. Plain dampers
+    stay, and so do springs and joint forces, which are no machines.
     """
-    driven = {i for kind, i in place if kind == "pto"}
-    group: Ptos | None = pto_group(model)
-    if group is None or not driven:
+    own = stroke_forces(model)
+    machines = {i for i in place if not own.is_plain(i)}
+    if not machines:
         return model
     laws, counts = [], []
-    for law, own in zip(group.laws, group.slices(), strict=True):
-        for first, last, is_driven in _runs(own, driven):
-            part = actuators(np.zeros(last - first)) if is_driven else law
-            if not is_driven and last - first < own.stop - own.start:
-                inside = slice(first - own.start, last - own.start)
-                part = jax.tree.map(lambda x, s=inside: x[s], law)
-            laws.append(part)
+    for law, part in zip(own.laws, own.slices(), strict=True):
+        for first, last, is_driven in _runs(part, machines):
+            if is_driven:
+                law_now: Any = Damper(np.zeros(last - first), np.ones(last - first))
+            else:
+                inside = slice(first - part.start, last - part.start)
+                whole = last - first == part.stop - part.start
+                law_now = law if whole else jax.tree.map(lambda x, s=inside: x[s], law)
+            laws.append(law_now)
             counts.append(last - first)
-    chosen = np.isin(np.arange(len(group.names)), sorted(driven))
+    driven = np.isin(np.arange(len(own.names)), sorted(machines))
+    force_limit = np.where(driven, LIMITLESS, own.force_limit)
+    power_limit = np.where(driven, LIMITLESS, own.power_limit)
     changed = replace(
-        group,
+        own,
         laws=tuple(laws),
         counts=tuple(counts),
-        force_limit=np.where(chosen, NONE, group.force_limit),
-        power_limit=np.where(chosen, NONE, group.power_limit),
-        watches_hold=group.watches_hold and any(law.holds for law in laws),
+        force_limit=force_limit,
+        power_limit=power_limit,
+        limited=bool((np.minimum(force_limit, power_limit) < LIMITLESS).any()),
+        watches_hold=own.watches_hold and any(law.holds for law in laws),
     )
-    return with_machines(model, changed)
-
-
-def actuators(damping: np.ndarray) -> Damper:
-    """F = u - c v."""
-    none = np.zeros(len(damping))
-    return Damper(damping, none, none + 1.0, none + 1.0)
-
-
-def with_machines(model: Model, group: Ptos) -> Model:
-    """The model with its group of PTOs exchanged."""
-    groups = tuple(group if g.kind == group.kind else g for g in model.forces.groups)
-    return model.replace(forces=replace(model.forces, groups=groups))
+    return model.with_effect(changed)
 
 
 def with_damping(model: Model, place: Place, damping: Any) -> Model:
-    """The freed machines at these places with plain dampers."""
-    group: Ptos | None = pto_group(model)
-    own = {i: c for (kind, i), c in zip(place, damping, strict=True) if kind == "pto"}
-    if group is None or not own:
-        return model
-    laws = tuple(
-        actuators(np.array([own[i] for i in range(s.start, s.stop)])) if s.start in own else law
-        for law, s in zip(group.laws, group.slices(), strict=True)
-    )
-    return with_machines(model, replace(group, laws=laws))
+    """The freed model with other coefficients of the dampers at these places."""
+    own = stroke_forces(model)
+    chosen = dict(zip(place, damping, strict=True))
+    laws: list[Any] = []
+    for law, part in zip(own.laws, own.slices(), strict=True):
+        rows = {i - part.start: chosen[i] for i in range(part.start, part.stop) if i in chosen}
+        if rows:
+            c = np.array(law.damping, dtype=float)
+            c[list(rows)] = list(rows.values())
+            law = replace(law, damping=c)
+        laws.append(law)
+    return model.with_effect(replace(own, laws=tuple(laws)))
 
 
 def own_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, Any]:
     """Limits that the machines have of their own, by argument and name."""
-    group: Ptos | None = pto_group(model)
+    own = stroke_forces(model)
     force, stroke, power = {}, {}, {}
-    joints = model.forces.joint_forces
-    for name, (kind, i) in zip(names, place, strict=True):
-        if kind == "joint":
-            zero = float(joints.rest_position[i])
-            ends = float(joints.lower[i]) - zero, float(joints.upper[i]) - zero
-            if np.isfinite(ends).any():
-                stroke[name] = ends
-        if kind != "pto" or group is None:
-            continue
-        if float(group.force_limit[i]) < NONE:
-            force[name] = float(group.force_limit[i])
-        if float(group.power_limit[i]) < NONE:
-            power[name] = float(group.power_limit[i])
-        ends = float(group.stops.lower[i]), float(group.stops.upper[i])
+    for name, i in zip(names, place, strict=True):
+        if float(own.force_limit[i]) < LIMITLESS:
+            force[name] = float(own.force_limit[i])
+        if float(own.power_limit[i]) < LIMITLESS:
+            power[name] = float(own.power_limit[i])
+        zero = float(own.neutral[i])
+        ends = float(own.stops.lower[i]) - zero, float(own.stops.upper[i]) - zero
         if np.isfinite(ends).any():
             stroke[name] = ends
     return {"force_max": force, "stroke_max": stroke, "power_limit": power}
@@ -114,19 +101,11 @@ def off_the_stops(own: dict[str, Any], limits: tuple[Any, ...], names: Any) -> f
 
 def with_tips(model: Model, share: float) -> Model | None:
     """The model with soft tips on its stops, of a share of their distance; None without stops."""
-    joints, group = model.forces.joint_forces, pto_group(model)
-    found = False
-    if np.isfinite([*np.asarray(joints.lower), *np.asarray(joints.upper)]).any():
-        forces = replace(joints, stop_tip=share * _reach(joints.lower, joints.upper))
-        model = model.replace(forces=replace(model.forces, joint_forces=forces))
-        found = True
-    if group is not None:
-        stops = group.stops
-        if np.isfinite([*np.asarray(stops.lower), *np.asarray(stops.upper)]).any():
-            tip = share * _reach(stops.lower, stops.upper)
-            model = with_machines(model, replace(group, stops=replace(stops, tip=tip)))
-            found = True
-    return model if found else None
+    own = stroke_forces(model)
+    if not own.stopped:
+        return None
+    tip = share * _reach(own.stops.lower, own.stops.upper)
+    return model.with_effect(replace(own, stops=replace(own.stops, tip=tip)))
 
 
 def _reach(lower: Any, upper: Any) -> np.ndarray:

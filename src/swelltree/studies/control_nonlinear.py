@@ -234,19 +234,7 @@ def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any
     zero = np.zeros((nodes.count, nodes.p))
 
     def respond(c: np.ndarray) -> Response | None:
-        forces = model.forces
-        springs = np.array(forces.springs.damping, dtype=float)
-        joints = np.array(forces.joint_forces.damping, dtype=float)
-        by_kind = {"spring": springs, "joint": joints}
-        for value, (kind, i) in zip(c, nodes.ports.place, strict=True):
-            if kind in by_kind:
-                by_kind[kind][i] = value
-        changed = replace(
-            forces,
-            springs=replace(forces.springs, damping=springs),
-            joint_forces=replace(forces.joint_forces, damping=joints),
-        )
-        damped = with_damping(model.replace(forces=changed), nodes.ports.place, c)
+        damped = with_damping(model, nodes.ports.place, c)
         own = DrivenNodes(
             nodes.how,
             replace(nodes.period, model=damped),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import from_complex
 from swelltree.studies.control_series import values_at
@@ -93,12 +94,12 @@ def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[float,
 
 def _motion(run: Any, model: Model, ports: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
     """Stroke and rate of a driven element in a run."""
-    kind, k = ports.place[i]
-    name = ports.names[i]
-    if "pto_stroke" in run and name in run.pto.values:
-        return run.pto_stroke.sel(pto=name).values, run.pto_rate.sel(pto=name).values
-    if kind == "joint":
-        dof = model.forces.joint_forces.dof[k]
-        x, v = run.joint_coordinate.values[:, dof], run.joint_rate.values[:, dof]
-        return x - ports.zero[i], v
-    return run.spring_length.values[:, k] - ports.zero[i], run.spring_rate.values[:, k]
+    own, name = stroke_forces(model), ports.names[i]
+    if name in run.get("pto", ()):
+        x, v = run.pto_stroke.sel(pto=name), run.pto_rate.sel(pto=name)
+        return x.values, v.values
+    k = own.strokes.dof_of(ports.place[i])
+    if k is not None:
+        return run.joint_coordinate.values[:, k] - ports.zero[i], run.joint_rate.values[:, k]
+    length, rate = run.spring_length.sel(spring=name), run.spring_rate.sel(spring=name)
+    return length.values - float(own.strokes.rest[ports.place[i]]), rate.values

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.forces.controllers import CompiledController, PlainLaw
+from swelltree.model.forces.controllers import CompiledController, PlainLaw, with_controller
 from swelltree.model.forces.law_checks import check_law
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at, in_band
@@ -46,10 +45,7 @@ def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Mode
 
 def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> Model:
     """Every stroke, then every rate, is measured; every port is driven."""
-    kinds = {"spring": "length", "joint": "coordinate", "pto": "stroke"}
-    dofs = model.forces.joint_forces.dof
-    where = [(kinds[kind], dofs[i] if kind == "joint" else i) for kind, i in ports.place]
-    measures = tuple((kind, i, is_rate) for is_rate in (False, True) for kind, i in where)
+    measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
     @functools.wraps(law)  # whose name and line messages tell
@@ -57,9 +53,7 @@ def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> M
         return law(t, y - zero)
 
     own = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
-    added = CompiledController((), own, measures, ports.place)
-    forces = replace(model.forces, controllers=(*model.forces.controllers, added))
-    return model.replace(forces=forces)
+    return with_controller(model, CompiledController(own, measures, ports.place))
 
 
 def damping_law(damping: float) -> Law:

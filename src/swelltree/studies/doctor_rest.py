@@ -79,7 +79,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
         return [Finding("error", "no equilibrium", text)]
     after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
     moved = [*_moved(model, _described(model, how), after)]
-    if any(getattr(group, "drums", None) is not None for group in model.forces.groups):
+    if any(getattr(group, "drums", None) is not None for group in model.effects):
         return moved
     return [*moved, *_stability(model, how, linear_system(model, how, rest))]
 

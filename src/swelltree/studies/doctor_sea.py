@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.model.describe_hydro import moving_dofs
+from swelltree.model.forces.hulls import Hulls
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.sea_state import NEGLIGIBLE
@@ -19,7 +20,6 @@ DECAYED = 0.05  # of the largest damping: what may be left at the end of the dat
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
-DRAGS = ("quadratic_drag", "body_drag", "morison", "immersion")
 HIGH = 2.0  # significant height over what a hull reaches above or below the water
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
 LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
@@ -196,12 +196,10 @@ def beyond_linear(
 
 def has_drag(model: Model) -> bool:
     """Does any element take energy by drag?"""
-    return any(group.kind in DRAGS for group in model.forces.groups)
+    return any(effect.without_drag() is not effect for effect in model.effects)
 
 
 def nonlinear(model: Model, name: str) -> bool:
     """Are hydrostatics and Froude-Krylov forces of that body on its actual wetted hull?"""
-    for group in model.forces.groups:
-        if group.kind == "hull":
-            return model.layout.bodies.index(name) in getattr(group, "bodies", ())
-    return False
+    hulls = model.effect(Hulls)
+    return hulls is not None and model.layout.bodies.index(name) in hulls.bodies

@@ -58,7 +58,7 @@ def check_drag(drag: str) -> None:
 
 def drag_pieces(model: Model, motion: Motion) -> list[DragPieces]:
     """Pieces of drag of all groups at a pose."""
-    return [piece for group in model.forces.groups for piece in group.drag(model, motion)]
+    return [piece for group in model.effects for piece in group.drag(model, motion)]
 
 
 def cycle(amplitude: np.ndarray, mean: np.ndarray, piece: DragPieces) -> np.ndarray:

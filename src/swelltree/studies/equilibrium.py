@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import inner_at_rest, inner_settled
 from swelltree.model.model import Model
@@ -73,10 +74,11 @@ def _balance(formulation: Formulation) -> Any:
 
 def _force_scale(model: Model) -> Array:
     """Size of the loads: weights and spring preloads, at least a newton."""
-    springs = model.forces.springs
-    xp = namespace(model.bodies.mass, model.gravity, springs.stiffness, springs.rest_length)
+    own = stroke_forces(model)
+    rest = own.strokes.rest - own.neutral
+    xp = namespace(model.bodies.mass, model.gravity, own.stiffness, rest)
     weight = xp.sum(model.bodies.mass) * xp.abs(model.gravity).max()
-    preload = xp.sum(springs.stiffness * springs.rest_length)
+    preload = xp.sum(xp.abs(own.stiffness * rest))
     return xp.maximum(xp.maximum(weight, preload), 1.0)
 
 

@@ -21,6 +21,8 @@ import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.model.dynamic_lines import STATIC_LINES, with_static_lines
+from swelltree.model.forces.applied import AppliedForces
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -71,7 +73,7 @@ def linear_model(model: Model, how: Formulation) -> LinearModel:
     names, back = _independent(how.velocity_names(model), linear["free_directions"])
     to = {
         key: np.asarray(linear[key]) @ back
-        for key in ("to_bodies", "to_coordinates", "to_lengths", "to_strokes")
+        for key in ("to_bodies", "to_coordinates", "to_strokes")
         if key in linear
     }
     M, D, K = (back.T @ linear[key] @ back for key in ("mass", "damping", "stiffness"))
@@ -126,22 +128,14 @@ def _independent(names: tuple[str, ...], Z: np.ndarray) -> tuple[tuple[str, ...]
 
 def _elements(model: Model, to: dict[str, np.ndarray], linear: dict[str, Any]) -> dict:
     """Every element with a stroke, by name."""
-    springs, joints = model.forces.springs, model.forces.joint_forces
+    own = stroke_forces(model)
     found: dict[str, Element] = {}
-    for i, name in enumerate(model.names.springs):
-        k, c = float(springs.stiffness[i]), float(springs.damping[i])
-        found[name] = Element(to["to_lengths"][i], k, c, not springs.tension_only[i])
-    for i, name in enumerate(model.names.joint_forces):
-        k, c = float(joints.stiffness[i]), float(joints.damping[i])
-        slope = float(joints.friction[i]) / float(joints.friction_velocity[i])
-        row = to["to_coordinates"][joints.dof[i]]
-        stops = np.isfinite(joints.lower[i]) or np.isfinite(joints.upper[i])
-        found[name] = Element(row, k, c + (slope if np.isfinite(slope) else 0.0), not stops)
-    group = next((g for g in model.forces.groups if g.kind == "pto"), None)
-    if group is not None and "to_strokes" in to:
-        for i, name in enumerate(group.names):
-            k, c = float(group.stiffness[i]), float(linear["pto_damping"][i])
-            found[name] = Element(to["to_strokes"][i], k, c, not model_states(group))
+    for i, name in enumerate(own.names):
+        law, _ = own.law_of(i)
+        stops = np.isfinite([own.stops.lower[i], own.stops.upper[i]]).any()
+        linear_law = not (law.states or own.tension_only[i] or stops)
+        k, c = float(own.stiffness[i]), float(linear["stroke_damping"][i])
+        found[name] = Element(to["to_strokes"][i], k, c, bool(linear_law))
     return found
 
 
@@ -154,7 +148,7 @@ def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
     """Rows of force and torque of every applied force, found when asked for."""
 
     def rows(i: int) -> np.ndarray:
-        element = model.forces.applied[i]
+        element = applied.elements[i]
         pose = how.kinematics(model, np.zeros(()), state).motion.pose
         R = np.asarray(pose.R)[element.body] if element.body < model.layout.n_bodies else np.eye(3)
         if element.body >= model.layout.n_bodies:
@@ -167,14 +161,16 @@ def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
             at_point, turn = R.T @ at_point, R.T @ turn
         return np.concatenate([at_point, turn])
 
-    return {name: (lambda i=i: rows(i)) for i, name in enumerate(model.names.applied)}
+    applied = model.effect(AppliedForces)
+    names = () if applied is None else applied.names
+    return {name: (lambda i=i: rows(i)) for i, name in enumerate(names)}
 
 
 def left_out(model: Model) -> tuple[str, ...]:
     """What the linear model leaves out."""
-    groups = model.forces.groups
-    kept = [group.kind for group in groups if model_states(group)]
-    dragged = [group.kind for group in groups if group.without_drag() is not group]
+    groups = model.effects
+    kept = [group.word for group in groups if model_states(group)]
+    dragged = [group.word for group in groups if group.without_drag() is not group]
     notes = [STATIC_LINES] if STATIC_LINES in model.report else []
     if kept:
         notes.append(
@@ -220,8 +216,8 @@ def input_rows(linear: LinearModel, names: Any) -> tuple[tuple[str, ...], np.nda
     """
     layout = linear.model.layout
     if names is None:
-        ptos = [name for name in linear.model.names.ptos if name in linear.elements]
-        names = [*ptos, "excitation"]
+        own = stroke_forces(linear.model)
+        names = [*(own.names[i] for i in own.ptos), "excitation"]
     chosen: dict[str, np.ndarray] = {}
     for name in _listed_names(names):
         if name == "excitation":

@@ -15,16 +15,13 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.model.forces.immersions import with_immersed_mass
-from swelltree.model.forces.laws.damper import Damper
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
-from swelltree.model.signals import Constant
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.in_numpy import in_numpy
 from swelltree.spatial.in_scalars import Prepared
 
-LIMITLESS = 1e30  # a limit of a machine that is not there
 SIZE = 0.3  # m, rad, m/s, rad/s: displacements and velocities tried
 TOLERANCE = 1e-7  # of the forces there
 
@@ -54,63 +51,22 @@ def _leftover(how: Formulation) -> Any:
     return in_numpy(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
 
 
-def what_bends(model: Model, held: frozenset[str] = frozenset()) -> str:
+def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
     """The first part of a model by which it is not linear for sure, in words; empty: none.
 
     Args:
         model: driven elements without their signals.
-        held: names of PTOs whose stroke stays off their stops.
+        off_stops: names of PTOs whose stroke stays off their stops.
     """
-    forces, names = model.forces, model.names
-    joints = forces.joint_forces
-    for i, name in enumerate(names.joint_forces):
-        if name not in held and np.isfinite([joints.lower[i], joints.upper[i]]).any():
-            return f"joint force '{name}' has end stops"
-    for name, slack in zip(names.springs, forces.springs.tension_only, strict=True):
-        if slack:
-            return f"spring '{name}' carries tension only"
-    if forces.controllers:
-        return "a controller acts"
-    for name, own in zip(names.applied, forces.applied, strict=True):
-        if own.function is not None or not all(map(_steady, own.signals)):
-            return f"force '{name}' changes with time or motion"
-    signals = (*forces.spring_signals, *forces.joint_signals)
-    for name, signal in zip((*names.springs, *names.joint_forces), signals, strict=True):
-        if not _steady(signal):
-            return f"force '{name}' changes with time"
     if model.lines is not None:
         return "it has dynamic lines or contacts"
-    for group in forces.groups:
-        found = _machine_bends(group, held) if group.kind == "pto" else f"it has {group.kind}"
-        if found:
-            return found
-    return ""
-
-
-def _steady(signal: Any) -> bool:
-    return signal is None or isinstance(signal, Constant)
-
-
-def _machine_bends(group: Any, held: frozenset[str]) -> str:
-    """The same for machines."""
-    for law, own in zip(group.laws, group.slices(), strict=True):
-        for i in range(own.start, own.stop):
-            name = f"pto '{group.names[i]}'"
-            stops = np.isfinite([group.stops.lower[i], group.stops.upper[i]]).any()
-            if stops and group.names[i] not in held:
-                return f"{name} has end stops"
-            if not isinstance(law, Damper):
-                return f"{name} has a law of its own"
-            if min(float(group.force_limit[i]), float(group.power_limit[i])) < LIMITLESS:
-                return f"{name} has a limit"
-            if not _steady(group.signals[i]):
-                return f"{name} is driven by a signal"
-    return ""
+    found = (effect.bends(off_stops) for effect in model.effects)
+    return next((words for words in found if words), "")
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:
     """Has the model nothing by which it is not linear for sure?"""
-    if inner_at_rest(model).elements or any(g.uses_sea for g in model.forces.groups):
+    if inner_at_rest(model).elements or any(g.uses_sea for g in model.effects):
         return False
     return not (how.rows(model) and how.keeps_rows)
 

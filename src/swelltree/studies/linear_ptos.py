@@ -1,4 +1,4 @@
-"""Power take-offs in linear studies: the slope of their force at rest, and what that leaves out."""
+"""Forces on strokes in linear studies: their slope at rest, and what that leaves out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.model.forces.controllers import pto_group
-from swelltree.model.forces.laws.damper import Damper
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
+from swelltree.model.forces.laws.damper import FrictionDamper
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
@@ -16,20 +16,14 @@ from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 
 
-def pto_names(model: Model) -> tuple[str, ...]:
-    """Names of the PTOs that are machines."""
-    group = pto_group(model)
-    return () if group is None else group.names
-
-
-def pto_slopes(model: Model, t: Array, motion: Motion) -> Array:
-    """Damping of every machine at rest, -dF/dv (e,) [N s/m, N m s/rad]."""
-    group = pto_group(model)
-    if group is None:
+def stroke_damping(model: Model, t: Array, motion: Motion) -> Array:
+    """Damping of every element on a stroke at rest, -dF/dv (e,) [N s/m, N m s/rad]."""
+    own = stroke_forces(model)
+    if not own.names:
         return jnp.zeros(0)
     now = Now(t, motion, inner_at_rest(model))
     out = []
-    for law, seen in zip(group.laws, group.seen(model, now), strict=True):
+    for law, seen in zip(own.laws, own.seen(model, now), strict=True):
 
         def force(v: Array, law=law, seen=seen) -> Array:
             return law.answer(replace(seen, v=v)).force
@@ -41,14 +35,12 @@ def pto_slopes(model: Model, t: Array, motion: Motion) -> Array:
 
 
 def linear_notes(model: Model) -> list[str]:
-    """One sentence for every machine that has no linear law of its own."""
-    group = pto_group(model)
-    if group is None:
-        return []
+    """One sentence for every element that has no linear law of its own."""
+    own = stroke_forces(model)
     notes = []
-    for law, own in zip(group.laws, group.slices(), strict=True):
-        for i, name in enumerate(group.names[own]):
-            smooth = isinstance(law, Damper) and not np.asarray(law.friction)[i]
+    for law, part in zip(own.laws, own.slices(), strict=True):
+        for k, i in enumerate(range(part.start, part.stop)):
+            smooth = isinstance(law, FrictionDamper) and not np.asarray(law.friction)[k]
             if law.linear and not smooth:
-                notes.append(f"pto '{name}': {law.linear}.")
+                notes.append(f"{own.words(i)}: {law.linear}.")
     return notes

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.forces.cables import Cables
 from swelltree.model.hydrodynamics import WaveLoads
 from swelltree.model.model import Model
 from swelltree.studies.doctor_sea import YAW, beyond_linear
@@ -42,7 +43,7 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
 
 def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
     """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
-    chains = any(group.kind == "cables" for group in model.forces.groups)
+    chains = model.effect(Cables) is not None
     depth = float(model.water.depth)
     if not chains or not np.isfinite(depth) or "line_position" not in result:
         return

@@ -23,7 +23,6 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import settled_at, solve_motion
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.periodic import KnownRadiation
-from swelltree.model.forces.total import with_group
 from swelltree.model.hydrodynamics import without_table
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.model import Model
@@ -70,7 +69,7 @@ def accelerations(
     shape = (model.layout.n_bodies, 6)
 
     def free_acceleration(y: Array, rate: Array, wrench: Array) -> Array:
-        pushed = with_group(model, KnownRadiation(wrench.reshape(shape)))
+        pushed = model.with_effect(KnownRadiation(wrench.reshape(shape)))
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
         return Z.T @ solve_motion(pushed, formulation, t, there, inner)[2].s_dot

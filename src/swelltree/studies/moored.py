@@ -80,10 +80,10 @@ def refuse_what_jumps(model: Model) -> None:
             "radiation='convolution' does not run with dynamic lines. "
             "Compile with radiation='state_space'."
         )
-    for group in model.forces.groups:
-        if group.event_count or group.holds:
+    for group in model.effects:
+        if group.switching():
             raise SwelltreeError(
-                f"{group.kind} '{group.names[0]}' switches at events, which dynamic lines do not "
+                f"{group.switching()} switches at events, which dynamic lines do not "
                 "allow. Use lines with model='quasi_static', or another machine."
             )
         if isinstance(group, FollowingFrame):

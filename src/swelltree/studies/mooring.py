@@ -10,8 +10,7 @@ import numpy as np
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.dynamic_lines import with_static_lines
-from swelltree.model.forces.loads import Loads, Now
-from swelltree.model.forces.moorings import moorings
+from swelltree.model.effect import Loads, Now
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import DOFS
@@ -23,8 +22,6 @@ from swelltree.spatial.vectors import matmul
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.given import study_of_model
 from swelltree.system.errors import SwelltreeError, listed, suggest
-
-HOLDS = ("lines",)  # groups of forces that moor
 
 
 def _turn(vector: Array) -> Array:
@@ -45,13 +42,12 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
     now = Now(jnp.zeros(()), still, inner_at_rest(model))
-    parts: list[Loads] = [g.loads(model, now) for g in model.forces.groups if g.kind in HOLDS]
-    channels = {f"{HOLDS[0]}_{key}": x for part in parts for key, x in part.channels.items()}
-    if model.forces.moorings.body:
-        parts.append(moorings(model, still))
-    total = jnp.zeros_like(xi)
-    for part in parts:
-        total = total + part.wrench
+    total, channels = jnp.zeros_like(xi), {}
+    for effect in model.effects:
+        if effect.moors:
+            part: Loads = effect.loads(model, now)
+            total = total + part.wrench
+            channels |= {effect.prefix + key: x for key, x in part.channels.items()}
     return total, channels
 
 
@@ -75,8 +71,7 @@ def _pose_at_rest(
 
 
 def _check_moored(model: Model, study: str) -> None:
-    held = any(group.kind in HOLDS for group in model.forces.groups)
-    if not held and not model.forces.moorings.body:
+    if not any(effect.moors for effect in model.effects):
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 

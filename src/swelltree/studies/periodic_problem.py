@@ -26,9 +26,9 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.formulations import Formulation, State
+from swelltree.model.effect import Now
 from swelltree.model.forces.hydro_frame import columns_in_axes, in_axes, mean_yaw
 from swelltree.model.forces.immersions import with_immersed_mass
-from swelltree.model.forces.loads import Now
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import WaveLoads
 from swelltree.model.inner import Inner, inner_rate

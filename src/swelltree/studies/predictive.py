@@ -44,7 +44,7 @@ class Plant:
     def __init__(self, model: Model, ports: Ports, sample: float) -> None:
         how = chosen_formulation("path_matrix")
         linear = linear_system(model, how)
-        P, G = linear["to_bodies"], port_rows(ports, model, linear)
+        P, G = linear["to_bodies"], port_rows(ports, linear)
         hydro = model.hydro
         if hydro is None or not isinstance(hydro.memory, Memory | None):
             raise SwelltreeError(

@@ -23,9 +23,9 @@ import numpy as np
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.dynamic_lines import with_static_lines
-from swelltree.model.forces.controllers import pto_group, pto_strokes
 from swelltree.model.forces.immersions import with_immersed_mass
-from swelltree.model.forces.springs import lengths
+from swelltree.model.forces.stroke_forces import stroke_forces
+from swelltree.model.forces.strokes import stroke
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
 from swelltree.model.inner import inner_at_rest
@@ -40,7 +40,7 @@ from swelltree.studies.drag import DragSolver, Linear, Waves, check_drag, drag_p
 from swelltree.studies.equilibrium import find_rest
 from swelltree.studies.excitation import asked, excitation_of, has_table, table_of, waves_of
 from swelltree.studies.given import study_of_model
-from swelltree.studies.linear_ptos import linear_notes, pto_names, pto_slopes
+from swelltree.studies.linear_ptos import linear_notes, stroke_damping
 from swelltree.studies.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -64,12 +64,10 @@ def _balance(formulation: Formulation) -> Staged:
         out = {
             "mass": formulation.mass(dry, kin),
             "P": kin.P,
-            "pto_damping": pto_slopes(model, t, kin.motion),
+            "stroke_damping": stroke_damping(model, t, kin.motion),
             "coordinate": kin.motion.coordinate,
-            "length": lengths(model.forces.springs, kin.motion)[0],
+            "stroke": stroke(stroke_forces(model).strokes, kin.motion)[0],
         }
-        machines = pto_group(model) is not None
-        out["stroke"] = pto_strokes(model, kin.motion)[0] if machines else jnp.zeros(0)
         if kin.rows is not None and formulation.keeps_rows:
             out["rows"] = formulation.constraint(kin)[1]
             tau = tau + out["rows"].T @ lam
@@ -111,8 +109,8 @@ def _linearised(
             tree = _balance(formulation).closed(rest, np.zeros(()), zero)[1]
             found = [jax.tree.unflatten(tree, [y[0] for y in x]) for x in (slopes, values)]
     slope, value = _in_arrays(formulation)(rest, zero) if found is None else found
-    out = {name: value[name] for name in ("mass", "P", "pto_damping", "rows") if name in value}
-    out |= {name: slope[name][:, :n] for name in ("coordinate", "length", "stroke")}
+    out = {name: value[name] for name in ("mass", "P", "stroke_damping", "rows") if name in value}
+    out |= {name: slope[name][:, :n] for name in ("coordinate", "stroke")}
     return out | {"stiffness": -slope["force"][:, :n], "damping": -slope["force"][:, n:]}
 
 
@@ -141,8 +139,8 @@ def linear_system(
     if not drag:
         # drag keeps what depends on the pose; what depends on velocity comes from its pieces
         pieces = drag_pieces(still, how.kinematics(still, jnp.zeros(()), state).motion)
-        groups = tuple(group.without_drag() for group in still.forces.groups)
-        smooth = still.replace(forces=replace(still.forces, groups=groups))
+        groups = tuple(group.without_drag() for group in still.effects)
+        smooth = still.replace(effects=groups)
         parts["damping"] = _linearised(how, smooth, state, lam)["damping"]
     Z = np.eye(n)
     if "rows" in parts and parts["rows"].size:
@@ -154,9 +152,8 @@ def linear_system(
         "stiffness": Z.T @ parts["stiffness"] @ Z,
         "to_bodies": parts["P"] @ Z,
         "to_coordinates": parts["coordinate"] @ Z,
-        "to_lengths": parts["length"] @ Z,
         "to_strokes": parts["stroke"] @ Z,
-        "pto_damping": parts["pto_damping"],
+        "stroke_damping": parts["stroke_damping"],
         "state": state,
         "pieces": pieces,
         "still": still,
@@ -226,7 +223,7 @@ def _checked(model: Model, radiation: str) -> None:
             f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
             f"Choose one of {listed(RADIATION)}."
         )
-    if not any(group.adds_excitation for group in model.forces.groups):
+    if not any(group.adds_excitation for group in model.effects):
         table_of(model)
 
 
@@ -323,20 +320,14 @@ def rao(
     return _to_dataset(model, how, linear, w, beta, y, radiation, attrs)
 
 
-def damper_power(model: Model, linear: dict[str, Any], w: np.ndarray, y: np.ndarray) -> np.ndarray:
+def damper_power(linear: dict[str, Any], w: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Mean power taken by every damper per square metre of amplitude, (..., e).
 
-    Springs first, then joint forces, then PTOs by the slope of their force at rest.
+    Dampers are all elements on strokes, by the slope of their force at rest.
     """
-    forces = model.forces
-    dofs = np.array(forces.joint_forces.dof, dtype=int)
-    moved = [linear["to_lengths"], linear["to_coordinates"][dofs], linear["to_strokes"]]
-    moved = np.concatenate(moved)
-    c = [forces.springs.damping, forces.joint_forces.damping, linear["pto_damping"]]
-    c = np.concatenate(c)
-    stroke = y @ moved.T
-    rate = w.reshape(-1, *(1,) * (stroke.ndim - 1)) * np.abs(stroke)
-    return 0.5 * c * rate**2
+    moved = y @ np.asarray(linear["to_strokes"]).T
+    rate = w.reshape(-1, *(1,) * (moved.ndim - 1)) * np.abs(moved)
+    return 0.5 * np.asarray(linear["stroke_damping"]) * rate**2
 
 
 def _to_dataset(
@@ -356,7 +347,7 @@ def _to_dataset(
     layout, water = model.layout, model.water
     order = [layout.bodies.index(name) for name in layout.described]
     X = (y @ linear["to_bodies"].T).reshape(len(w), len(beta), layout.n_bodies, 6)[:, :, order]
-    power = damper_power(model, linear, w, y)
+    power = damper_power(linear, w, y)
     k = dispersion(w, water.depth, water.g)
     flux = 0.5 * water.rho * water.g * group_speed(w, k, water.depth)
     both = ("omega", "wave_direction")
@@ -388,7 +379,7 @@ def _to_dataset(
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
-        "element": [*model.names.springs, *model.names.joint_forces, *pto_names(model)],
+        "element": list(stroke_forces(model).names),
     }
     attrs = {
         "study": "rao",
@@ -466,7 +457,7 @@ def response(
     X = (y @ linear["to_bodies"].T).reshape(len(w), layout.n_bodies, 6)[:, order]
     variance = 0.5 * np.abs(X) ** 2
     joints = 0.5 * np.abs(y @ linear["to_coordinates"].T) ** 2
-    power = damper_power(model, linear, w, y).sum(axis=0)
+    power = damper_power(linear, w, y).sum(axis=0)
     data = {
         "standard_deviation": (("body", "dof"), np.sqrt(variance.sum(0)), {"units": "m, rad"}),
         "velocity_deviation": (
@@ -497,7 +488,7 @@ def response(
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
-        "element": [*model.names.springs, *model.names.joint_forces, *pto_names(model)],
+        "element": list(stroke_forces(model).names),
     }
     attrs = {"study": "response", "sea": repr(sea), "drag": drag, "drag_rounds": rounds}
     notes = " ".join([*model.report, *linear_notes(model)])

@@ -14,6 +14,7 @@ import numpy as np
 
 from swelltree.formulations.base import Formulation, State
 from swelltree.formulations.equations import Phase, settle, solve_motion, start_phase
+from swelltree.model.forces.cables import Cables
 from swelltree.model.inner import Inner
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options, Problem, start
@@ -26,7 +27,7 @@ TIMES = 30.0  # of the damping time that the motion goes on
 
 def cables_of(model: Model) -> Any:
     """The group of cables of a model, None if there is none."""
-    return next((group for group in model.forces.groups if group.kind == "cables"), None)
+    return model.effect(Cables)
 
 
 def with_drums_stopped(model: Model) -> Model:
@@ -37,8 +38,8 @@ def with_drums_stopped(model: Model) -> Model:
     drums = group.drums
     winches = replace(drums.winches, max_speed=0.0 * drums.winches.max_speed)
     still = replace(group, drums=replace(drums, winches=winches))
-    groups = tuple(still if g is group else g for g in model.forces.groups)
-    return model.replace(forces=replace(model.forces, groups=groups))
+    groups = tuple(still if g is group else g for g in model.effects)
+    return model.replace(effects=groups)
 
 
 def check_no_drums(model: Model, study: str) -> None:

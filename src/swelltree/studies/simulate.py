@@ -27,9 +27,9 @@ from swelltree.formulations.equations import (
     switched,
 )
 from swelltree.model.corners import corner_times, noticed_times
+from swelltree.model.effect import Now
 from swelltree.model.forces.controllers import raise_faults
 from swelltree.model.forces.law_checks import not_finite
-from swelltree.model.forces.loads import Now
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
@@ -374,8 +374,8 @@ def _first_phase(model: Model, how: Formulation, start: Any) -> Phase:
         return start
     if start is not None and not isinstance(start, str):
         raise refuse_start(start, "'equilibrium' or 'described'")
-    has_lines = any(group.kind == "lines" for group in model.forces.groups)
-    word = start or ("equilibrium" if has_lines else "described")
+    at_rest = any(effect.begins_at_rest for effect in model.effects)
+    word = start or ("equilibrium" if at_rest else "described")
     if word not in ("equilibrium", "described"):
         raise SwelltreeError(
             f"start '{word}' is not known. A run starts from 'equilibrium' or 'described'."

@@ -20,7 +20,6 @@ from swelltree.formulations.equations import Phase, observe, start_phase
 from swelltree.model.forces.controllers import raise_faults
 from swelltree.model.forces.hydro_frame import mean_yaw, out_of_axes
 from swelltree.model.forces.periodic import KnownRadiation
-from swelltree.model.forces.total import with_group
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
@@ -176,7 +175,7 @@ def _observer(how: Formulation) -> Any:
         N = period.model.layout.n_bodies
         inner = unflat(period.inner, y[n + m :] + flat(period.inner))
         known = KnownRadiation(out_of_axes(mean_yaw(inner), mu.reshape(N, 6)))
-        model = with_group(period.model, known)
+        model = period.model.with_effect(known)
         work = jnp.asarray(start_phase(model, how).work)
         state, _ = state_at(how, period, y[:n], y_rate[:n])
         with compact():
@@ -215,7 +214,7 @@ def _to_dataset(
     off = nodes.imbalance(values, mu)
     y, y_rate, _ = series_at_nodes(own.basis, found.Y)
     seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
-    labelled = with_group(own.model, KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
+    labelled = own.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     left_out = truncation_error(nodes if fine is own else Nodes(how, fine), found.Y)
     names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
     attrs = {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation, State
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
@@ -34,7 +34,7 @@ def _compiled(formulation: Formulation) -> Any:
             one = [jnp.reshape(x, (1,)) for x in (a, w, k, b, 0.0 * a)]
             sea = replace(model.sea, waves=Components(*one))
             moved = model.replace(sea=sea)
-            groups = [group for group in model.forces.groups if group.adds_excitation]
+            groups = [group for group in model.effects if group.adds_excitation]
             parts = [group.loads(moved, Now(t, motion, inner)).wrench for group in groups]
             return jnp.asarray(sum(parts)).reshape(-1)
 
@@ -63,7 +63,7 @@ def group_excitation(
         omega: of each wave [rad/s].
         beta: of each wave [rad].
     """
-    if not any(group.adds_excitation for group in model.forces.groups):
+    if not any(group.adds_excitation for group in model.effects):
         return np.zeros((len(omega), 6 * model.layout.n_bodies), dtype=complex)
     k = np.asarray(dispersion(omega, model.water.depth, model.water.g))
     real, imaginary = np.asarray(_compiled(how)(model, state, omega, k, beta))

@@ -24,7 +24,7 @@ UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is n
 def all_winches(model: Model) -> list[Winches]:
     """Winches of dynamic lines and of multibody cables."""
     own = winches_of(model)
-    drums = [getattr(group, "drums", None) for group in model.forces.groups]
+    drums = [getattr(group, "drums", None) for group in model.effects]
     return [x for x in (own, *(d.winches for d in drums if d is not None)) if x is not None]
 
 

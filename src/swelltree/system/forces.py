@@ -42,6 +42,19 @@ class Force(Description):
                     "an active element is made with force=... or a controller."
                 )
 
+    def warn_of_degrees(self, dof: str) -> None:
+        """Warn of angles beyond a turn, once the DoF is known."""
+        for field in ("rest_position", "rest", "lower", "upper"):
+            value = getattr(self, field, None)
+            if dof in DOFS[3:] and value is not None and abs(value) > 6.283185307179587:
+                warnings.warn(
+                    f"{self.label}: {field} {value} rad is more than a turn and looks like "
+                    "degrees. "
+                    "Angles are in radians.",
+                    SwelltreeWarning,
+                    stacklevel=2,
+                )
+
 
 @description
 class SpringDamper(Force):
@@ -166,19 +179,6 @@ class JointForce(Force):
             raise self.fail(
                 "stop_stiffness or stop_damping is given without a stop. Give lower or upper."
             )
-
-    def warn_of_degrees(self, dof: str) -> None:
-        """Warn of angles beyond a turn, once the DoF is known."""
-        for field in ("rest_position", "lower", "upper"):
-            value = getattr(self, field)
-            if dof in DOFS[3:] and value is not None and abs(value) > 6.283185307179587:
-                warnings.warn(
-                    f"{self.label}: {field} {value} rad is more than a turn and looks like "
-                    "degrees. "
-                    "Angles are in radians.",
-                    SwelltreeWarning,
-                    stacklevel=2,
-                )
 
 
 def _as_frame(value: Any) -> str:

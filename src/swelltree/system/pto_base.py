@@ -5,7 +5,6 @@ The force F acts to increase the stroke; the absorbed power -F v is positive whe
 the sea.
 """
 
-import dataclasses
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -105,16 +104,6 @@ class Pto(Force):
             raise self.fail(f"{name} {value} is not a share. Give a number from 0 to 1.")
 
     @property
-    def element(self) -> SpringDamper | JointForce | None:
-        """The simple force element it stands for, if it is as simple as that."""
-        return None
-
-    @property
     def points(self) -> dict[str, Any]:
         """The points by field name."""
         return {} if self.a is None else {"a": self.a, "b": self.b}
-
-    def is_plain(self, *fields: str) -> bool:
-        """Whether none of the fields was given."""
-        defaults = {item.name: item.default for item in dataclasses.fields(self)}
-        return all(getattr(self, name) == defaults[name] for name in fields)

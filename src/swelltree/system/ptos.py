@@ -8,7 +8,6 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from swelltree.system.describe import description
-from swelltree.system.forces import JointForce, SpringDamper
 from swelltree.system.pto_base import Pto
 from swelltree.system.pto_machines import (
     ConstantPressurePto,
@@ -39,20 +38,6 @@ class LinearPto(Pto):
     def check(self) -> None:
         self.check_not_negative("damping")
         self.check_share()
-        self.element  # noqa: B018 - its own checks, under the name of this PTO
-
-    @property
-    def element(self) -> SpringDamper | JointForce | None:
-        """The force element it stands for; None with stops, limits, losses or a negative spring."""
-        if self.stiffness < 0 or not self.is_plain(
-            "lower", "upper", "force_limit", "power_limit", "efficiency"
-        ):
-            return None
-        common = {"stiffness": self.stiffness, "damping": self.damping, "force": self.force}
-        if self.joint is None:
-            return SpringDamper(self.name, self.a, self.b, rest_length=self.rest, **common)
-        rest = 0.0 if self.rest is None else self.rest
-        return JointForce(self.name, self.joint, self.dof, rest_position=rest, **common)
 
 
 @description

@@ -102,7 +102,7 @@ class System(Description):
         if not self.bodies and not self.lines:
             raise self.fail("has no bodies and no lines. Describe at least one.")
         self._check_names()
-        items = (*self.joints, *self.elements, *self.machines, *self.moorings, *self.sensors)
+        items = (*self.joints, *self.forces, *self.ptos, *self.moorings, *self.sensors)
         for item in (*items, *self.lines, *self.contacts, *self.winches):
             self._check_points(item)
         self._check_lengths()
@@ -110,12 +110,9 @@ class System(Description):
         check_ground(self)
         check_winches(self)
         check_operations(self)
-        for force in self.elements:
-            if isinstance(force, JointForce):
+        for force in (*self.forces, *self.ptos):
+            if getattr(force, "joint", None) is not None:
                 force.warn_of_degrees(self.dof_of(force))
-        for pto in self.machines:
-            if pto.joint is not None:
-                self.dof_of(pto)
         self._check_controllers()
         self._check_free_names()
         self._check_flow()
@@ -192,17 +189,6 @@ class System(Description):
         """The system with every mass, inertia and centre of mass as numbers."""
         bodies = tuple(body.resolved(self.water) for body in self.bodies)
         return self if bodies == self.bodies else self.replace(bodies=bodies)
-
-    @property
-    def elements(self) -> tuple[Any, ...]:
-        """Force elements, PTOs as the elements they stand for."""
-        simple = [pto.element for pto in self.ptos]
-        return (*self.forces, *(element for element in simple if element is not None))
-
-    @property
-    def machines(self) -> tuple[Any, ...]:
-        """PTOs that are more than a simple force element."""
-        return tuple(pto for pto in self.ptos if pto.element is None)
 
     def body(self, name: str) -> Body:
         """The body of a name."""
@@ -457,7 +443,9 @@ class System(Description):
         item, quantity, rate = parse_measure(text)
         joints = {joint.name: joint.layout().dofs for joint in self.joints}
         springs = {
-            force.name: ("length",) for force in self.elements if isinstance(force, SpringDamper)
+            force.name: ("length",)
+            for force in (*self.forces, *self.ptos)
+            if getattr(force, "a", None) is not None
         }
         bodies = {body.name: DOFS for body in self.bodies}
         strokes = {pto.name: ("stroke", "rate", "force") for pto in self.ptos}

@@ -21,7 +21,7 @@ import numpy as np
 
 from swelltree.model.forces.depth_tables import Wet, wet_at
 from swelltree.model.forces.immersions import Immersions, immersions, surface_near
-from swelltree.model.forces.loads import point_motion
+from swelltree.model.forces.points import point_motion
 from swelltree.model.forces.total import element_names
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion, Pose
@@ -51,8 +51,8 @@ def apart(model: Model) -> Model:
     group = immersions(model)
     if group is None:
         return model
-    groups = (replace(g, stepped=True) if g is group else g for g in model.forces.groups)
-    return model.replace(forces=replace(model.forces, groups=tuple(groups)))
+    groups = (replace(g, stepped=True) if g is group else g for g in model.effects)
+    return model.replace(effects=tuple(groups))
 
 
 def awash(model: Model, setup: Setup, walk: Walk, motion: Motion) -> Awash | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.model.bed import bed_plane
 from swelltree.model.constraints import Drives
-from swelltree.model.forces.loads import Loads, Now
+from swelltree.model.effect import Loads, Now
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import Inner, inner_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames

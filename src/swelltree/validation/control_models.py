@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.data.make_tank import ARM1, ARM2, tank_file, tank_system
 from swelltree.hydro.read import read_hydro
 from swelltree.model.compile import compile as compile_system
+from swelltree.model.forces.applied import AppliedForces, applied_forces
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.sea_state import excitation_at
@@ -90,11 +91,11 @@ def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list
 def export_step_response() -> list[Check]:
     """A small constant force on barge 2, from rest: exported and sampled against a run."""
     model = tank_model()
-    pushed = model.forces.applied[0]
+    pushed = applied_forces(model)[0]
     constant = (*pushed.signals[:2], compile_signal(PUSH), *pushed.signals[3:])
-    forces = replace(model.forces, applied=(replace(pushed, signals=constant),))
+    effect = AppliedForces((replace(pushed, signals=constant),), ("push",))
     times = STEP * np.arange(301)
-    there = run(model.replace(forces=forces), times=times, rtol=1e-9, atol=1e-12)
+    there = run(model.with_effect(effect), times=times, rtol=1e-9, atol=1e-12)
     system = state_space(model, "push.Heave", OUTPUTS, step=STEP)
     x, found = np.zeros(system.nstates), []
     for _ in times:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.compile import compile as compile_system
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
@@ -51,7 +51,7 @@ def held_wrench(
     motion = Motion(pose, v, joint_frames(model, pose), np.zeros(0), np.zeros(0))
     model = model.replace(sea=replace(model.sea, waves=waves, stretching=stretching))
     now = Now(np.asarray(t), motion, AT_REST)
-    return np.sum([g.loads(model, now).wrench[0] for g in model.forces.groups], axis=0)
+    return np.sum([g.loads(model, now).wrench[0] for g in model.effects], axis=0)
 
 
 def pile(depth: float, bottom: float, **more: Any) -> Model:

@@ -69,6 +69,7 @@ LEFT_OUT = {
     "closure",
     "joint_force",
     "joint_force_control",
+    "pto_control",
     "spring_control",
 }
 WINCHES = {

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.model.describe_layout import all_joints, build_layout
-from swelltree.model.forces.loads import Now
+from swelltree.model.effect import Now
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.line_network import line_network

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.drag import TINY, DragPieces, size
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
+from swelltree.model.forces.points import point_motion, spread
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import water_at
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -25,7 +26,7 @@ from swelltree.spatial.vectors import dot, matvec, skew, transpose
 
 
 @pytree("names", "body")
-class BodyDrags(ForceGroup):
+class BodyDrags(Effect):
     """All such elements (e of them)."""
 
     kind: ClassVar[str] = "body_drag"
@@ -37,6 +38,9 @@ class BodyDrags(ForceGroup):
     lift_area: Array  # (e, 3) Cl A, m^2
     body: tuple[int, ...]
     names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"body_drag": ("body_drag", self.names, "drag and lift of a body")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.cable_winch import (
     BROUGHT,
     IDLE,
@@ -41,7 +42,7 @@ from swelltree.model.forces.cable_winch import (
     speeds,
 )
 from swelltree.model.forces.drag import DragPieces, size
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, PointMotion, point_motion, spread
+from swelltree.model.forces.points import PointMotion, point_motion, spread
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import surface_at, water_at
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -134,7 +135,7 @@ def wet_part(
 
 
 @pytree("names", "lines", "body_A", "body_B", "line", "in_water")
-class Cables(ForceGroup):
+class Cables(Effect):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
@@ -164,6 +165,12 @@ class Cables(ForceGroup):
         """Motion of the ends A and B of all elements."""
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        found = {"line": ("line", self.lines, "cable, from end A to end B")}
+        if self.drums is not None:
+            found["winch"] = ("winch", self.drums.winches.names, "winch")
+        return found
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""

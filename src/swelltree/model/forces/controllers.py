@@ -1,38 +1,34 @@
-"""Controllers: u(t, measured channels) drives actuators of springs, joint forces and PTOs."""
+"""Controllers: u(t, measured channels) drives the actuators of forces on strokes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.law_checks import plain_values
-from swelltree.model.forces.loads import Now
-from swelltree.model.forces.springs import lengths
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.forces.strokes import stroke
-from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
-
-FORCES = ("pto_force", "spring_force", "joint_force")  # of PTOs, measured
 
 
 @pytree("law", "measures", "drives")
 class CompiledController:
     """A control law with what it measures and what it drives.
 
-    measures: (kind, index, is_rate); kinds coordinate (dof), body (6 i + k), length (spring) and
-    stroke (PTO), the strokes of plain PTOs, spring_stroke and joint_stroke, and FORCES.
-    drives: (group, index) with group spring, joint or pto.
+    measures: (quantity, index, is_rate); the quantities are coordinate (of a joint), body (index
+    6 i + k), and length, stroke and force of the elements on strokes, by their number.
+    drives: numbers of elements on strokes.
     """
 
-    parameters: Any
     law: Callable[[Array, Array], Array]
     measures: tuple[tuple[str, int, bool], ...]
-    drives: tuple[tuple[str, int], ...]
+    drives: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -67,9 +63,42 @@ class PlainLaw:
         return called_back(self.called, self.count, t, y)
 
 
+@pytree()
+class Controllers(Effect):
+    """All controllers of a system: they command and exert no force themselves."""
+
+    controllers: tuple[CompiledController, ...]
+
+    kind: ClassVar[str] = "controller"
+    names: ClassVar[tuple[str, ...]] = ()
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        xp = namespace(now.motion.pose.p)
+        return Loads(xp.zeros((model.layout.n_bodies, 6)), xp.zeros(0), xp.zeros(0), {})
+
+    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
+        for controller in self.controllers:
+            u = commanded(model, now, controller)
+            yield from ((i, u[k]) for k, i in enumerate(controller.drives))
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        return "a controller acts" if self.controllers else ""
+
+
+def controllers_of(model: Model) -> tuple[CompiledController, ...]:
+    """The controllers of a model."""
+    found = model.effect(Controllers)
+    return () if found is None else found.controllers
+
+
+def with_controller(model: Model, controller: CompiledController) -> Model:
+    """The model with one more controller."""
+    return model.with_effect(Controllers((*controllers_of(model), controller)))
+
+
 def raise_faults(model: Model) -> None:
     """Raise what went wrong in a plain law during a program."""
-    for controller in model.forces.controllers:
+    for controller in controllers_of(model):
         if isinstance(controller.law, PlainLaw) and controller.law.faults:
             first = controller.law.faults[0]
             controller.law.faults.clear()
@@ -80,93 +109,33 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
     """Values of the measured channels, in order."""
     motion = now.motion
     xp = namespace(motion.pose.p)
+    own = stroke_forces(model)
+    strokes: Any = None
     values = []
-    spring = None
-    for kind, index, is_rate in controller.measures:
-        if kind == "coordinate":
+    for quantity, index, is_rate in controller.measures:
+        if quantity == "coordinate":
             values.append((motion.rate if is_rate else motion.coordinate)[index])
-        elif kind == "length":
-            spring = lengths(model.forces.springs, motion) if spring is None else spring
-            values.append(spring[1 if is_rate else 0][index])
-        elif kind in FORCES:
-            values.append(_forces(model, now, controller, kind)[index])
-        elif kind == "spring_stroke":
-            own = lengths(model.forces.springs, motion)
-            zero = 0.0 if is_rate else model.forces.springs.rest_length[index]
-            values.append(own[1 if is_rate else 0][index] - zero)
-        elif kind == "joint_stroke":
-            joints = model.forces.joint_forces
-            at = (motion.rate if is_rate else motion.coordinate)[joints.dof[index]]
-            values.append(at - (0.0 if is_rate else joints.rest_position[index]))
-        elif kind == "stroke":
-            values.append(pto_strokes(model, motion)[1 if is_rate else 0][index])
-        elif is_rate:
-            values.append(motion.v[index // 6, index % 6])
+        elif quantity == "body":
+            row = motion.v if is_rate else motion.pose.p
+            values.append(row[index // 6, index % 6])
+        elif quantity == "force":
+            values.append(_forces(model, now, controller)[index])
         else:
-            values.append(motion.pose.p[index // 6, index % 6])
+            strokes = stroke(own.strokes, motion) if strokes is None else strokes
+            zero = own.strokes.rest[index] if quantity == "length" and not is_rate else 0.0
+            values.append(strokes[1 if is_rate else 0][index] + zero)
     return xp.stack(values) if values else xp.zeros(0)
 
 
-def _forces(model: Model, now: Now, controller: CompiledController, kind: str) -> Array:
+def _forces(model: Model, now: Now, controller: CompiledController) -> Array:
     """Forces that act to increase the strokes, without what the controller itself gives."""
-    from swelltree.model.forces.joint_forces import joint_forces
-    from swelltree.model.forces.springs import springs
-
-    others = tuple(c for c in model.forces.controllers if c is not controller)
-    bare = model.replace(forces=replace(model.forces, controllers=others))
-    if kind == "pto_force":
-        return pto_group(bare).loads(bare, now).channels["force"]
-    on_springs, on_joints = actuation(bare, now)
-    if kind == "spring_force":
-        return -springs(bare, now.motion, on_springs).channels["tension"]
-    return joint_forces(bare, now.motion, on_joints).channels["force"]
+    others = tuple(c for c in controllers_of(model) if c is not controller)
+    bare = model.with_effect(Controllers(others))
+    return stroke_forces(bare).force(bare, now)
 
 
-def driven(model: Model, now: Now, controller: CompiledController) -> Array:
+def commanded(model: Model, now: Now, controller: CompiledController) -> Array:
     """What a controller gives to each element it drives."""
     xp = namespace(now.motion.pose.p)
     u = xp.asarray(controller.law(now.t, measured(model, now, controller)), dtype=float)
     return u.reshape(len(controller.drives))
-
-
-def pto_group(model: Model) -> Any:
-    """The group of PTOs, None if there are none."""
-    return next((group for group in model.forces.groups if group.kind == "pto"), None)
-
-
-def pto_strokes(model: Model, motion: Motion) -> tuple[Array, Array]:
-    """Strokes of the PTOs and their rates."""
-    return stroke(pto_group(model).strokes, motion)
-
-
-def pto_actuation(model: Model, now: Now, signals: tuple[Any, ...]) -> Array:
-    """u of every PTO: signals plus controllers."""
-    xp = namespace(now.motion.pose.p)
-    total = [xp.zeros(()) if f is None else xp.asarray(f(now.t), dtype=float) for f in signals]
-    for controller in model.forces.controllers:
-        own = [(k, i) for k, (group, i) in enumerate(controller.drives) if group == "pto"]
-        if own:
-            u = driven(model, now, controller)
-            for k, i in own:
-                total[i] = total[i] + u[k]
-    return xp.stack(total)
-
-
-def actuation(model: Model, now: Now) -> tuple[Array, Array]:
-    """Actuator force of every spring and of every joint force: signals plus controllers."""
-    forces = model.forces
-    xp = namespace(now.motion.pose.p)
-    groups = {"spring": list(forces.spring_signals), "joint": list(forces.joint_signals)}
-    totals = {
-        name: [xp.zeros(()) if f is None else xp.asarray(f(now.t), dtype=float) for f in signals]
-        for name, signals in groups.items()
-    }
-    for controller in forces.controllers:
-        if not any(group in totals for group, _ in controller.drives):
-            continue
-        u = driven(model, now, controller)
-        for k, (group, index) in enumerate(controller.drives):
-            if group in totals:
-                totals[group][index] = totals[group][index] + u[k]
-    spring, joint = (xp.stack(x) if x else xp.zeros(0) for x in totals.values())
-    return spring, joint

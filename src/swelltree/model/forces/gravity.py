@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from swelltree.model.forces.loads import Loads
-from swelltree.model.kinematics import Motion
+from typing import ClassVar
+
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import namespace
+from swelltree.spatial.arrays import namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matvec
 
 
-def gravity(model: Model, motion: Motion) -> Loads:
+@pytree()
+class Gravity(Effect):
     """Weight at the centre of mass, buoyancy at the centre of buoyancy (MBS4WEC, eq. 17)."""
-    bodies, pose = model.bodies, motion.pose
-    xp = namespace(pose.p)
-    com = matvec(pose.R, bodies.com)
-    lift = matvec(pose.R, bodies.buoyancy)
-    weight = bodies.mass[:, None] * model.gravity
-    upthrust = -(model.rho * bodies.volume)[:, None] * model.gravity
-    wrench = xp.concatenate([weight + upthrust, cross(com, weight) + cross(lift, upthrust)], -1)
-    stored = -dot(weight, pose.p + com).sum(), -dot(upthrust, pose.p + lift).sum()
-    return Loads(wrench, xp.stack(stored), xp.zeros(2), {})
+
+    kind: ClassVar[str] = "gravity"
+    names: ClassVar[tuple[str, ...]] = ("gravity", "buoyancy")
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        bodies, pose = model.bodies, now.motion.pose
+        xp = namespace(pose.p)
+        com = matvec(pose.R, bodies.com)
+        lift = matvec(pose.R, bodies.buoyancy)
+        weight = bodies.mass[:, None] * model.gravity
+        upthrust = -(model.rho * bodies.volume)[:, None] * model.gravity
+        moment = cross(com, weight) + cross(lift, upthrust)
+        wrench = xp.concatenate([weight + upthrust, moment], -1)
+        stored = -dot(weight, pose.p + com).sum(), -dot(upthrust, pose.p + lift).sum()
+        return Loads(wrench, xp.stack(stored), xp.zeros(2), {})
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        return ""

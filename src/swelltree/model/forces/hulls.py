@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.model.forces.loads import ForceGroup, Loads, Now
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.wetted_hull import Triangles, places, wetted
 from swelltree.spatial.arrays import namespace, pytree
 from swelltree.waves.airy import Components
@@ -16,7 +16,7 @@ from swelltree.waves.sea import surface_head
 
 
 @pytree("names", "bodies", "radius")
-class Hulls(ForceGroup):
+class Hulls(Effect):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.
 
     In still water buoyancy stores energy; in waves all of it is booked as work.

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.model.forces.loads import ForceGroup, Loads, Now
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -103,10 +103,11 @@ def in_frame(model: Model, inner: Any) -> Model:
 
 
 @pytree("names")
-class FollowingFrame(ForceGroup):
+class FollowingFrame(Effect):
     """Mean yaw of every body as a state, and the wrench of the turning added mass."""
 
     kind: ClassVar[str] = KIND
+    turns_axes: ClassVar[bool] = True
     mean: Pose
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.drift_turning import drift_now
+from swelltree.model.effect import Loads
 from swelltree.model.forces.hydro_frame import in_axes, mean_yaw, out_of_axes, unturned
-from swelltree.model.forces.loads import Loads
 from swelltree.model.hydrodynamics import (
     Convolution,
     Hydro,

@@ -25,9 +25,10 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.depth_tables import DepthTables, Wet, wet_at
 from swelltree.model.forces.drag import TINY, DragPieces
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion
+from swelltree.model.forces.points import point_motion
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import water_at
@@ -35,7 +36,6 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 
 NEAR = 1e-3  # m and s: half width of the differences that give slope and rate of the surface
-KIND = "immersion"
 
 
 @pytree()
@@ -48,14 +48,14 @@ class Surface:
 
 
 @pytree("names", "body", "stepped")
-class Immersions(ForceGroup):
+class Immersions(Effect):
     """All bodies with tables over depth (e of them).
 
     The terms of the energy budget are those of the bodies, then those of their spray. In still
     water buoyancy stores energy; in waves all of it is booked as work.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "immersion"
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
@@ -68,6 +68,10 @@ class Immersions(ForceGroup):
     body: tuple[int, ...]
     names: tuple[str, ...]
     stepped: bool = False  # the wrench is taken elsewhere
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        own = self.names[: len(self.body)]
+        return {"immersion": ("immersion", own, "body at the surface")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""
@@ -234,7 +238,7 @@ def surface_near(model: Any, t: Array, place: Float[Array, "e 2"]) -> Surface:
 
 def immersions(model: Any) -> Immersions | None:
     """The group of a model, None if it has no such bodies."""
-    return next((group for group in model.forces.groups if group.kind == KIND), None)
+    return model.effect(Immersions)
 
 
 def immersed_mass(model: Any, t: Array, motion: Motion) -> Any:

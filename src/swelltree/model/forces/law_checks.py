@@ -117,9 +117,9 @@ def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
 
 def not_finite(model: Any, now: Any) -> str:
     """A sentence for the first law that has no number now; empty: none."""
-    from swelltree.model.forces.controllers import PlainLaw, measured
+    from swelltree.model.forces.controllers import PlainLaw, controllers_of, measured
 
-    for controller in model.forces.controllers:
+    for controller in controllers_of(model):
         if isinstance(controller.law, PlainLaw):
             continue
         y = measured(model, now, controller)

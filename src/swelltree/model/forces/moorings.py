@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
-from swelltree.model.forces.loads import Loads
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.hydrodynamics import displacement
-from swelltree.model.kinematics import Motion, Pose
+from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, pytree
 from swelltree.spatial.vectors import dot, matvec
 
 
-@pytree("body")
-class Moorings:
-    """All linear moorings and dampings of a system (e of them)."""
+@pytree("names", "body")
+class LinearMoorings(Effect):
+    """All linear moorings and dampings of a system (e of them), booked as work."""
 
     stiffness: Array  # (e, 6, 6)
     damping: Array  # (e, 6, 6)
     pretension: Array  # (e, 6)
     mean: Pose  # of the moored bodies
     body: tuple[int, ...]
+    names: tuple[str, ...]
 
+    kind: ClassVar[str] = "mooring"
+    moors: ClassVar[bool] = True
 
-def moorings(model: Model, motion: Motion) -> Loads:
-    """Wrenches of all linear moorings, booked as work."""
-    own: Moorings = model.forces.moorings
-    body = np.array(own.body, dtype=int)
-    xi = displacement(own.mean, Pose(motion.pose.p[body], motion.pose.R[body]))
-    v = motion.v[body]
-    each = own.pretension - matvec(own.stiffness, xi) - matvec(own.damping, v)
-    hits = (np.arange(model.layout.n_bodies)[:, None] == body[None, :]).astype(float)
-    wrench = (hits[:, :, None] * each[None]).sum(1)
-    power = dot(each, v)
-    return Loads(wrench, 0.0 * power, power, {"wrench": each})
+    def loads(self, model: Model, now: Now) -> Loads:
+        pose, body = now.motion.pose, np.array(self.body, dtype=int)
+        xi = displacement(self.mean, Pose(pose.p[body], pose.R[body]))
+        v = now.motion.v[body]
+        each = self.pretension - matvec(self.stiffness, xi) - matvec(self.damping, v)
+        hits = (np.arange(model.layout.n_bodies)[:, None] == body[None, :]).astype(float)
+        wrench = (hits[:, :, None] * each[None]).sum(1)
+        power = dot(each, v)
+        return Loads(wrench, 0.0 * power, power, {"wrench": each})
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        return ""
+
+    def numbers(self) -> dict[str, Any]:
+        return {name: [((), i, {})] for i, name in enumerate(self.names)}
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"mooring": ("mooring", self.names, "linear mooring")}

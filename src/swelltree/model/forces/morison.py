@@ -20,8 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.drag import DragPieces, size
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
+from swelltree.model.forces.points import point_motion, spread
 from swelltree.model.forces.wet_strips import submergence, wetness
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import surface_at, water_at
@@ -30,7 +31,7 @@ from swelltree.spatial.vectors import cross, dot, matvec, skew
 
 
 @pytree("names", "body", "member", "follows")
-class MorisonMembers(ForceGroup):
+class MorisonMembers(Effect):
     """Strips and end plates of all members (k of them).
 
     In still water buoyancy stores energy; in waves all of it is booked as work.
@@ -54,6 +55,9 @@ class MorisonMembers(ForceGroup):
     body: tuple[int, ...]  # of each strip
     member: tuple[int, ...]  # of each strip
     names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"member": ("member", self.names, "slender member")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""

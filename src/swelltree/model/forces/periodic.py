@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from swelltree.model.forces.loads import ForceGroup, Loads, Now
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.spatial.arrays import Array, namespace, pytree
 
 
 @pytree("names")
-class KnownRadiation(ForceGroup):
+class KnownRadiation(Effect):
     """Radiation wrench of every body, as numbers."""
 
     kind: ClassVar[str] = "periodic"

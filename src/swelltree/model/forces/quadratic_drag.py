@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.drag import TINY, DragPieces
-from swelltree.model.forces.loads import ForceGroup, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.sea import current_at, water_at
 from swelltree.spatial.arrays import Array, namespace, pytree
@@ -16,7 +16,7 @@ from swelltree.spatial.vectors import dot, matvec, transpose
 
 
 @pytree("names", "body", "felt")
-class QuadraticDrags(ForceGroup):
+class QuadraticDrags(Effect):
     """All quadratic drags (e of them): wrench = damping (w |w|) in body axes."""
 
     kind: ClassVar[str] = "quadratic_drag"
@@ -27,6 +27,9 @@ class QuadraticDrags(ForceGroup):
     body: tuple[int, ...]
     felt: tuple[str, ...]  # ground, current or water
     names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"quadratic_drag": ("quadratic_drag", self.names, "quadratic drag")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""

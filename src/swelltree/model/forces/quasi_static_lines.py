@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.model.forces.catenary_shape import points_along
 from swelltree.model.forces.catenary_stiffness import inside
 from swelltree.model.forces.line_junctions import Junctions, joined, rest_of_junctions
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
+from swelltree.model.forces.points import point_motion, spread
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.products import masked_sum
 from swelltree.spatial.vectors import dot
@@ -36,13 +37,15 @@ NODES = 41  # points along each line in results
     "node_piece",
     "keeps_energy",
 )
-class QuasiStaticLines(ForceGroup):
+class QuasiStaticLines(Effect):
     """All quasi-static lines of a system, in e pieces.
 
     Pieces run upwards: where a line was described from its upper end, `end_A` and `end_B` say so.
     """
 
     kind: ClassVar[str] = "lines"
+    moors: ClassVar[bool] = True
+    begins_at_rest: ClassVar[bool] = True
     pieces: Pieces
     junctions: Junctions
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -60,6 +63,19 @@ class QuasiStaticLines(ForceGroup):
     end_B: tuple[tuple[int, bool], ...]
     node_piece: tuple[int, ...]  # piece of every point of every line in results
     keeps_energy: bool
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {
+            "line": ("line", self.lines, "line, from end A to end B"),
+            "junction": ("junction", self.junction_names, "free point of lines"),
+        }
+
+    def numbers(self) -> dict[str, Any]:
+        whole = [k for k in self.line if self.line.count(k) == 1]
+        rows = {self.lines[k]: self.line.index(k) for k in whole}
+        return {
+            name: [(("pieces", "sections"), row, {}), ((), row, {})] for name, row in rows.items()
+        }
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy or power, tensions and shapes."""

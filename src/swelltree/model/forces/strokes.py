@@ -1,4 +1,4 @@
-"""Stroke and rate of elements that act between two points or on a joint coordinate.
+"""Strokes: distances between two points, and joint coordinates, on which forces act.
 
 The stroke x is the length or coordinate less its value at rest. A force F acts to increase it:
 its wrenches on the bodies are F W with a unit pair W, and v = W . (body velocities), so that F v
@@ -9,30 +9,59 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.forces.loads import joint_pair, spread
-from swelltree.model.forces.springs import Springs, lengths
+from swelltree.model.forces.points import joint_pair, point_motion, spread
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.spatial.vectors import dot
+
+
+@pytree("body_a", "body_b")
+class Ends:
+    """Pairs of points fixed in bodies (p of them); N is the number of the world."""
+
+    point_a: Array  # (p, 3)
+    point_b: Array  # (p, 3)
+    body_a: tuple[int, ...]
+    body_b: tuple[int, ...]
 
 
 @pytree("dof", "place")
 class Strokes:
     """Where e elements act: first those between points, then those on joints, then sorted."""
 
-    springs: Springs  # ends of those between points
+    ends: Ends  # of those between points
     rest: Array  # (e,) m, rad
     dof: tuple[int, ...]  # of those on joints
     place: tuple[int, ...]  # element -> position in (points, joints)
+
+    def dof_of(self, i: int) -> int | None:
+        """The joint coordinate that an element acts on, None between points."""
+        k = self.place[i] - len(self.ends.body_a)
+        return None if k < 0 else int(self.dof[k])
+
+
+def lengths(ends: Ends, motion: Motion) -> tuple[Array, Array, Array, Array, Array]:
+    """Length, rate, unit vector a to b, and the two end points."""
+    a = point_motion(motion, np.array(ends.body_a, dtype=int), ends.point_a)
+    b = point_motion(motion, np.array(ends.body_b, dtype=int), ends.point_b)
+    d = b.position - a.position
+    xp = namespace(d)
+    square = dot(d, d)
+    # coincident ends have no direction: no force, and a finite derivative
+    apart = square > 0.0
+    length = xp.where(apart, xp.sqrt(xp.where(apart, square, 1.0)), 0.0)
+    unit = d / xp.where(apart, length, 1.0)[:, None]
+    return length, dot(unit, b.velocity - a.velocity), unit, a.position, b.position
 
 
 def stroke(own: Strokes, motion: Motion) -> tuple[Array, Array]:
     """Stroke and rate of every element, (e,) each."""
     dof, place = np.array(own.dof, dtype=int), np.array(own.place, dtype=int)
     x, v = motion.coordinate[dof], motion.rate[dof]
-    if own.springs.body_a:
+    if own.ends.body_a:
         xp = namespace(x, motion.pose.p)
-        length, rate = lengths(own.springs, motion)[:2]
+        length, rate = lengths(own.ends, motion)[:2]
         x, v = xp.concatenate([length, x]), xp.concatenate([rate, v])
     return x[place] - own.rest, v[place]
 
@@ -43,12 +72,12 @@ def pair_wrench(model: Model, own: Strokes, motion: Motion, force: Array) -> Arr
     layout = model.layout
     back = np.argsort(np.array(own.place, dtype=int))
     sorted_force = force[back]
-    n = len(own.springs.body_a)
+    n = len(own.ends.body_a)
     wrench = xp.zeros((layout.n_bodies, 6))
     if n:
-        _, _, unit, at_a, at_b = lengths(own.springs, motion)
+        _, _, unit, at_a, at_b = lengths(own.ends, motion)
         push = sorted_force[:n, None] * unit
-        body_a, body_b = (np.array(b, dtype=int) for b in (own.springs.body_a, own.springs.body_b))
+        body_a, body_b = (np.array(b, dtype=int) for b in (own.ends.body_a, own.ends.body_b))
         wrench = wrench + spread(layout, motion, body_b, at_b, push, 0.0 * push)
         wrench = wrench - spread(layout, motion, body_a, at_a, push, 0.0 * push)
     if own.dof:

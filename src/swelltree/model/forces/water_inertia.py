@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.model.forces.loads import ForceGroup, Loads, Now
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.inertia import kirchhoff, world_added_mass
 from swelltree.model.kinematics import Pose
 from swelltree.model.sea import water_at
@@ -24,7 +24,7 @@ from swelltree.spatial.vectors import cross, dot, matvec
 
 
 @pytree("names", "body")
-class WaterInertia(ForceGroup):
+class WaterInertia(Effect):
     """All bodies with an added mass of their own (e of them)."""
 
     kind: ClassVar[str] = "water_inertia"
@@ -34,6 +34,9 @@ class WaterInertia(ForceGroup):
     added_mass: Array  # (e, 6, 6) body axes, at the reference point
     body: tuple[int, ...]
     names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"water_inertia": ("water_inertia", self.names, "body with added mass of its own")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.model.forces.loads import ForceGroup, Loads, Now, point_motion, spread
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.forces.points import point_motion, spread
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import dot
 
 
 @pytree("names", "body")
-class WindDrags(ForceGroup):
+class WindDrags(Effect):
     """All wind forces (e of them), their tables over a whole turn."""
 
     kind: ClassVar[str] = "wind"
@@ -21,6 +22,9 @@ class WindDrags(ForceGroup):
     coefficient: Array  # (e, 3, a) CX A, CY A, CN A L at equal steps from -pi to pi
     body: tuple[int, ...]
     names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"wind_drag": ("wind_drag", self.names, "wind force")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""

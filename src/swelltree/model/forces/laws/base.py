@@ -20,16 +20,20 @@ class Seen:
     v: Array  # (e,) its rate
     z: Array  # (states, e) inner states
     u: Array  # (e,) from signals and controllers
-    bound: Array  # (e,) largest force allowed by the limits
+    bound: Any  # (e,) largest force allowed by the limits, None without any
     hold: Any = None  # (e,) force that holds the stroke, where it is known
 
     def limited(self, force: Array) -> Array:
         """Force within its bounds."""
+        if self.bound is None:
+            return force
         xp = namespace(force, self.bound)
         return xp.clip(force, -self.bound, self.bound)
 
     def told(self, force: Array) -> Array:
         """One where a force is beyond its bounds."""
+        if self.bound is None:
+            return 0.0 * force
         xp = namespace(force, self.bound)
         return xp.where(xp.abs(force) > self.bound, 1.0, 0.0)
 

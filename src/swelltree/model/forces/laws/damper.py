@@ -1,4 +1,4 @@
-r"""Damper and constant force, the simplest machine.
+r"""Damper, the simplest machine, and damper with dry friction.
 
 .. math:: F = -c v - F_c \tanh(v / v_c) + u
 """
@@ -13,7 +13,21 @@ from swelltree.spatial.arrays import Array, namespace, pytree
 
 @pytree()
 class Damper(Law):
-    """Linear, Coulomb and constant-pressure machines; with zeros only stops and springs."""
+    """Springs, dampers, actuators and linear machines: what is proportional to the rate."""
+
+    damping: Array
+    efficiency: Array
+
+    def start(self) -> Array:
+        return namespace(self.damping).zeros((0, len(self.damping)))
+
+    def answer(self, seen: Seen) -> Answer:
+        return machine(seen, seen.u - self.damping * seen.v, self.efficiency)
+
+
+@pytree()
+class FrictionDamper(Law):
+    """The same with a force of constant size against the motion, smoothed around rest."""
 
     damping: Array
     friction: Array

@@ -57,7 +57,9 @@ class Hydraulic(Law):
         drop = xp.maximum(d, 0.0)  # against the valves oil flows freely
 
         # the pump; a limit makes its area smaller
-        share = xp.minimum(1.0, seen.bound / xp.maximum(self.piston_area * drop, 1e-9))
+        share = 1.0 + 0.0 * drop
+        if seen.bound is not None:
+            share = xp.minimum(1.0, seen.bound / xp.maximum(self.piston_area * drop, 1e-9))
         area = share * self.piston_area
         sign = xp.tanh(v / self.smoothing_velocity)
         flow = area * v * sign

@@ -1,0 +1,137 @@
+"""The one interface of all physical effects: what an effect sees, and what it hands over.
+
+Gravity, springs, machines, moorings, drag, hulls, lines and a user's own effect are pytrees of
+the class `Effect`. Nobody asks which effect it is: what it can do is asked by method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from swelltree.model.kinematics import Motion
+from swelltree.spatial.arrays import Array, pytree
+
+
+@pytree()
+class Loads:
+    """Action of one kind of force element on the whole system."""
+
+    wrench: Array  # (N, 6) about the reference points, world axes
+    potential: Array  # (e,) stored energy of each element, J
+    power: Array  # (e,) power of its non-conservative part on the system, W
+    channels: dict[str, Array]  # results of the elements, e.g. tension
+
+
+@pytree()
+class Now:
+    """What a force may depend on."""
+
+    t: Array  # s
+    motion: Motion
+    inner: Any  # inner.Inner: states of radiation memory and of elements
+    hold: Any = None  # forces that hold locked strokes, where an effect watches them
+
+
+class Effect:
+    """All force elements of one kind, in one vectorised call.
+
+    A kind of effect is a file with a pytree class of this base, whose static field `names` holds
+    one name for each term of the energy budget. Only `loads` must be written.
+    """
+
+    kind: ClassVar[str]  # key of its internal states, prefix of its channels
+    uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
+    adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
+    moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
+    begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
+    turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
+    names: tuple[str, ...]
+
+    def loads(self, model: Any, now: Now) -> Loads:
+        """Wrenches, stored energies and powers."""
+        raise NotImplementedError
+
+    @property
+    def word(self) -> str:
+        """What its elements are, for sentences."""
+        return self.kind.replace("_", " ")
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the names of its channels."""
+        return f"{self.kind}_"
+
+    def commands(self, model: Any, now: Now) -> Iterable[tuple[int, Array]]:
+        """Forces u it asks of the actuators on strokes: their number and u of each."""
+        return ()
+
+    def in_sea(self, model: Any, waves: Any) -> Effect:
+        """The same effect, prepared for a realised sea."""
+        return self
+
+    def present(self, model: Any, inner: Any) -> Any:
+        """The model with the masses and locked freedoms that follow from inner states."""
+        return model
+
+    def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
+        """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
+        return ()
+
+    def without_drag(self) -> Effect:
+        """The same effect without what `drag` gives."""
+        return self
+
+    def inner_start(self) -> Array | None:
+        """States of its own at the start, such as the volume of an accumulator."""
+        return None
+
+    def inner_settled(self, states: Array, pose: Any) -> Array:
+        """These states after a long rest of the bodies at a pose."""
+        return states
+
+    def inner_rate(self, model: Any, now: Now) -> Array:
+        """Their rates."""
+        raise NotImplementedError
+
+    @property
+    def event_count(self) -> int:
+        """Number of events it watches for; static."""
+        return 0
+
+    def event_values(self, model: Any, now: Now) -> Array:
+        """Values whose fall through zero is an event, (event_count,)."""
+        raise NotImplementedError
+
+    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+        """States of its own after the events of which `hit` is true."""
+        raise NotImplementedError
+
+    def switching(self) -> str:
+        """Its first element that switches at events, in words; empty: none."""
+        return f"{self.word} '{self.names[0]}'" if self.event_count or self.holds else ""
+
+    @property
+    def holds(self) -> bool:
+        """Can it lock strokes as constraints (`held`, `strokes`)? Static."""
+        return False
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        """Why it is not linear for sure, in words; empty: it may be.
+
+        Args:
+            off_stops: names of the elements whose stroke stays off their end stops.
+        """
+        return f"it has {self.word}"
+
+    def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int, dict[str, str]]]]:
+        """Where its named numbers live: {item: [(path of fields, row, other names)]}.
+
+        The fields of the object at the end of a path are the item's quantities; other names
+        rename some of them, and hide those with an empty name.
+        """
+        return {}
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        """Coordinates of its channels: {name: (dimension, values, long name)}."""
+        return {}
