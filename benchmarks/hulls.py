@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from chain import best_of, report
+from swelltree.model.forces.hulls import Hulls
 
 DURATION = 100.0  # s
 
@@ -96,7 +97,7 @@ def main() -> None:
             result = run()
             first = time.perf_counter() - start
             warm = best_of(run, repeats=3)
-            triangles = model.forces.groups[0].triangles.area.shape[-1] if kind else 0
+            triangles = model.effect(Hulls).triangles.area.shape[-1] if kind else 0
             report(
                 sea=name,
                 model="nonlinear" if kind else "linear",

@@ -1,4 +1,4 @@
-"""Loads of force groups on bodies in a given motion, without solving anything."""
+"""Loads of effects on bodies in a given motion, without solving anything."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def group_loads(model, kind, t=0.0, wave=None, **motion):
     if wave is not None:
         waves = sw.realise(wave, model.water)
         model = model.replace(sea=replace(model.sea, waves=waves))
-    group = next(group for group in model.forces.groups if group.kind == kind)
+    group = next(group for group in model.effects if group.kind == kind)
     return group.loads(model, Now(np.asarray(t), motion_of(model, **motion), inner_at_rest(model)))
 
 

@@ -8,6 +8,7 @@ import pytest
 import swelltree as sw
 from agreement.compare import QUICK
 from formulations.examples import bar, spatial_loop
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.spatial.engine import jax, jnp
 
 TIMES = (0.1, 0.2, 0.3, 0.4)
@@ -41,10 +42,10 @@ def changed(model, theta):
         base_point=jnp.asarray(model.joints.base_point).at[1, 0].add(shift),
         follower_point=jnp.asarray(model.joints.follower_point).at[1, 0].add(shift),
     )
-    brakes = model.forces.joint_forces
-    brakes = replace(brakes, damping=brakes.damping + extra_damping)
-    forces = replace(model.forces, joint_forces=brakes)
-    return model.replace(bodies=bodies, joints=joints, forces=forces)
+    brakes = stroke_forces(model)
+    laws = tuple(replace(law, damping=law.damping + extra_damping) for law in brakes.laws)
+    model = model.with_effect(replace(brakes, laws=laws))
+    return model.replace(bodies=bodies, joints=joints)
 
 
 def end_state(model, formulation, solver, **options):

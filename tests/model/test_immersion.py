@@ -211,8 +211,8 @@ def test_end_state_has_the_derivative_of_differences():
 
     def end(factor):
         tables = replace(group.tables, cubic=group.tables.cubic * factor)
-        forces = replace(model.forces, groups=(replace(group, tables=tables),))
-        run = sw.simulate(model.replace(forces=forces), times=(0.2, 0.6, 1.0), **fixed)
+        changed = model.with_effect(replace(group, tables=tables))
+        run = sw.simulate(changed, times=(0.2, 0.6, 1.0), **fixed)
         return run["position"][-1, 0, 2]
 
     found = float(jax.jit(jax.jacfwd(end), compiler_options=QUICK)(1.0))

@@ -10,7 +10,7 @@ from flow import group_loads, motion_of, yaw
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.effect import Now
-from swelltree.model.forces.morison import wetness
+from swelltree.model.forces.morison import MorisonMembers, wetness
 from swelltree.model.inner import inner_at_rest
 from swelltree.spatial.engine import jax, jnp
 from swelltree.waves.components import components
@@ -77,7 +77,7 @@ def test_moment_of_the_pile_is_that_of_its_force_down_the_water():
 
 
 def test_wetted_length_of_strips_on_end_is_exact_and_smooth():
-    member = pile(strips=17).forces.groups[0]
+    member = pile(strips=17).effect(MorisonMembers)
     at = np.asarray(member.point)
     up = np.tile([0.0, 0.0, 1.0], (17, 1))
     levels = np.linspace(-35.0, 5.0, 301)
@@ -159,7 +159,7 @@ def test_turning_everything_turns_the_force():
 
 def test_derivative_of_a_member_load_matches_finite_differences():
     model = pile(strips=12, buoyancy=True)
-    group = model.forces.groups[0]
+    group = model.effect(MorisonMembers)
     wave = sw.RegularWave(amplitude=2.0, omega=0.7)
     waves = sw.realise(wave, model.water)
     still = motion_of(model)
@@ -204,7 +204,7 @@ def test_a_member_wet_up_to_the_still_water_has_no_stretching():
         model = sw.compile(system)
         waves = components(sw.RegularWave(amplitude=amplitude, period=7.0), system.water)
         model = model.replace(sea=replace(model.sea, waves=waves))
-        group = next(g for g in model.forces.groups if g.kind == "morison")
+        group = model.effect(MorisonMembers)
         how = formulation("path_matrix")
         state = start_phase(model, how).state
         motion = how.kinematics(model, np.zeros(()), state).motion

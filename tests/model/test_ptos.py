@@ -8,9 +8,10 @@ import pytest
 
 import swelltree as sw
 from swelltree.formulations import formulation
-from swelltree.model.forces.laws.base import Seen
 from swelltree.model.effect import Now
+from swelltree.model.forces.laws.base import Seen
 from swelltree.model.forces.stops import Stops, stop_forces
+from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.inner import AT_REST, inner_at_rest
 from swelltree.spatial.engine import jax, jnp
 from swelltree.validation.pto_systems import (
@@ -128,7 +129,8 @@ def test_summary_tells_mean_powers(run):
 # --- one law at a time -------------------------------------------------------------------------
 def law_of(name):
     model = sw.compile(bank({name: machines()[name]}))
-    return model.forces.groups[0].laws[0]
+    own = stroke_forces(model)
+    return own.law_of(own.names.index(name))[0]
 
 
 def seen(v, z, **more):
@@ -195,7 +197,7 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
         water=DRY,
     )
     model = sw.compile(system)
-    group = model.forces.groups[0]
+    group = stroke_forces(model)
     how = formulation("path_matrix")
     found = jax.jit(lambda state: how.kinematics(model, jnp.zeros(()), state).motion)
     motion = jax.tree.map(np.asarray, found(how.start(model)))
@@ -207,11 +209,37 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     assert np.abs(about_origin.sum(0)).max() < 1e-9 * np.abs(force).max()
     # power of the pair is force times rate
     power = float((loads.wrench * motion.v).sum())
-    booked = float((loads.channels["force"] * loads.channels["rate"]).sum())
+    booked = float((loads.channels["pto_force"] * loads.channels["pto_rate"]).sum())
     assert power == pytest.approx(booked, rel=1e-9)
     # studies that know no inner states see the machine as at its start
     again = group.loads(model, Now(np.zeros(()), motion, AT_REST))
     assert np.allclose(again.wrench, loads.wrench)
+
+
+@pytest.mark.parametrize("between", [True, False], ids=["points", "joint"])
+def test_a_linear_pto_is_the_same_machine_with_limits_and_stops_out_of_reach(between):
+    one = sw.Body("one", mass=3.0, inertia=(0.2, 0.3, 0.4), position=(0.4, -0.3, 0.2))
+    place = {"a": sw.WORLD.at(-0.5, 0.2, 0.1), "b": one.at(0, 0, 0.1)}
+    place = place if between else {"joint": "rail"}
+    plain = sw.LinearPto("pto", **place, damping=2.0, stiffness=30.0, rest=0.1)
+    far = {"lower": -9.0, "upper": 9.0, "stop_stiffness": 1e4, "force_limit": 1e6}
+    runs, known = [], []
+    for pto in (plain, plain.replace(**far), plain.replace(power_limit=1e9)):
+        rail = sw.Slider("rail", sw.WORLD, one, axis=(0.6, 0.0, 0.8), velocity=1.0)
+        model = sw.compile(sw.System("s", bodies=[one], joints=[rail], ptos=[pto], water=DRY))
+        runs.append(sw.simulate(model, duration=2.0, rtol=1e-9, atol=1e-12, progress=False))
+        known.append({x: float(model.value(f"pto.{x}")) for x in ("damping", "stiffness", "rest")})
+    assert known[0] == known[1] == known[2] == {"damping": 2.0, "stiffness": 30.0, "rest": 0.1}
+    assert not {"spring", "joint_element"} & {str(dim) for dim in runs[0].dims}
+    for run in runs[1:]:
+        assert set(runs[0].data_vars) <= set(run.data_vars)
+        for name in ("position", "pto_force", "pto_stroke", "absorbed_power", "pto_stored_energy"):
+            assert np.abs(run[name] - runs[0][name]).max() < 1e-7
+    # a limit that is not there cannot be set: it would do nothing
+    with pytest.raises(sw.SwelltreeError, match="'pto' has no number 'force_limit'"):
+        sw.compile(
+            sw.System("s", bodies=[one], joints=[rail], ptos=[plain], water=DRY)
+        ).with_values({"pto.force_limit": 1.0})
 
 
 def test_numbers_of_a_machine_by_name():
@@ -232,7 +260,7 @@ def test_derivative_of_delivered_energy_is_the_difference():
     def delivered(gain):
         changed = model.with_values({"hydraulic.motor_gain": gain})
         out = sw.simulate(changed, duration=1.0, output_step=0.1, solver="rk4", step=0.02)
-        return out["pto_delivered"][:, 0].sum()
+        return out["delivered_power"][:, 0].sum()
 
     step = 1e-12
     both = jax.jit(lambda gain: jax.jvp(delivered, (gain,), (1.0,)))

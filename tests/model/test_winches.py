@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.model.forces.cables import Cables
 from swelltree.model.kinematics import Pose
 from swelltree.model.winches import (
     WinchState,
@@ -246,7 +247,7 @@ def test_compensation_measures_the_junction_at_end_A(model):
         velocity = np.array([[0.3, 0.2, 0.7]])
         assert tip_velocity(made, pose, np.zeros((N, 6)), velocity) == pytest.approx([0.7])
     else:
-        group = next(group for group in made.forces.groups if group.kind == "cables")
+        group = made.effect(Cables)
         node = group.drums.winches.tip_body[0]
         assert node == group.drums.reels[0].nodes[0]
         assert node < N

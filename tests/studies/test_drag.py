@@ -8,6 +8,8 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float
 from swelltree.model.forces.drag import DragPieces
+from swelltree.model.forces.morison import MorisonMembers
+from swelltree.model.forces.quadratic_drag import QuadraticDrags
 from swelltree.spatial.engine import jax, jnp
 from swelltree.studies.drag import cycle, gaussian
 
@@ -75,9 +77,9 @@ def model():
 def test_harmonic_drag_is_the_time_domain_of_a_regular_wave(model):
     """At resonance, where drag takes a third of the motion; low waves, as in linear theory."""
     omega, a = 1.45, 0.1
-    group = model.forces.groups[0]
+    group = model.effect(QuadraticDrags)
     strong = replace(group, damping=20.0 * group.damping)
-    model = model.replace(forces=replace(model.forces, groups=(strong,)))
+    model = model.with_effect(strong)
     plain = sw.rao(model, omega=[omega]).rao.values[0, 0, 0, 2]
     found = sw.rao(
         model, omega=[omega], drag="harmonic", amplitude=a, radiation="state_space"
@@ -159,8 +161,7 @@ def test_offset_in_a_current_is_drag_over_stiffness(pile):
 
 def test_members_answer_in_the_frequency_domain_without_hydro_data(pile):
     """Inertia of Morison in closed form: (1 + Ca) rho A g, less what lies below 30 m."""
-    group = pile.forces.groups[0].without_drag()
-    model = pile.replace(forces=replace(pile.forces, groups=(group,)))
+    model = pile.with_effect(pile.effect(MorisonMembers).without_drag())
     omega = np.array([0.3, 0.6, 1.0])
     found = sw.rao(model, omega=omega).rao.values[:, 0, 0, 0]
     k = omega**2 / 9.81
@@ -250,12 +251,12 @@ def test_it_drifts_with_the_current_in_the_end(sinking):
 def test_gradient_of_a_run_with_drag_matches_finite_differences():
     """How far a moored pile has gone after 8 s, by its drag coefficient."""
     model = sw.compile(moored_pile(sw.UniformCurrent(1.0)))
-    group = model.forces.groups[0]
+    group = model.effect(MorisonMembers)
     wave = sw.RegularWave(amplitude=1.5, omega=0.7)
 
     def reached(factor):
         strong = replace(group, drag_normal=factor * jnp.asarray(group.drag_normal))
-        changed = model.replace(forces=replace(model.forces, groups=(strong,)))
+        changed = model.with_effect(strong)
         run = sw.simulate(changed, wave, times=np.arange(1, 17) * 0.5, rtol=1e-8, atol=1e-11)
         return run["position"][-1, 0, 0]
 

@@ -6,6 +6,7 @@ import pytest
 import swelltree as sw
 from laws_of_ptos import brake, two_values
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from swelltree.model.forces.controllers import controllers_of
 from swelltree.validation.pto_systems import oscillator
 
 RAIL = {"joint": "rail"}
@@ -91,7 +92,7 @@ def test_law_of_a_machine_may_be_named_in_a_case_file():
 
 def test_plain_law_with_too_many_values_is_told():
     model = sw.compile(driven(sw.LinearPto("pto", **RAIL), law=two_values))
-    law = model.forces.controllers[0].law
+    law = controllers_of(model)[0].law
     with pytest.raises(
         sw.SwelltreeError, match=r"controller 'hold': the law gives 2 values but drives 1 elements"
     ):

@@ -7,6 +7,7 @@ import swelltree as sw
 from swelltree.formulations import State, formulation
 from swelltree.hydro.hydrostatics import hydrostatics
 from swelltree.model.describe_hulls import linear_froude_krylov
+from swelltree.model.forces.hulls import Hulls
 from swelltree.model.forces.total import total_loads
 from swelltree.model.kinematics import Pose
 from swelltree.model.sea_state import in_waves
@@ -245,7 +246,7 @@ def test_only_named_bodies_are_nonlinear():
     a, b = (sw.Body(n, hull=sw.Sphere(1.0), position=(x, 0, 0)) for n, x in (("a", 0), ("b", 9)))
     system = sw.System("s", [a, b], [sw.Free("ja", sw.WORLD, a), sw.Free("jb", sw.WORLD, b)])
     model = sw.compile(system, nonlinear=["b"])
-    (group,) = model.forces.groups
+    group = model.effect(Hulls)
     assert group.names == ("hull b",)
     assert group.bodies == (1,)
 

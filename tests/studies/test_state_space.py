@@ -8,6 +8,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
+from swelltree.model.forces.applied import AppliedForces, applied_forces
 from swelltree.model.signals import compile_signal
 from swelltree.studies.linear_model import left_out
 
@@ -104,14 +105,11 @@ def test_reduced_export_keeps_the_error(model):
 
 
 def test_step_response_is_that_of_a_run(model):
-    force, forces = 1.0e3, model.forces
-    push = forces.applied[0]
+    force, (push,) = 1.0e3, applied_forces(model)
     signals = (*push.signals[:2], compile_signal(force), *push.signals[3:])
-    pushed = replace(forces, applied=(replace(push, signals=signals),))
+    pushed = AppliedForces((replace(push, signals=signals),), ("push",))
     times = np.linspace(0.0, 20.0, 101)
-    run = sw.simulate(
-        model.replace(forces=pushed), times=times, rtol=1e-9, atol=1e-12, progress=False
-    )
+    run = sw.simulate(model.with_effect(pushed), times=times, rtol=1e-9, atol=1e-12, progress=False)
     linear = sw.state_space(model, "push.Heave", "float.Heave")
     found = force * control.step_response(linear, times).outputs
     heave = run.position.values[:, 0, 2]
@@ -220,7 +218,7 @@ def test_drag_that_is_left_out_is_told():
     track = sw.Slider("track", sw.WORLD, car, axis="x")
     (note,) = left_out(sw.compile(sw.System("car", [car], [track], forces=[drag])))
     assert note == (
-        "drag ('quadratic_drag') is linearised about rest, where it has a slope only in a current."
+        "drag ('quadratic drag') is linearised about rest, where it has a slope only in a current."
     )
 
 

@@ -23,15 +23,6 @@ def test_schema_knows_every_machine():
     assert set(OIL) <= set(known["hydraulic"]["required"])
 
 
-def test_plain_linear_pto_is_a_simple_element_and_others_are_machines():
-    simple = sw.LinearPto("pto", **RAIL, damping=2.0)
-    assert isinstance(simple.element, sw.JointForce)
-    assert oscillator(simple).machines == ()
-    limited = simple.replace(force_limit=3.0)
-    assert limited.element is None
-    assert oscillator(limited).machines == (limited,)
-
-
 MISTAKES = {
     "no place": (lambda: sw.CoulombPto("p", friction=1.0), "give either two ends a and b, or a"),
     "negative limit": (

@@ -38,7 +38,7 @@ from swelltree.studies.periodic_series import (
     series_slope,
 )
 
-Place = tuple[tuple[str, int], ...]
+Place = tuple[int, ...]  # numbers of elements on strokes
 FEW = 3  # unknowns of a node up to which it pays to work with series
 SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
 

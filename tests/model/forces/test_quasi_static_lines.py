@@ -6,6 +6,7 @@ import pytest
 import swelltree as sw
 from swelltree.model.describe_layout import all_joints, build_layout
 from swelltree.model.effect import Now
+from swelltree.model.forces.quasi_static_lines import QuasiStaticLines
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.line_network import line_network
@@ -33,7 +34,7 @@ def loads(system, place=(0.0, 0.0, 0.0), v=None):
     pose = Pose(np.array([place], dtype=float), np.eye(3)[None])
     v = np.zeros((1, 6)) if v is None else np.array([v])
     motion = Motion(pose, v, joint_frames(model, pose), np.zeros(0), np.zeros(0))
-    (group,) = model.forces.groups
+    group = model.effect(QuasiStaticLines)
     return group.loads(model, Now(np.zeros(()), motion, AT_REST))
 
 
@@ -91,7 +92,7 @@ def test_junction_follows_its_equations_under_differentiation():
     side = side.replace(name="side")
     high = sw.Line("high", knot, sw.Point("buoy", (0, 0, 0)), 64.0, WIRE, **WAY)
     model = sw.compile(moored(low, side, high, junctions=[knot]))
-    (group,) = model.forces.groups
+    group = model.effect(QuasiStaticLines)
 
     def pull(p):
         pose = Pose(p[None], jnp.eye(3)[None])

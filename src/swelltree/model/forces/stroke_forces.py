@@ -256,7 +256,7 @@ class StrokeForces(Effect):
                 if min(float(self.force_limit[i]), float(self.power_limit[i])) < LIMITLESS:
                     return f"{what} has a limit"
                 if not isinstance(self.signals[i], Constant | None):
-                    return f"{what} is driven by a signal"
+                    return f"{what} changes with time"
         return ""
 
     def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int, dict[str, str]]]]:
