@@ -22,9 +22,9 @@ _NAMES = {
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
         chain wire_rope polyester nylon
         Winch ConstantTension HeaveCompensation Operation Stage
-        QuadraticDrag BodyDrag MorisonMember WindDrag Immersion
+        QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
-        SpringDamper JointForce AppliedForce Controller PointSensor DistanceSensor
+        SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -48,6 +48,8 @@ _NAMES = {
     "swelltree.model.case": "compile_case",
     "swelltree.model.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
+    "swelltree.model.effect": "Effect Loads",
+    "swelltree.model.own_effect": "effect body_point wrench_at",
     "swelltree.studies.simulate": "simulate",
     "swelltree.studies.moored_traced": "moored_start",
     "swelltree.studies.equilibrium": "equilibrium",

@@ -45,6 +45,7 @@ from swelltree.model.describe_viscous import viscous_notes, with_added_mass
 from swelltree.model.described import Described
 from swelltree.model.drift_data import chosen
 from swelltree.model.dynamic_lines import build_dynamic_lines
+from swelltree.model.effect import Now
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over
@@ -53,10 +54,12 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
+from swelltree.model.own_effect import check_own_effects
 from swelltree.model.present import present
 from swelltree.model.redundancy import Redundancy, find_redundancy
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
+from swelltree.model.start_motion import start_motion
 from swelltree.model.table_notes import table_notes
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
@@ -216,9 +219,11 @@ def _started(model: Model, system: System, joints: list) -> Model:
     if layout.cut_rows:
         found = find_redundancy(model, q, closure, loops)
     dropped = set(layout.cut_rows) - set(found.kept)
-    check_mass(present(model, inner_at_rest(model)), q, closure)
+    inner = inner_at_rest(model)
+    check_mass(present(model, inner), q, closure)
+    model = model.replace(start=Start(q, s, angles))
+    check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
     return model.replace(
-        start=Start(q, s, angles),
         cut_rows=found.kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         surplus=found.surplus,

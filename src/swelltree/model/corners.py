@@ -22,10 +22,9 @@ from swelltree.model.forces.applied import applied_forces
 from swelltree.model.forces.controllers import PlainLaw, controllers_of, measured
 from swelltree.model.forces.points import PointMotion, point_motion
 from swelltree.model.inner import inner_at_rest
-from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import UserFunction
-from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.model.start_motion import start_motion
 from swelltree.spatial.engine import Tracer, jax, jnp
 
 SAMPLES = 20_000  # of a function over a run, at most
@@ -80,7 +79,7 @@ def _functions(model: Model) -> list[Callable[[Any], Any]]:
     laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
     if not applied and not laws:
         return found
-    motion = _start(model)
+    motion = start_motion(model)
     now = Now(np.zeros(()), motion, inner_at_rest(model))
     for element in applied:
         seen = point_motion(motion, np.array([element.body]), element.point[None])
@@ -92,15 +91,6 @@ def _functions(model: Model) -> list[Callable[[Any], Any]]:
         y = jnp.asarray(measured(model, now, controller))
         found.append(lambda t, law=controller.law, y=y: law(t, y))
     return found
-
-
-def _start(model: Model) -> Motion:
-    pose = forward(model, np.asarray(model.start.q))
-    frames = joint_frames(model, pose)
-    v = velocity_matrix(*tree_blocks(model, pose, frames)) @ np.asarray(model.start.s)
-    v = v.reshape(-1, 6)
-    coordinate = dof_coordinates(model, frames, np.asarray(model.start.angles))
-    return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
 
 
 def _sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:

@@ -17,9 +17,11 @@ from swelltree.model.forces.controllers import CompiledController, Controllers, 
 from swelltree.model.forces.gravity import Gravity
 from swelltree.model.forces.law_checks import check_law
 from swelltree.model.forces.moorings import LinearMoorings
+from swelltree.model.forces.rotors import build_rotors
 from swelltree.model.forces.stroke_forces import NO_STROKES, StrokeForces
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import DOFS, Layout
+from swelltree.model.own_effect import build_own_effects
 from swelltree.model.sensors import Sensors
 from swelltree.model.signals import compile_signal
 from swelltree.system import AppliedForce, System
@@ -51,6 +53,8 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         build_lines(system, layout),
         *viscous_groups(system, layout),
         build_immersions(system, layout),
+        build_rotors(system, layout),
+        *build_own_effects(system),
     ]
     return tuple(effect for effect in found if effect is not None)
 

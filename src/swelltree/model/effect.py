@@ -7,10 +7,13 @@ the class `Effect`. Nobody asks which effect it is: what it can do is asked by m
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from swelltree.model.kinematics import Motion
-from swelltree.spatial.arrays import Array, pytree
+from swelltree.spatial.arrays import Array, namespace, pytree
 
 
 @pytree()
@@ -18,9 +21,28 @@ class Loads:
     """Action of one kind of force element on the whole system."""
 
     wrench: Array  # (N, 6) about the reference points, world axes
-    potential: Array  # (e,) stored energy of each element, J
-    power: Array  # (e,) power of its non-conservative part on the system, W
-    channels: dict[str, Array]  # results of the elements, e.g. tension
+    potential: Any = None  # (e,) stored energy of each element, J; none if not given
+    power: Any = None  # (e,) power of its non-conservative part, W; of all if not given
+    channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
+
+    def booked(self, v: Array, terms: int) -> Loads:
+        """The same with all books: what is not stored is power of the wrench, in the first term.
+
+        Args:
+            v: velocities of the bodies (N, 6).
+            terms: names in the books of the effect.
+        """
+        xp = namespace(v)
+        potential = xp.zeros(terms) if self.potential is None else xp.asarray(self.potential)
+        power = self.power
+        if power is None:
+            power = (self.wrench * v).sum() * (np.arange(terms) == 0)
+        return Loads(
+            self.wrench,
+            xp.reshape(potential, (terms,)),
+            xp.reshape(xp.asarray(power), (terms,)),
+            self.channels,
+        )
 
 
 @pytree()
@@ -31,6 +53,11 @@ class Now:
     motion: Motion
     inner: Any  # inner.Inner: states of radiation memory and of elements
     hold: Any = None  # forces that hold locked strokes, where an effect watches them
+
+    def states(self, effect: Effect) -> Any:
+        """Internal states of an effect; those of its start where a study knows none."""
+        known = self.inner.elements.get(effect.kind)
+        return effect.inner_start() if known is None else known
 
 
 class Effect:
@@ -46,6 +73,9 @@ class Effect:
     moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
+    units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
+    shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]
 
     def loads(self, model: Any, now: Now) -> Loads:
@@ -124,11 +154,12 @@ class Effect:
         """
         return f"it has {self.word}"
 
-    def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int, dict[str, str]]]]:
+    def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int | None, dict[str, str]]]]:
         """Where its named numbers live: {item: [(path of fields, row, other names)]}.
 
         The fields of the object at the end of a path are the item's quantities; other names
-        rename some of them, and hide those with an empty name.
+        rename some of them, and hide those with an empty name. Without a row the arrays are the
+        item's whole.
         """
         return {}
 

@@ -101,11 +101,11 @@ class Model:
         return next((effect for effect in self.effects if isinstance(effect, kind)), None)
 
     def with_effect(self, effect: Any) -> Model:
-        """The model with an effect in the place of that of its class, or one more."""
-        kinds = [type(own) for own in self.effects]
-        if type(effect) not in kinds:
+        """The model with an effect in the place of that of its kind, or one more."""
+        kinds = [own.kind for own in self.effects]
+        if effect.kind not in kinds:
             return self.replace(effects=(*self.effects, effect))
-        k = kinds.index(type(effect))
+        k = kinds.index(effect.kind)
         return self.replace(effects=(*self.effects[:k], effect, *self.effects[k + 1 :]))
 
     def value(self, name: str) -> Array:

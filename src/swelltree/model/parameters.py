@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 
-def _places(model: Model) -> dict[str, list[tuple[Path, int, dict[str, str]]]]:
+def _places(model: Model) -> dict[str, list[tuple[Path, int | None, dict[str, str]]]]:
     """Where the numbers of every item live: path of fields, row, and names that differ."""
-    found: dict[str, list[tuple[Path, int, dict[str, str]]]] = {}
+    found: dict[str, list[tuple[Path, int | None, dict[str, str]]]] = {}
     for g, effect in enumerate(model.effects):
         for item, places in effect.numbers().items():
             found[item] = [(("effects", g, *path), row, other) for path, row, other in places]
@@ -41,7 +41,7 @@ def _places(model: Model) -> dict[str, list[tuple[Path, int, dict[str, str]]]]:
     return found
 
 
-def _find(model: Model, name: str) -> tuple[Path, str, int]:
+def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
     """Where a named number lives: path of fields, the array's name, the row."""
     item, _, quantity = name.rpartition(".")
     places = _places(model)
@@ -98,7 +98,8 @@ def get_value(model: Model, name: str) -> Array:
     if line is not None:
         return line_value(model, *line)
     path, quantity, row = _find(model, name)
-    return getattr(_follow(model, path), quantity)[row]
+    found = getattr(_follow(model, path), quantity)
+    return found if row is None else found[row]
 
 
 def set_values(model: Model, values: dict[str, Any]) -> Model:
@@ -118,7 +119,8 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
         path, quantity, row = _find(model, name)
         holder = _follow(model, path)
         old = getattr(holder, quantity)
-        changed = replace(holder, **{quantity: _with_row(old, row, value)})
+        new = value if row is None else _with_row(old, row, value)
+        changed = replace(holder, **{quantity: new})
         for depth in reversed(range(len(path))):
             above = _follow(model, path[:depth])
             changed = _changed(above, path[depth], changed)

@@ -12,6 +12,7 @@ from swelltree.model.model import Model
 from swelltree.results.angles import following
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
+from swelltree.results.own_labels import own_labels
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def to_dataset(
 
     raw = {name: np.asarray(values) for name, values in channels.items()}
     order = body_order(model)
-    for name, label in LABELS.items():
+    labels = LABELS | own_labels(model, raw)
+    for name, label in labels.items():
         if name in raw and label.dims[:1] == ("body",):
             raw[name] = raw[name][:, order]
     if "coordinate" in raw and len(times):
@@ -61,7 +63,7 @@ def to_dataset(
         drives = raw["work"].shape[1] - raw["potential_energy"].shape[1]
         raw["potential_energy"] = np.pad(raw["potential_energy"], ((0, 0), (0, drives)))
     variables = {}
-    for channel, label in LABELS.items():
+    for channel, label in labels.items():
         if channel in raw:
             variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
     if model.redundant:

@@ -53,6 +53,7 @@ from swelltree.system.line_types import LineType, chain, nylon, polyester, wire_
 from swelltree.system.lines import Junction, Line, OnJunction, OnLine, Section
 from swelltree.system.moorings import LinearDamping, LinearMooring
 from swelltree.system.operations import Operation, Stage
+from swelltree.system.own_effects import OwnEffect
 from swelltree.system.pto_base import Pto
 from swelltree.system.pto_machines import (
     ConstantPressurePto,
@@ -64,6 +65,7 @@ from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
 from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
 from swelltree.system.radiation import RadiationFit
 from swelltree.system.rods import Rod
+from swelltree.system.rotors import Rotor
 from swelltree.system.seabed import DepthGrid, Seabed, SeabedContact
 from swelltree.system.seas import (
     FocusedWave,
@@ -181,6 +183,7 @@ __all__ = [
     "OnLine",
     "Operation",
     "OptimalControlStudy",
+    "OwnEffect",
     "PiersonMoskowitz",
     "Planar",
     "Plate",
@@ -196,6 +199,7 @@ __all__ = [
     "ResponseStudy",
     "RevoluteSpherical",
     "Rod",
+    "Rotor",
     "Screw",
     "Sea",
     "SeaOf",

@@ -21,8 +21,10 @@ from swelltree.system.line_types import LineType
 from swelltree.system.lines import Junction, Line
 from swelltree.system.moorings import MOORING_TYPES
 from swelltree.system.operations import Operation
+from swelltree.system.own_effects import OWN_TYPES
 from swelltree.system.ptos import PTO_TYPES
 from swelltree.system.rods import Rod
+from swelltree.system.rotors import ROTOR_TYPES
 from swelltree.system.schema import choice_schema, class_schema
 from swelltree.system.seabed import Seabed, SeabedContact
 from swelltree.system.sensors import SENSOR_TYPES
@@ -36,7 +38,7 @@ from swelltree.system.winches import Winch
 LISTS: dict[str, tuple[str, Any]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
-    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES),
+    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES | ROTOR_TYPES | OWN_TYPES),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),

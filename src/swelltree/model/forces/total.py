@@ -28,7 +28,10 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
         inner: states of radiation memory and elements.
     """
     now = Now(t, motion, inner)
-    parts = [(effect.prefix, effect.loads(model, now)) for effect in model.effects]
+    parts = [
+        (effect.prefix, effect.loads(model, now).booked(motion.v, len(effect.names)))
+        for effect in model.effects
+    ]
     if model.hydro is not None:
         parts.append(("hydro_", hydrodynamics(model.hydro, t, motion, inner)))
     xp = namespace(motion.pose.p)

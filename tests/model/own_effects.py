@@ -1,0 +1,65 @@
+"""Effects as users write them, found by tests as "own_effects:Tether"."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import swelltree as sw
+
+
+@sw.effect
+class Tether(sw.Effect):
+    """A spring and damper from a point of a body to a place in the world, all three ways."""
+
+    name: str
+    body: str
+    stiffness: float
+    damping: float = 0.0
+    point: tuple = (0.0, 0.0, 0.0)
+    place: tuple = (0.0, 0.0, 0.0)
+
+    units = {"pull": "N"}
+
+    def loads(self, model, now):
+        _, seen = sw.body_point(model, now, self.body, self.point)
+        off = seen.position - self.place
+        force = -self.stiffness * off - self.damping * seen.velocity
+        wrench = sw.wrench_at(model, now, self.body, force, point=self.point)
+        stored = 0.5 * self.stiffness * (off * off).sum()
+        power = -self.damping * (seen.velocity * seen.velocity).sum()
+        return sw.Loads(wrench, stored, power, {"pull": force})
+
+
+@sw.effect
+class Propeller(sw.Effect):
+    """Thrust along x that follows its set value with a lag: an internal state."""
+
+    name: str
+    body: str
+    asked: float
+    lag: float
+
+    def inner_start(self):
+        return np.zeros(1)
+
+    def inner_rate(self, model, now):
+        return (self.asked - now.states(self)) / self.lag
+
+    def loads(self, model, now):
+        thrust = jnp.concatenate([jnp.asarray(now.states(self)), jnp.zeros(2)])
+        return sw.Loads(sw.wrench_at(model, now, self.body, thrust), channels={"thrust": thrust})
+
+
+@sw.effect
+class Crooked(sw.Effect):
+    name: str
+
+    def loads(self, model, now):
+        return sw.Loads(jnp.zeros(6))
+
+
+@sw.effect
+class Broken(sw.Effect):
+    name: str
+
+    def loads(self, model, now):
+        return sw.Loads(now.nothing)
