@@ -101,7 +101,7 @@ def test_damping_cut_off_by_the_data():
     damping[-1] = damping.max(axis=0)
     cut = replace(own.hydro, table=replace(table, radiation_damping=damping))
     with pytest.warns(sw.SwelltreeWarning, match="still"):
-        sw.simulate(own.replace(hydro=cut), duration=0.1)
+        sw.simulate(own.with_effect(cut), duration=0.1)
 
 
 def test_trial_run_measures_the_time():

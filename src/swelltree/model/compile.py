@@ -144,7 +144,6 @@ def compile(
         added_mass=None
         if added_mass is None
         else _added_mass(added_mass, layout, len(whole.bodies)),
-        hydro=None,
         effects=effects,
         sea=Sea(
             stretching=stretching,
@@ -186,7 +185,8 @@ def compile(
         )
         loads, added, notes = build_hydro(system, model, mean, hydro, options)
         notes = [*moved, *notes, *viscous_notes(system, wet_bodies(system, hydro))]
-        model = model.replace(hydro=loads, added_mass=added, report=(*model.report, *notes))
+        model = model.with_effect(loads)
+        model = model.replace(added_mass=added, report=(*model.report, *notes))
         if frame == "yaw":
             model = model.with_effect(FollowingFrame(mean, np.array(yaw_time)))
     elif chosen(drift) != "none":

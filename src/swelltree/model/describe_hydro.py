@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.drift_data import check_double_counting, drift_table
-from swelltree.model.hydrodynamics import Convolution, Hydro, Memory, Table
+from swelltree.model.forces.hydrodynamics import Hydro
+from swelltree.model.hydrodynamics import Convolution, Memory, Table
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model

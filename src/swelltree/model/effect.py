@@ -72,6 +72,7 @@ class Effect:
     adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
     moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
+    is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
@@ -122,6 +123,14 @@ class Effect:
 
     def inner_rate(self, model: Any, now: Now) -> Array:
         """Their rates."""
+        raise NotImplementedError
+
+    def radiation_start(self) -> Any:
+        """Radiation memory before any motion, which has a propagator of its own; None: none."""
+        return None
+
+    def radiation_rate(self, now: Now) -> Any:
+        """Its rate."""
         raise NotImplementedError
 
     @property

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from swelltree.model.kinematics import Pose
 from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.rotations import rotation_vector
@@ -78,21 +76,6 @@ class Table:
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 
-@pytree()
-class Hydro:
-    """Linear hydrodynamics of all bodies."""
-
-    mean: Pose
-    buoyancy: Array  # (N, 6) in the mean pose
-    stiffness: Array  # (6N, 6N) of buoyancy alone
-    damping: Array  # (6N, 6N)
-    memory: Memory | Convolution | None
-    waves: Any  # WaveLoads, moving_waves.MovingWaves or None
-    table: Table | None
-    reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
-    drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
-
-
 def displacement(mean: Pose, pose: Pose) -> Array:
     """Displacement of every body from its mean pose, (N, 6)."""
     xp = namespace(pose.p)
@@ -113,20 +96,10 @@ def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
     return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
 
 
-def memory_at_rest(hydro: Hydro | None) -> Any:
-    """State of the radiation memory before any motion; empty where there is none."""
-    if hydro is None or hydro.memory is None:
-        return ()
-    if isinstance(hydro.memory, Memory):
-        return np.zeros(hydro.memory.A.shape[0])
-    length = hydro.memory.kernel.shape[0] // 2 - 1
-    return Past(np.zeros((length, len(hydro.memory.live))), np.zeros(()))
-
-
 def without_table(model: Any) -> Any:
     """The model as time stepping needs it."""
     if model.hydro is None or model.hydro.table is None:
         return model
     from dataclasses import replace
 
-    return model.replace(hydro=replace(model.hydro, table=None))
+    return model.with_effect(replace(model.hydro, table=None))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from swelltree.model.hydrodynamics import memory_at_rest
 from swelltree.spatial.arrays import Array, pytree
 
 
@@ -28,9 +27,10 @@ AT_REST = Inner()
 
 def inner_at_rest(model: Any) -> Inner:
     """Inner states before any motion."""
-    begun = {group.kind: group.inner_start() for group in model.effects}
+    begun = {effect.kind: effect.inner_start() for effect in model.effects}
     elements: dict[str, Array] = {kind: x for kind, x in begun.items() if x is not None}
-    return Inner(memory_at_rest(model.hydro), elements)
+    memory = (effect.radiation_start() for effect in model.effects)
+    return Inner(next((x for x in memory if x is not None), ()), elements)
 
 
 def inner_settled(model: Any, inner: Inner, pose: Any) -> Inner:
@@ -45,15 +45,12 @@ def inner_settled(model: Any, inner: Inner, pose: Any) -> Inner:
 
 def inner_rate(model: Any, now: Any) -> Inner:
     """Rates of all inner states."""
-    from swelltree.model.forces.hydrodynamics import memory_rate
-
     inner = now.inner
-    chi_dot = inner.radiation
-    if model.hydro is not None and model.hydro.memory is not None:
-        chi_dot = memory_rate(model.hydro, now.motion, inner)
     rates = {
-        group.kind: group.inner_rate(model, now)
-        for group in model.effects
-        if group.kind in inner.elements
+        effect.kind: effect.inner_rate(model, now)
+        for effect in model.effects
+        if effect.kind in inner.elements
     }
-    return Inner(chi_dot, rates)
+    remember = (effect for effect in model.effects if effect.radiation_start() is not None)
+    memory = next((effect.radiation_rate(now) for effect in remember), inner.radiation)
+    return Inner(memory, rates)

@@ -69,8 +69,7 @@ class Model:
     gravity: Array  # (3,) m/s^2
     rho: Array  # kg/m^3
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
-    hydro: Any  # hydrodynamics.Hydro, or None for dry systems
-    effects: tuple[Any, ...]  # effect.Effect: everything that acts but linear hydrodynamics
+    effects: tuple[Any, ...]  # effect.Effect: everything that acts
     sea: Any  # sea.Sea
     drives: tuple[Any, ...]  # signals of the prescribed dofs
     sensors: Any  # sensors.Sensors
@@ -95,6 +94,11 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
         return replace(self, **changes)
+
+    @property
+    def hydro(self) -> Any:
+        """Linear hydrodynamics (`forces.hydrodynamics.Hydro`), None for dry systems."""
+        return next((effect for effect in self.effects if effect.is_linear_hydro), None)
 
     def effect(self, kind: type[E]) -> E | None:
         """Its effect of a class, None without one."""

@@ -264,7 +264,7 @@ def in_waves(
         from swelltree.model.drift import drift_loads
 
         drift = drift_loads(table, waves, duration, turning)
-        return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))
+        return model.with_effect(replace(model.hydro, waves=loads, drift=drift))
     if not felt:
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "

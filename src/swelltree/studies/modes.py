@@ -133,7 +133,7 @@ def modes(
         radiation = Radiation(model.hydro.table, model.added_mass)
         # what the water does comes from the data, also the constant damping of one frequency
         none = np.zeros_like(model.hydro.damping)
-        model = model.replace(hydro=replace(model.hydro, memory=None, damping=none))
+        model = model.with_effect(replace(model.hydro, memory=None, damping=none))
     if is_traced((model, start)):
         return _traced(model, how, start, at_equilibrium, radiation)
     if at_equilibrium:

@@ -176,7 +176,8 @@ def without_waves(model: Model) -> Model:
     """
     hydro = model.hydro
     if hydro is not None:
-        hydro = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
+        calm = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
+        model = model.with_effect(calm)
     waves = model.sea.waves
     # steep waves and fields on a grid cannot be made flat: they are left out
     linear = isinstance(waves, Components)
@@ -185,7 +186,7 @@ def without_waves(model: Model) -> Model:
     if lines is not None:
         never = np.full(lines.tie_end.shape, np.inf)
         lines = replace(lines, tie_begin=never, tie_end=never, tie_tension=never)
-    return model.replace(hydro=hydro, sea=replace(model.sea, waves=waves), lines=lines)
+    return model.replace(sea=replace(model.sea, waves=waves), lines=lines)
 
 
 def _flat(loads: Any) -> Any:

@@ -268,7 +268,7 @@ def _still(model: Model) -> Model:
     """The model without memory, waves and data."""
     if model.hydro is None:
         return model
-    return without_table(model.replace(hydro=replace(model.hydro, memory=None, waves=None)))
+    return without_table(model.with_effect(replace(model.hydro, memory=None, waves=None)))
 
 
 def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:

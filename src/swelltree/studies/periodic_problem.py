@@ -149,5 +149,5 @@ def scaled(period: Period, fraction: float) -> Period:
     if model.hydro is not None and isinstance(model.hydro.waves, WaveLoads):
         loads = model.hydro.waves
         loads = WaveLoads(loads.step, fraction * loads.force, fraction * loads.rate)
-        model = model.replace(hydro=replace(model.hydro, waves=loads))
+        model = model.with_effect(replace(model.hydro, waves=loads))
     return replace(period, model=model)

@@ -156,7 +156,7 @@ def still_model(model: Model, radiation: str) -> Model:
     damping = np.asarray(model.hydro.damping)
     damping = damping if radiation == "state_space" else np.zeros_like(damping)
     hydro = replace(model.hydro, memory=None, waves=None, damping=damping)
-    return model.replace(hydro=hydro)
+    return model.with_effect(hydro)
 
 
 def set_up(

@@ -131,7 +131,7 @@ def linear_system(
         # radiation is put in by `amplitudes`, also the constant damping of one frequency
         none = np.zeros_like(model.hydro.damping)
         hydro = replace(model.hydro, memory=None, waves=None, damping=none)
-        still = without_table(model.replace(hydro=hydro))
+        still = without_table(model.with_effect(hydro))
     state, lam, _, _ = find_rest(still, how, start)
     n = state.s.shape[0]
     parts = _linearised(how, still, state, lam)

@@ -6,79 +6,105 @@ every formulation. All terms are booked as work in the energy budget.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from swelltree.model.drift_turning import drift_now
-from swelltree.model.effect import Loads
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.forces.hydro_frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.model.hydrodynamics import (
     Convolution,
-    Hydro,
     Memory,
     Past,
+    Table,
     WaveLoads,
     displacement,
     on_grid,
 )
-from swelltree.model.kinematics import Motion
+from swelltree.model.kinematics import Pose
+from swelltree.model.model import Model
 from swelltree.model.moving_waves import excitation_now
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
 
-TERMS = ("hydrostatics", "hydrodynamic damping", "radiation", "excitation", "drift")
 
+@pytree()
+class Hydro(Effect):
+    """Linear hydrodynamics of all bodies, from data."""
 
-def hydrodynamics(hydro: Hydro, t: Array, motion: Motion, inner: Any) -> Loads:
-    """Linear hydrodynamic wrench of every body.
+    mean: Pose
+    buoyancy: Array  # (N, 6) in the mean pose
+    stiffness: Array  # (6N, 6N) of buoyancy alone
+    damping: Array  # (6N, 6N)
+    memory: Memory | Convolution | None
+    waves: Any  # WaveLoads, moving_waves.MovingWaves or None
+    table: Table | None
+    reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
+    drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
 
-    Args:
-        hydro: the data.
-        t: [s].
-        motion: of the bodies.
-        inner: radiation memory and, where the frame follows it, mean yaw.
-    """
-    xp = namespace(motion.pose.p)
-    shape = motion.v.shape
-    chi, psi = inner.radiation, mean_yaw(inner)
-    v = in_axes(psi, motion.v).reshape(-1)
-    xi = displacement(hydro.mean, unturned(psi, hydro.mean, motion.pose)).reshape(-1)
-    static = hydro.buoyancy - apply(hydro.stiffness, xi).reshape(shape)
-    damping = -apply(hydro.damping, v).reshape(shape)
-    radiation = xp.zeros(shape)
-    if isinstance(hydro.memory, Memory):
-        radiation = -apply(hydro.memory.C, chi).reshape(shape)
-    elif hydro.memory is not None:
-        radiation = -convolved(hydro.memory, t, v, chi).reshape(shape)
-    excitation = xp.zeros(shape)
-    if isinstance(hydro.waves, WaveLoads):
-        excitation = wave_force(hydro.waves, t).reshape(shape)
-    elif hydro.waves is not None:
-        excitation = excitation_now(hydro.waves, t, motion.pose.p[:, :2], psi)
-    drift = xp.zeros(shape)
-    if isinstance(hydro.drift, WaveLoads):
-        drift = wave_force(hydro.drift, t).reshape(shape)
-    elif hydro.drift is not None:
-        drift = drift_now(hydro.drift, t, psi)
-    parts = (static, damping, radiation, excitation, drift)
-    static, damping, radiation, excitation, drift = (out_of_axes(psi, x) for x in parts)
-    parts = xp.stack([static, damping, radiation, excitation, drift])
-    power = (parts * motion.v).sum((1, 2))
-    channels = {"excitation": excitation, "radiation": radiation, "hydrostatics": static}
-    if hydro.drift is not None:
-        channels["drift"] = drift
-    return Loads(parts.sum(0), xp.zeros(len(TERMS)), power, channels)
+    kind: ClassVar[str] = "hydro"
+    is_linear_hydro: ClassVar[bool] = True
+    names: ClassVar[tuple[str, ...]] = (
+        "hydrostatics",
+        "hydrodynamic damping",
+        "radiation",
+        "excitation",
+        "drift",
+    )
 
+    def loads(self, model: Model, now: Now) -> Loads:
+        t, motion, inner = now.t, now.motion, now.inner
+        xp = namespace(motion.pose.p)
+        shape = motion.v.shape
+        chi, psi = inner.radiation, mean_yaw(inner)
+        v = in_axes(psi, motion.v).reshape(-1)
+        xi = displacement(self.mean, unturned(psi, self.mean, motion.pose)).reshape(-1)
+        static = self.buoyancy - apply(self.stiffness, xi).reshape(shape)
+        damping = -apply(self.damping, v).reshape(shape)
+        radiation = xp.zeros(shape)
+        if isinstance(self.memory, Memory):
+            radiation = -apply(self.memory.C, chi).reshape(shape)
+        elif self.memory is not None:
+            radiation = -convolved(self.memory, t, v, chi).reshape(shape)
+        excitation = xp.zeros(shape)
+        if isinstance(self.waves, WaveLoads):
+            excitation = wave_force(self.waves, t).reshape(shape)
+        elif self.waves is not None:
+            excitation = excitation_now(self.waves, t, motion.pose.p[:, :2], psi)
+        drift = xp.zeros(shape)
+        if isinstance(self.drift, WaveLoads):
+            drift = wave_force(self.drift, t).reshape(shape)
+        elif self.drift is not None:
+            drift = drift_now(self.drift, t, psi)
+        parts = (static, damping, radiation, excitation, drift)
+        static, damping, radiation, excitation, drift = (out_of_axes(psi, x) for x in parts)
+        parts = xp.stack([static, damping, radiation, excitation, drift])
+        power = (parts * motion.v).sum((1, 2))
+        channels = {"excitation": excitation, "radiation": radiation, "hydrostatics": static}
+        if self.drift is not None:
+            channels["drift"] = drift
+        return Loads(parts.sum(0), xp.zeros(len(self.names)), power, channels)
 
-def memory_rate(hydro: Hydro, motion: Motion, inner: Any) -> Any:
-    """Rate of the radiation memory; a record of past velocities rests during a step."""
-    chi = inner.radiation
-    if isinstance(hydro.memory, Memory):
-        v = in_axes(mean_yaw(inner), motion.v).reshape(-1)
-        return apply(hydro.memory.A, chi) + apply(hydro.memory.B, v)
-    return Past(0.0 * chi.velocity, 0.0 * chi.time)
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        return ""
+
+    def radiation_start(self) -> Any:
+        if isinstance(self.memory, Memory):
+            return np.zeros(self.memory.A.shape[0])
+        if self.memory is None:
+            return None
+        length = self.memory.kernel.shape[0] // 2 - 1
+        return Past(np.zeros((length, len(self.memory.live))), np.zeros(()))
+
+    def radiation_rate(self, now: Now) -> Any:
+        chi = now.inner.radiation
+        if isinstance(self.memory, Memory):
+            v = in_axes(mean_yaw(now.inner), now.motion.v).reshape(-1)
+            return apply(self.memory.A, chi) + apply(self.memory.B, v)
+        # a record of past velocities rests during a step
+        return Past(0.0 * chi.velocity, 0.0 * chi.time)
 
 
 def convolved(memory: Convolution, t: Array, v: Array, past: Past) -> Array:

@@ -120,7 +120,7 @@ class StrokeForces(Effect):
         for effect in model.effects:
             for i, u in effect.commands(model, now):
                 total[i] = total[i] + u
-        return xp.stack(total)
+        return namespace(*total).stack(total)
 
     def seen(self, model: Model, now: Now) -> list[Seen]:
         """What every law sees."""
@@ -145,16 +145,17 @@ class StrokeForces(Effect):
 
     def evaluated(self, seen: list[Seen], answers: list[Answer]) -> dict[str, Array]:
         """Force, stroke, energies and powers of every element, (e,) each."""
-        xp = namespace(seen[0].v)
 
         def joined(name: str, parts: list[Any]) -> Array:
-            return xp.concatenate([getattr(part, name) for part in parts])
+            rows = [getattr(part, name) for part in parts]
+            return rows[0] if len(rows) == 1 else namespace(*rows).concatenate(rows)
 
         x, v, u = (joined(name, seen) for name in ("x", "v", "u"))
         stretch = x - self.neutral
         force = joined("force", answers) - self.stiffness * stretch
         stored = joined("stored", answers) + 0.5 * self.stiffness * stretch**2
         delivered, lost = joined("delivered", answers), joined("lost", answers)
+        xp = namespace(force, stretch)
         found = {"limited": joined("limited", answers)} if self.limited else {}
         if self.stopped:
             push, elastic, squeezed = stop_forces(self.stops, x, v)

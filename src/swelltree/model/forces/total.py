@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.model.effect import Loads, Now
-from swelltree.model.forces.hydrodynamics import TERMS, hydrodynamics
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
@@ -14,8 +13,7 @@ from swelltree.spatial.arrays import Array, namespace
 
 def element_names(model: Model) -> tuple[str, ...]:
     """Names of the terms of the energy budget."""
-    own = tuple(name for effect in model.effects for name in effect.names)
-    return own + (TERMS if model.hydro is not None else ())
+    return tuple(name for effect in model.effects for name in effect.names)
 
 
 def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) -> Loads:
@@ -32,8 +30,6 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
         (effect.prefix, effect.loads(model, now).booked(motion.v, len(effect.names)))
         for effect in model.effects
     ]
-    if model.hydro is not None:
-        parts.append(("hydro_", hydrodynamics(model.hydro, t, motion, inner)))
     xp = namespace(motion.pose.p)
     return Loads(
         sum(part.wrench for _, part in parts),
