@@ -160,15 +160,15 @@ def compile(
         all_rows=layout.rows,
         surplus=0,
         redundant=False,
-        report=(),
         lines=build_dynamic_lines(system, layout),
         described=Described(whole, data=data_origin(hydro), afloat=floating_sets(whole, hulls)),
     )
+    notes: list[str] = []
     if cables is not None:
         model = model.with_effect(cables)
     if hulls:
         model = model.with_effect(build_hulls(system, layout, hulls))
-        model = model.replace(report=hull_notes(system, hulls))
+        notes += hull_notes(system, hulls)
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
@@ -183,21 +183,21 @@ def compile(
             nonlinear=hulls,
             drift=drift,
         )
-        loads, added, notes = build_hydro(system, model, mean, hydro, options)
-        notes = [*moved, *notes, *viscous_notes(system, wet_bodies(system, hydro))]
+        loads, added, told_by_data = build_hydro(system, model, mean, hydro, options)
+        notes += [*moved, *told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.with_effect(loads)
-        model = model.replace(added_mass=added, report=(*model.report, *notes))
+        model = model.replace(added_mass=added)
         if frame == "yaw":
             model = model.with_effect(FollowingFrame(mean, np.array(yaw_time)))
     elif chosen(drift) != "none":
         raise SwelltreeError(
             f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
         )
-    return _started(model, system, joints)
+    return _started(model, system, joints, notes)
 
 
-def _started(model: Model, system: System, joints: list) -> Model:
-    """The model with its assembled start and independent rows."""
+def _started(model: Model, system: System, joints: list, notes: list[str]) -> Model:
+    """The model with its assembled start, independent rows, and notes for the user."""
     layout = model.layout
     poses = [
         (
@@ -223,21 +223,15 @@ def _started(model: Model, system: System, joints: list) -> Model:
     check_mass(present(model, inner), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
-    return model.replace(
+    before = [*_cuts(system), *joined(model, joints, poses), *moved, *found.report]
+    floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
+    model = model.replace(
         cut_rows=found.kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         surplus=found.surplus,
         redundant=bool(found.report),
-        report=(
-            *_cuts(system),
-            *joined(model, joints, poses),
-            *moved,
-            *found.report,
-            *table_notes(system),
-            *model.report,
-            *(f.sentence for f in mass_against_displacement(model) if f.severity != "note"),
-        ),
     )
+    return model.noted(*before, *table_notes(system), *notes, *floating)
 
 
 def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:

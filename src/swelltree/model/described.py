@@ -22,6 +22,7 @@ class Described:
         case: likewise.
         data: source and hash of the hydrodynamic data.
         afloat: bodies that float together (`swelltree.model.afloat`).
+        notes: what compile noticed, for the user.
     """
 
     def __init__(
@@ -31,12 +32,20 @@ class Described:
         case: str = "",
         data: dict[str, str] | None = None,
         afloat: tuple[Afloat, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.system = system
         self._drawing = drawing
         self._case = case
         self.data = data or {}
         self.afloat = afloat
+        self.notes = notes
+
+    def noted(self, *notes: str) -> Described:
+        """The same with more notes."""
+        return Described(
+            self.system, self._drawing, self._case, self.data, self.afloat, (*self.notes, *notes)
+        )
 
     @property
     def drawing(self) -> str:
@@ -65,4 +74,4 @@ class Described:
 
     def __reduce__(self) -> Any:
         # functions in a description cannot travel to another process; its drawing can
-        return Described, (None, self.drawing, self.case, self.data, self.afloat)
+        return Described, (None, self.drawing, self.case, self.data, self.afloat, self.notes)

@@ -157,7 +157,7 @@ def with_static_lines(model: Any) -> Any:
     if model.lines is None:
         return model
     static = model.lines.static
-    model = model.replace(lines=None, report=(*model.report, STATIC_LINES))
+    model = model.replace(lines=None).noted(STATIC_LINES)
     return model if static is None else model.with_effect(static)
 
 

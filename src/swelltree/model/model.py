@@ -58,7 +58,6 @@ class Start:
     "all_rows",
     "surplus",
     "redundant",
-    "report",
     "described",
 )
 class Model:
@@ -81,7 +80,6 @@ class Model:
     all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates
     surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
-    report: tuple[str, ...]  # what compile noticed: cuts, moves, redundancy
     lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
     locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
@@ -94,6 +92,15 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
         return replace(self, **changes)
+
+    @property
+    def report(self) -> tuple[str, ...]:
+        """What compile noticed: cuts, moves, redundancy."""
+        return self.described.notes
+
+    def noted(self, *notes: str) -> Model:
+        """The model with more notes in its report, after those that are there."""
+        return self.replace(described=self.described.noted(*notes))
 
     @property
     def hydro(self) -> Any:

@@ -195,6 +195,12 @@ def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
     return f"{names[k].replace('__', ' ')}: {tau[k]:.4g} {unit} out of balance"
 
 
+@functools.lru_cache(maxsize=32)
+def _observed(how: Formulation) -> Any:
+    """Program for the channels at rest; one for all models of a layout."""
+    return jax.jit(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
+
+
 def _to_dataset(
     model: Model,
     how: Formulation,
@@ -205,7 +211,7 @@ def _to_dataset(
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
-    seen = jax.jit(lambda m, y: observe(m, how, jnp.zeros(()), y))(model, phase)
+    seen = _observed(how)(model, phase)
     channels = {name: np.asarray(x)[None] for name, x in seen.items()}
     attrs = {
         "study": "equilibrium",

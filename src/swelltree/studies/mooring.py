@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,11 +64,17 @@ def _curve(model: Model, pose: Pose, xi: Array) -> Any:
     return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
 
 
+@functools.lru_cache(maxsize=32)
+def _pose(how: Formulation) -> Any:
+    """Program for the poses of a state."""
+    return jax.jit(lambda model, state: how.kinematics(model, jnp.zeros(()), state).motion.pose)
+
+
 def _pose_at_rest(
     model: Model, how: Formulation, at_equilibrium: bool, start: State | None
 ) -> Pose:
     state = find_rest(model, how, start)[0] if at_equilibrium else (start or how.start(model))
-    return jax.jit(lambda m, s: how.kinematics(m, jnp.zeros(()), s).motion.pose)(model, state)
+    return _pose(how)(model, state)
 
 
 def _check_moored(model: Model, study: str) -> None:
