@@ -36,7 +36,7 @@ def error(model, run, noise, expected, known=True, measures=("float.Heave", "flo
     observer = sw.excitation_observer(
         model, measures, noise=size, step=STEP, sea=expected, known=["pto"]
     )
-    force = run.joint_force_control.values[:, :1] if known else None
+    force = run.pto_control.values[:, :1] if known else None
     y = y + size * np.random.default_rng(3).standard_normal(y.shape)
     told, true = observer.estimate(y, force).values, observer.seen(run.excitation_force.values)
     late = slice(300, None)
