@@ -302,9 +302,9 @@ def stepper(
 ) -> Any:
     """Function that runs one chunk: (carry, times) -> (carry, samples).
 
-    With the velocities `given` at the start, (N, 6), the first sample has these.
+    With the walk `given` at the start the first sample has its velocities.
     """
-    from swelltree.studies.first_sample import as_given
+    from swelltree.studies.first_sample import Start, as_given
 
     described, model = model, with_step_means(model, how.step)
     run = compiled_run(how.form)
@@ -342,7 +342,7 @@ def stepper(
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
         if given is not None and first == 0:
-            samples = as_given(described, how.form, samples, given)
+            samples = as_given(described, how.form, samples, Start(setup, given))
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
@@ -439,7 +439,7 @@ def simulate_moored(
             setup,
             found,
             len(times),
-            None if goes_on else walk.v_minus,
+            None if goes_on else walk,
         ),
         carry,
         times,
