@@ -451,21 +451,22 @@ def simulate_moored(
         like=empty_samples(model, how.form, walk, chunk),
     )
     watch.join()
-    message = run.message
-    if run.code is Code.NO_PROGRESS:
+    code, message = run.code, run.message
+    if code is Code.NO_PROGRESS:
         last = run.carry.going.walk
         pose = jax.tree.map(np.asarray, last.pose)
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles))
+        code = code if loop is None else Code.LOOP_SINGULAR
         message = (
             f"time stepping stopped at t = {float(run.carry.t_fail):.6g} s: "
             f"{loop or why(model, last)}"
         )
         if len(run.times) == 0:
             raise SwelltreeError(message)
-    if run.code is not Code.SUCCESS:
+    if code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
     near = None if start is None or not goes_on else start.joint_coordinate.values[-1]
-    result = to_result(model, how, run, provenance, message, near)
+    result = to_result(model, how, run, (code, message), provenance, near)
     end = run.carry.end
     result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
     tell_of_winches(model, result)
