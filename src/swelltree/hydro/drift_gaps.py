@@ -13,14 +13,14 @@ import numpy as np
 def mean_gaps(values: np.ndarray) -> np.ndarray:
     """Gaps of mean drift (omega, heading, dof)."""
     good = ~np.isnan(values)
-    rows = good.any(axis=(1, 2))
+    rows = np.asarray(good.any(axis=(1, 2)))
     return _given(good) & _reached(rows)[:, None, None] & ~good
 
 
 def pair_gaps(values: np.ndarray) -> np.ndarray:
     """Gaps of a transfer function (omega, omega, headings, dof)."""
     good = ~np.isnan(values)
-    whole = good.any(axis=-1)
+    whole = np.asarray(good.any(axis=-1))
     inside = whole | _reached(whole) | np.swapaxes(_reached(np.swapaxes(whole, 0, 1)), 0, 1)
     # equal frequencies are the edge of a half; the other edge may be ragged where rounding cuts it
     equal = np.arange(len(values))

@@ -59,8 +59,8 @@ class Gap:
         """Frequencies without which nothing is missing, few of them."""
         if len(self.axes) == 1:
             return np.asarray(self.bad.reshape(len(self.bad), -1).any(axis=1))
-        pairs = self.bad.any(axis=tuple(range(2, self.bad.ndim)))
-        pairs, rows = pairs | pairs.T, np.zeros(len(pairs), dtype=bool)
+        pairs = np.asarray(self.bad.any(axis=tuple(range(2, self.bad.ndim))))
+        pairs, rows = np.asarray(pairs | pairs.T), np.zeros(len(pairs), dtype=bool)
         while pairs.any():
             worst = int(pairs.sum(axis=0).argmax())
             rows[worst] = True

@@ -82,6 +82,7 @@ def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
     motion = start_motion(model)
     now = Now(np.zeros(()), motion, inner_at_rest(model))
     for element in applied:
+        assert element.function is not None
         seen = point_motion(motion, np.array([element.body]), element.point[None])
         own = PointMotion(*(jnp.asarray(x[0]) for x in vars(seen).values()))
         found.append(

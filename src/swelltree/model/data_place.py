@@ -81,6 +81,11 @@ def _point(data: Any, name: str, body: str) -> np.ndarray | None:
     return value if np.isfinite(value).all() else None
 
 
+def _tilt(R: np.ndarray) -> float:
+    """Angle of the z axis of a frame from the vertical."""
+    return float(np.arccos(np.clip(R[2, 2], -1, 1)))
+
+
 def _by_pose(body: Body, data: Any, system: System) -> Moved | None:
     """Data that tell the pose of their bodies."""
     place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
@@ -91,7 +96,7 @@ def _by_pose(body: Body, data: Any, system: System) -> Moved | None:
     c, s = np.cos(yaw), np.sin(yaw)
     about_z = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     trim = float(np.arccos(np.clip((R @ about_z.T)[2, 2], -1.0, 1.0)))
-    tilt = tuple(float(np.arccos(np.clip(x[2, 2], -1, 1))) for x in (body.rotation_matrix, axes))
+    tilt = _tilt(body.rotation_matrix), _tilt(axes)
     offset = np.array(body.position) - about_z @ place
     return Moved(body.name, yaw, offset, trim, tilt, _size(body, data, system))
 

@@ -71,7 +71,7 @@ def build_own_effects(system: System) -> list[Effect]:
 
 
 def _made(item: OwnEffect) -> Effect:
-    cls = resolve(item.effect)
+    cls: Any = resolve(item.effect)
     if not (inspect.isclass(cls) and issubclass(cls, Effect) and dataclasses.is_dataclass(cls)):
         raise item.fail(
             f"effect {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.effect. "

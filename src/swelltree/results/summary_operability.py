@@ -26,5 +26,6 @@ def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
         where = [f"{float(dataset[d].values[i]):g}" for d, i in zip(state.dims, place, strict=True)]
         use = float(dataset["utilisation"].values[place])
         told = "-" if np.isnan(use) else f"{use:.2f}"
-        table.add_row(*where, state.values[place], told, dataset["governing"].values[place])
+        cell = str(state.values[place]), told, str(dataset["governing"].values[place])
+        table.add_row(*where, *cell)
     return [table]

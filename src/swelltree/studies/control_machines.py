@@ -56,13 +56,15 @@ def with_damping(model: Model, place: Place, damping: Any) -> Model:
     own = stroke_forces(model)
     chosen = dict(zip(place, damping, strict=True))
     laws: list[Any] = []
-    for law, part in zip(own.laws, own.slices(), strict=True):
+    for part, law in zip(own.slices(), own.laws, strict=True):
         rows = {i - part.start: chosen[i] for i in range(part.start, part.stop) if i in chosen}
         if rows:
-            c = np.array(law.damping, dtype=float)
+            machine: Any = law
+            c = np.array(machine.damping, dtype=float)
             c[list(rows)] = list(rows.values())
-            law = replace(law, damping=c)
-        laws.append(law)
+            laws.append(replace(machine, damping=c))
+        else:
+            laws.append(law)
     return model.with_effect(replace(own, laws=tuple(laws)))
 
 

@@ -147,8 +147,11 @@ def model_states(group: Any) -> bool:
 def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
     """Rows of force and torque of every applied force, found when asked for."""
 
+    applied = model.effect(AppliedForces)
+    elements = () if applied is None else applied.elements
+
     def rows(i: int) -> np.ndarray:
-        element = applied.elements[i]
+        element = elements[i]
         pose = how.kinematics(model, np.zeros(()), state).motion.pose
         R = np.asarray(pose.R)[element.body] if element.body < model.layout.n_bodies else np.eye(3)
         if element.body >= model.layout.n_bodies:
@@ -161,7 +164,6 @@ def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:
             at_point, turn = R.T @ at_point, R.T @ turn
         return np.concatenate([at_point, turn])
 
-    applied = model.effect(AppliedForces)
     names = () if applied is None else applied.names
     return {name: (lambda i=i: rows(i)) for i, name in enumerate(names)}
 

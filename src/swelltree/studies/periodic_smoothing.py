@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ def smoother(model: Model, factor: float) -> Model:
     if own is None:
         return model
     laws = []
+    law: Any
     for law in own.laws:
         wide = {x: factor * np.asarray(getattr(law, x)) for x in FIELDS if hasattr(law, x)}
         laws.append(replace(law, **wide) if wide else law)

@@ -75,9 +75,10 @@ def _lost_energy(model: Model, result: Any) -> tuple[Code, float, str] | None:
     if "energy_residual" not in result:
         return None
     gap = np.abs(result["energy_residual"].values)
-    books = (result[name].values for name in ("kinetic_energy", "potential_energy", "work"))
+    names = ("kinetic_energy", "potential_energy", "work")
+    kinetic, potential, work = (result[name].values for name in names)
     solver, rtol = str(result.attrs.get("solver")), float(result.attrs.get("rtol", 0.0))
-    limit = float(lost_limit(*books, solver, rtol))
+    limit = float(lost_limit(kinetic, potential, work, solver, rtol))
     late = np.flatnonzero(~(gap <= limit))
     if not late.size:
         return None

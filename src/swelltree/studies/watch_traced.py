@@ -33,21 +33,24 @@ def with_watch(
         solver: its name.
         rtol: its tolerance.
     """
-    books = tuple(seen[name] for name in ("kinetic_energy", "potential_energy", "work"))
-    residual = energy_residual(*books)
+    kinetic, potential, work = (
+        seen[name] for name in ("kinetic_energy", "potential_energy", "work")
+    )
+    residual = energy_residual(kinetic, potential, work)
     margin = jnp.ones(len(seen["time"]))
     if model.cut_rows and len(model.cut_rows) > model.surplus:
         margin = jax.vmap(lambda *x: _margin(model, *x))(
             *jax.lax.stop_gradient(_places(model, seen))
         )
-    limit = lost_limit(*books, solver, rtol)
+    limit = lost_limit(kinetic, potential, work, solver, rtol)
     found = (
         (code != Code.SUCCESS, code),
         (~(seen["closure"] <= open_limit(seen["joint_point"], rtol)).all(), Code.LOOP_OPEN),
         (~(jnp.abs(residual) <= limit).all(), Code.ENERGY_LOST),
         (~(margin > RANK).all(), Code.LOOP_SINGULAR),
     )
-    ended = jnp.select(*zip(*((a, jnp.asarray(b, int)) for a, b in found), strict=True), 0)
+    conditions = [condition for condition, _ in found]
+    ended = jnp.select(conditions, [jnp.asarray(code, int) for _, code in found], 0)
     return seen | {"energy_residual": residual, "loop_margin": margin, "code": ended}
 
 

@@ -136,6 +136,7 @@ def _velocities(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Velocities of the ends (line, 2, 3) and of the junctions (junction, 3); tied ones follow."""
     moving, junctions = points.moved(v), np.array(junctions)
+    assert lines.arrays is not None
     ends, ties = np.split(moving, [2 * lines.arrays.n_lines])
     for k, j in enumerate(lines.tie_junction):
         if walk.let_go[k] == 0.0:

@@ -89,7 +89,9 @@ def build_rotors(system: System, layout: Layout) -> Rotors | None:
         np.array([local_point(system, rotor.hub) for rotor in own]),
         axis / np.linalg.norm(axis, axis=1, keepdims=True),
         np.array([0.25 * np.pi * rotor.diameter**2 for rotor in own]),
-        *(table(name) for name in ("wind_speed", "Ct", "Cp")),
+        table("wind_speed"),
+        table("Ct"),
+        table("Cp"),
         tuple(layout.bodies.index(rotor.hub.body) for rotor in own),
         tuple(rotor.name for rotor in own),
     )

@@ -260,7 +260,7 @@ class StrokeForces(Effect):
                     return f"{what} changes with time"
         return ""
 
-    def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int, dict[str, str]]]]:
+    def numbers(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for number, own in enumerate(self.slices()):
             for i in range(own.start, own.stop):
