@@ -199,13 +199,20 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     form = replace(form, interior_point=False)
     step = single_step(form, width)
     still = without_waves(model)
-    rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
+
+    def walked(walk: Walk, hold: bool) -> Rest:
+        return relaxed(step, still, form, walk, derivatives_at(still), hold=hold)
+
+    rest = walked(at_rest(still, form), hold)
+    if not hold and not _came(rest):
+        # lines and junctions first, which may be described far from their rest
+        rest = walked(walked(at_rest(still, form), True).walk, False)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
             f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
-    if not rest.moved < 1e-4:
+    if not _came(rest):
         warnings.warn(
             f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
             "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
@@ -213,6 +220,11 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
             stacklevel=4,
         )
     return rest
+
+
+def _came(rest: Rest) -> bool:
+    """Did all come to rest, but for what is not worth a word?"""
+    return bool(rest.sample.solved) and bool(rest.moved < 1e-4)
 
 
 def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:

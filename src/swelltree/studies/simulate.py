@@ -61,6 +61,7 @@ from swelltree.studies.winch_findings import (
     stages_until,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.two_step.walk import usual_formulation
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -200,7 +201,8 @@ def simulate(
             the waves and of the bodies, and no more than a two-hundredth of the duration.
         times: the output times themselves, instead of duration and step [s].
         formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
-            partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
+            partition, lagrange. The two-step scheme knows lagrange (its default) and path_matrix
+            (its default where all bodies and joints together have more than 100 unknowns).
         solver: tsit5 (adaptive, the default), dopri5 (adaptive), rk4 (fixed step) or stiff
             (implicit). Systems with dynamic lines or contacts are stepped by two_step or
             interior_point.
@@ -228,7 +230,7 @@ def simulate(
         provenance: attributes added to the result.
     """
     moored = model.lines is not None or solver in MOORED
-    formulation = formulation or ("lagrange" if moored else "path_matrix")
+    formulation = formulation or (usual_formulation(model) if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
     if not rtol > 0 or not atol > 0:
