@@ -149,7 +149,12 @@ def run(
     from rich.console import Console
 
     from swelltree.model.case import compile_case
-    from swelltree.results.files import make_folder, refuse_results_of_others, save
+    from swelltree.results.files import (
+        make_folder,
+        place_of,
+        refuse_results_of_others,
+        save,
+    )
     from swelltree.results.summary import summary
     from swelltree.system import load
     from swelltree.system.file_names import file_stems
@@ -164,7 +169,7 @@ def run(
     folder = make_folder(Path("out") / case.stem if out is None else out)
     stems = file_stems([spec.name for spec in found.studies])
     for spec in studies:
-        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case.name)
+        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case)
     use_code_beside(found, case)
     model = compile_case(found)
     console = Console()
@@ -172,7 +177,8 @@ def run(
     for spec in studies:
         stem = stems[spec.name]
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
-        attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
+        attrs = {"case": found.text, "case_file": case.name, "case_place": place_of(case, folder)}
+        attrs["study_name"] = spec.name
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
         path = save(result, folder / f"{stem}.nc")
         console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
@@ -254,14 +260,16 @@ def bem(
 
     from swelltree.hydro.bem import bem_of_case
     from swelltree.hydro.write import write_hydro
-    from swelltree.results.files import make_folder
+    from swelltree.results.files import make_folder, place_of, refuse_results_of_others
     from swelltree.system import load
 
     found = load(case)
     path = Path("out") / case.stem / "hydro.nc" if out is None else out
     make_folder(path.parent)
+    refuse_results_of_others(path, case)
     data = bem_of_case(found, cache=cache)
-    data.attrs.update(case=found.text, case_file=case.name)
+    place = place_of(case, path.parent)
+    data.attrs.update(case=found.text, case_file=case.name, case_place=place)
     console = Console()
     for line in data.attrs["notes"].splitlines():
         console.print(f"- {line}", highlight=False)

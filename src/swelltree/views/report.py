@@ -105,7 +105,8 @@ class Data:
         elif "rao" in dataset:
             self.raos.append(rao_data(dataset, blocks))
         elif "shape_real" in dataset:
-            self.modes.append(modes_data(dataset, blocks))
+            if dataset.sizes["mode"]:
+                self.modes.append(modes_data(dataset, blocks))
             self.others.append(tables.modes_card(dataset))
         elif "utilisation" in dataset:
             self.others += [tables.findings(dataset), operability_card(dataset)]

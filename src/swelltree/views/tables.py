@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # long texts that have a place of their own
 HIDDEN = (
     "case",
+    "case_place",
     "drawing",
     "wave_components",
     "sea_quantities",
