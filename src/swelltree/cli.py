@@ -119,12 +119,12 @@ def _check_physics(found: Any, case: Path, said: set[str]) -> int:
 
     use_code_beside(found, case)
     model = compile_case(found)
-    runs = [study for study in found.studies if study.type == "simulate"]
+    runs = [(study.name, study.in_time) for study in found.studies if study.in_time is not None]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
-    for run in runs or [None]:
+    for name, run in runs or [("", None)]:
         wave, duration = (None, None) if run is None else (run.wave, run.duration)
-        console.print("physics" + (":" if run is None else f" of study {run.name}:"))
+        console.print("physics" + (f" of study {name}:" if name else ":"))
         findings = check_physics(model, wave, duration=duration)
         for finding in findings:
             if finding.sentence in said:
@@ -143,7 +143,7 @@ def run(
     formulation: Annotated[str | None, typer.Option(help="Instead of the one in the case.")] = None,
     checkpoint: Annotated[bool, typer.Option(help="Keep the run chunk by chunk.")] = False,
     resume: Annotated[bool, typer.Option(help="Continue a run kept by --checkpoint.")] = False,
-    report: Annotated[bool, typer.Option(help="Also write a page to look at the motion.")] = False,
+    report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = False,
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
@@ -183,7 +183,7 @@ def run(
         path = save(result, folder / f"{stem}.nc")
         console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
         console.print(f"written: {path}", soft_wrap=True, highlight=False)
-        if report and "time" in result.dims:
+        if report:
             from swelltree.views.report import write_report
 
             page = write_report(result, folder / f"{stem}.html")

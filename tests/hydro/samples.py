@@ -100,8 +100,8 @@ def write_wamit(data, folder: Path, stem="device", length=1.0, drift=False, head
         "heading",
         f"{float(data.water_depth) if np.isfinite(float(data.water_depth)) else -1.0} HBOT",
         "1 1 IRAD IDIFF",
-        "1 NPER",
-        "8.0",
+        f"{len(omega)} NPER",
+        " ".join(f"{period(w):.9f}" for w in omega),
         "1 NBETA",
         "0.0",
         f"{len(names)} NBODY",
@@ -136,6 +136,8 @@ def write_nemoh(data, folder: Path, point=(0.0, 0.0)) -> Path:
                     where = "0. 0. 0." if kind == 1 else " ".join(map(str, c))
                     text.append(f"{kind} {direction} {where} ! freedom")
         text.append("0 ! additional lines")
+    count = int(np.isfinite(data.omega.values).sum()) - int((data.omega.values == 0).sum())
+    text += ["--- Load cases", f"{count} 0.5 2.0 ! Number of wave frequencies, Min, Max"]
     (folder / "Nemoh.cal").write_text("\n".join(text))
     omega = data.omega.values
     rows = np.flatnonzero((omega > 0) & np.isfinite(omega))
@@ -270,6 +272,7 @@ def write_hams(data, folder: Path) -> Path:
         f"  Waterdepth  {float(data.water_depth)}D0\n"
         "   #Start Definition of Wave Frequencies\n"
         "    Input_frequency_type   3\n    Output_frequency_type  4\n"
+        f"    Number_of_frequencies  {-len(data.omega) + 2}\n"
         f"    Reference_body_center  {x} {y} {z}\n    Reference_body_length  1.D0\n"
     )
     (folder / "Input" / "Hydrostatic.in").write_text(

@@ -4,10 +4,21 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from hydro.samples import RHO, G, made_up, write_aqwa, write_hams, write_listing, write_wamit
+from hydro.samples import (
+    RHO,
+    G,
+    made_up,
+    write_aqwa,
+    write_hams,
+    write_listing,
+    write_nemoh,
+    write_wamit,
+)
+from made_drift import MASS, OMEGA, drift_data
 from made_hydro import heaving_float
 from swelltree.hydro.dataset import complete
-from swelltree.hydro.gaps import mend_gaps
+from swelltree.hydro.frames import shift
+from swelltree.hydro.gap_mending import mend_gaps
 from swelltree.hydro.read import read_hydro
 from swelltree.hydro.write import write_hydro
 from swelltree.system.errors import SwelltreeError
@@ -203,3 +214,167 @@ def test_wrong_names_are_a_sentence(tmp_path, names, sentence, ending):
         path, options = write_hydro(data, tmp_path / f"data{ending}"), {}
     with pytest.raises(SwelltreeError, match=sentence):
         read_hydro(path, names=names, **options)
+
+
+def cut(path, last):
+    """The file without the rows of its last frequency, which begin with some number."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(x for x in lines if not x.strip() or not last(x)))
+
+
+def first_is(value):
+    def last(line):
+        words = line.split()
+        try:
+            return bool(np.isclose(float(words[0]), value, rtol=1e-8))
+        except ValueError:
+            return False
+
+    return last
+
+
+LAST = 2.0  # rad/s, the highest of made_up
+
+
+def cut_wamit(folder):
+    path = write_wamit(made_up(), folder)
+    for ending in (".1", ".3", ".3fk"):
+        cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
+    return path, r"device.1' holds 3 of the 4 frequencies that 'device.pot' tells"
+
+
+def cut_forces(folder):
+    path = write_wamit(made_up(), folder)
+    for ending in (".3", ".3fk"):
+        cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
+    return path, r"device.3' holds 3 of the 4 frequencies that 'device.pot' tells"
+
+
+def cut_beside_listing(folder):
+    data = made_up()
+    path = write_wamit(data, folder)
+    (folder / "device.pot").unlink()
+    write_listing(data, folder)
+    for ending in (".1", ".3", ".3fk"):
+        cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
+    return path, r"device.1' holds 3 of the 4 frequencies that 'device.out' tells"
+
+
+def cut_hams(folder):
+    path = write_hams(made_up(bodies=("Buoy",)), folder)
+    for ending in (".1", ".3", ".3fk"):
+        cut(path / "Output" / "Wamit_format" / f"Buoy{ending}", first_is(2 * np.pi / LAST))
+    return path, r"Buoy.1' holds 3 of the 4 frequencies that 'ControlFile.in' tells"
+
+
+def cut_nemoh(folder):
+    path = write_nemoh(made_up(), folder)
+    for name in ("RadiationCoefficients", "ExcitationForce", "FKForce"):
+        cut(path / "results" / f"{name}.tec", first_is(LAST))
+    return path, r"Coefficients.tec' holds 3 of the 4 frequencies that 'Nemoh.cal' tells"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [cut_wamit, cut_forces, cut_beside_listing, cut_hams, cut_nemoh],
+    ids=lambda f: f.__name__,
+)
+def test_files_cut_between_two_frequencies_are_named(tmp_path, make):
+    path, sentence = make(tmp_path)
+    water = {} if make is cut_nemoh else WATER
+    with pytest.raises(SwelltreeError, match=sentence):
+        read_hydro(path, **water)
+    data = read_hydro(path, gaps="drop", **water)
+    assert "frequencies that" in data.attrs["notes"]
+    finite = data.omega.values[np.isfinite(data.omega.values)]
+    assert finite.max() == pytest.approx(1.5, rel=1e-6)
+
+
+def own_headings(data):
+    """Mean drift with its own frequencies and headings, as a file of another run has it."""
+    drift = data["mean_drift"].isel(omega=slice(0, -1))
+    names = {"omega": "drift_omega", "wave_direction": "drift_direction"}
+    data = data.drop_vars("mean_drift")
+    return data.assign(mean_drift_own_headings=drift.rename(names))
+
+
+SECOND = {
+    "mean_drift": ("mean", ("omega",)),
+    "mean_drift_own_headings": ("mean", ("drift_omega",)),
+    "qtf_difference": ("qtf", ("difference_omega_1", "difference_omega_2")),
+    "qtf_sum": ("sum", ("sum_omega_1", "sum_omega_2")),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+@pytest.mark.parametrize("what", ["one value", "all of one pair of waves"])
+def test_holes_in_second_order_data_are_named_and_mended_only_when_asked_for(name, what):
+    kind, axes = SECOND[name]
+    whole = shift(drift_data(headings=(0.3, 0.9), second=(kind,)), 40.0, -9.0)
+    whole = own_headings(whole) if name == "mean_drift_own_headings" else whole
+    data = whole.copy(deep=True)
+    place = dict(zip(axes, (11, 14), strict=False))
+    if what == "one value":
+        place |= {"influenced_dof": 4, data[name].dims[-2]: 1}
+    data[name][place] = np.nan
+    where = r"at omega = 0\.85( and 1)? rad/s"
+    sentence = rf"hydro data: {name} of box__\w+ {where}.*, heading \S+ deg is missing"
+    with pytest.raises(SwelltreeError, match=sentence):
+        mend_gaps(data, "error")
+    mended = mend_gaps(data, "interpolate")
+    assert f"{name} is interpolated at 1 frequencies" in mended.attrs["notes"]
+    top = np.abs(whole[name]).max()
+    error = np.abs(mended[name] - whole[name]).max()
+    assert 0 < error < 0.05 * top  # the curve between neighbours 0.05 rad/s to either side
+    np.testing.assert_array_equal(mended[name].where(~data[name].isnull()), data[name])
+    dropped = mend_gaps(data, "drop")
+    for axis in axes:
+        assert dropped.sizes[axis] == whole.sizes[axis] - 1
+    sw.compile(box_of_drift(), dropped, radiation="none")
+    with pytest.raises(SwelltreeError, match=rf"{name} of .* is missing"):
+        sw.compile(box_of_drift(), data, radiation="none")
+
+
+def box_of_drift():
+    body = sw.Body("box", MASS, (1e8,) * 3, position=(40.0, -9.0, 0.0))
+    return sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=sw.Water(rho=1025.0))
+
+
+def test_second_order_data_of_part_of_the_band_have_no_gaps():
+    data = drift_data(headings=(0.3, 0.9), second=("mean", "qtf", "sum"))
+    apart = np.abs(OMEGA[:, None] - OMEGA[None])
+    for name, far in (("qtf_difference", apart > 0.3), ("qtf_sum", np.tri(OMEGA.size, k=-1) > 0)):
+        values = data[name].values.copy()
+        values[far] = np.nan
+        values[:4] = np.nan
+        values[:, :4] = np.nan
+        values[..., 3] = np.nan
+        data[name] = (data[name].dims, values)
+    data["mean_drift"].values[:3] = np.nan
+    assert mend_gaps(data, "error") is data
+
+
+def test_a_row_missing_in_second_order_files_is_named(tmp_path):
+    data = made_up(bodies=("box",))
+    path = write_wamit(data, tmp_path)
+    periods = [2 * np.pi / w for w in data.omega.values if 0 < w < np.inf]
+    rows = [
+        f"{p:.9f} {q:.9f} 0.0 0.0 {i} 1.0 0.0 {1 + i + p:.6f} {p - q:.6f}"
+        for p in periods
+        for q in periods
+        for i in (1, 3, 5)
+    ]
+    (tmp_path / "device.12d").write_text("\n".join(rows))
+    assert np.isfinite(read_hydro(path, **WATER)["qtf_difference"].values).any()
+    lost = [
+        r
+        for r in rows
+        if r.split()[4] != "3"
+        or {r.split()[k] for k in (0, 1)} != {rows[6].split()[0], rows[6].split()[1]}
+    ]
+    assert len(lost) < len(rows)
+    (tmp_path / "device.12d").write_text("\n".join(lost))
+    with pytest.raises(
+        SwelltreeError, match=r"device.12d': qtf_difference of box__Heave at omega = .* and .*"
+    ):
+        read_hydro(path, **WATER)

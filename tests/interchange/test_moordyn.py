@@ -203,6 +203,49 @@ def test_bathymetry_of_both_forms(tmp_path):
     assert sw.read_moordyn(paths[0]).seabed.grid == grids[0]
 
 
+ROPE = "--rope--\nStrain Tension\n(-) (N)\n0 0\n0.1 1e5\n0.2 5e5\n"
+POINT_GRID = "2 2\n-10 10\n0 5\n-10 0 -50\n-10 5 -51\n10 0 -60\n10 5 -61\n"
+ROW_GRID = "--- Bathymetry ---\nnGridX 2\nnGridY 3\n-10 10\n0 50 60\n5 51 61\n9 52 62\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "sentence"),
+    [
+        (ROPE, "0.1 1e5", "0.1 1e5x", r"'beside.dat' line 5: in two numbers .*'1e5x' is not a num"),
+        (
+            ROPE,
+            "0.1 1e5",
+            "0.1",
+            r"'beside.dat' line 5: expected two numbers of strain and tension",
+        ),
+        (ROPE, "0.1 1e5", "0.1 nan", r"'beside.dat' line 5: .*'nan' is not a finite number"),
+        (ROPE, "0.1 1e5", "O.1 1e5", r"'beside.dat' line 5: .*'O.1' is not a number"),
+        (ROPE, "0.2 5e5", "0.2 5e400", r"'beside.dat' line 6: .*not a finite number of sensible"),
+        (ROPE, "0.1 1e5", "0.3 1e5", r"file 'beside.dat' does not hold strain .* grow from zero"),
+        (POINT_GRID, "10 0 -60", "10 0 -6o", r"'beside.dat' line 6: .*'-6o' is not a number"),
+        (POINT_GRID, "10 0 -60", "10 0 inf", r"'beside.dat' line 6: .*'inf' is not a finite num"),
+        (POINT_GRID, "10 0 -60", "11 0 -60", r"line 6: \(11, 0\) is no place of the grid"),
+        (POINT_GRID, "10 0 -60", "-10 0 -60", r"line 6: \(-10, 0\) comes twice"),
+        (
+            POINT_GRID,
+            "10 5 -61\n",
+            "",
+            r"'beside.dat' ends too early: expected the depth at \(10, 5",
+        ),
+        (POINT_GRID, "0 5\n", "0 5 9\n", r"line 3: expected 2 places, found 3"),
+        (ROW_GRID, "5 51 61", "5 51 six", r"'beside.dat' line 6: .*'six' is not a number"),
+        (ROW_GRID, "5 51 61", "5 51", r"'beside.dat' line 6: expected y and 2 depths"),
+        (ROW_GRID, "9 52 62\n", "", r"'beside.dat' ends too early: expected y and 2 depths"),
+        (ROW_GRID, "nGridY 3", "nGridY nan", r"line 3: ngridy 'nan' is not a finite number"),
+    ],
+)
+def test_what_is_wrong_in_files_beside_is_named_with_its_line(tmp_path, text, old, new, sentence):
+    (tmp_path / "beside.dat").write_text(text.replace(old, new, 1))
+    given = {"EA": "beside.dat"} if text is ROPE else {"more": "beside.dat SeafloorFile"}
+    with pytest.raises(sw.SwelltreeError, match=sentence):
+        sw.read_moordyn(written(tmp_path, **given))
+
+
 def test_failures_release_lines(tmp_path):
     failure = "--- FAILURE ---\nID Point Line(s) FailTime FailTen\n(-) (-) (,) (s) (N)\n"
     failure += "1 2 2 12.5 9e5\n"

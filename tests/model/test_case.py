@@ -92,3 +92,20 @@ def test_schema_knows_the_options():
 
 def test_methods_of_the_description_are_those_of_the_fit():
     assert tuple(METHODS) == FIT_METHODS
+
+
+def test_gaps_are_treated_as_the_case_asks(tmp_path):
+    data = heaving_float()
+    data["excitation_force"].values[(7, 31), 0, 0] = np.nan
+    write_hydro(data, tmp_path / "float.nc")
+    with pytest.raises(sw.SwelltreeError, match=r"excitation_force of float__Heave .* is missing"):
+        sw.compile_case(load(tmp_path))
+    count = data.sizes["omega"]
+    for gaps, left in (("interpolate", count), ("drop", count - 2)):
+        case = load(tmp_path, f'radiation = "none"\ngaps = "{gaps}"')
+        assert sw.loads(case.to_toml()).hydro == case.hydro
+        model = sw.compile_case(case)
+        assert len(model.hydro.table.omega) == left - 1  # without omega = inf
+        assert np.isfinite(np.asarray(model.hydro.table.excitation)).all()
+    with pytest.raises(sw.SwelltreeError, match=r"gaps 'keep'|'keep' is not a way to treat gaps"):
+        load(tmp_path, 'gaps = "keep"')

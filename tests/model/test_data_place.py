@@ -9,7 +9,7 @@ from made_hydro import vessel
 from swelltree.hydro.frames import shift, turn
 from swelltree.model.data_place import placed
 from swelltree.model.sea_state import excitation_at
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError
 
 OMEGA = np.array([0.5, 0.9])
 HEADINGS = np.radians(np.arange(0.0, 360.0, 30.0))
@@ -80,8 +80,8 @@ def test_two_bodies_moved_together_keep_their_coupling():
     ("changes", "words"),
     [
         ({"position": (0.0, 0.0, -0.4)}, r"described at z = -0.4 m, .* with it at z = 0 m"),
-        ({"rotation_deg": (0.0, 3.0, 0.0)}, r"trimmed by 3 degrees"),
-        ({"rotation_deg": (2.0, 0.0, 70.0)}, r"trimmed by 2 degrees"),
+        ({"rotation_deg": (0.0, 3.0, 0.0)}, r"trimmed by 3 degrees, .* by 0 degrees"),
+        ({"rotation_deg": (2.0, 0.0, 70.0)}, r"trimmed by 2 degrees, .* by 0 degrees"),
         (
             {"hull": sw.Box(8.0, 4.0, 2.0, 1.3, panel_size=2.0)},
             r"hull displaces 41\.6 m\^3, its hydro data 32 m\^3",
@@ -94,6 +94,13 @@ def test_another_draft_or_trim_is_refused_with_both_numbers(changes, words):
         sw.compile(system(barge(**changes)), made)
 
 
+def test_trim_of_the_data_is_stated_too():
+    made = bem(barge(rotation_deg=(0.0, 2.0, 0.0)), beta=[0.0])
+    words = r"trimmed by 3 degrees, .* made with it trimmed by 2 degrees, 5 degrees apart"
+    with pytest.raises(SwelltreeError, match=words):
+        sw.compile(system(barge(rotation_deg=(0.0, -3.0, 0.0))), made)
+
+
 def test_data_of_a_file_follow_a_body_far_away():
     """Made data about the origin, the body 100 m off: as if the data had been shifted."""
     data = vessel()
@@ -104,6 +111,31 @@ def test_data_of_a_file_follow_a_body_far_away():
     found = sw.compile(there, data, radiation="none")
     exact = sw.compile(there, shift(data, 100.0, 3.0), radiation="none")
     close(loads(found), loads(exact))
-    low = there.replace(bodies=(body.replace(position=(0.0, 0.0, -30.0)),))
-    with pytest.warns(SwelltreeWarning, match=r"centre of mass is at z = -30 m, in the hydro data"):
-        sw.compile(low, data, radiation="none")
+
+
+def test_a_body_of_a_file_at_another_draft_is_refused_with_both_numbers():
+    """A barge of 4 m draft, 4 m too deep: less than half the edge of the cube it displaces."""
+    data = vessel()
+    volume = 80.0 * 24.0 * 4.0
+    data["displaced_volume"][:] = volume
+    data["center_of_buoyancy"].values[:] = (0.0, 0.0, -2.0)
+    for name in ("center_of_mass", "rotation_center"):
+        data[name].values[:] = (0.0, 0.0, 1.0)
+    water = sw.Water(rho=float(data.rho))
+    inertia = (1e9, 1e10, 1e10)
+
+    def compiled(**changes):
+        body = sw.Body("vessel", volume * float(data.rho), inertia, **changes)
+        free = sw.Free("f", sw.WORLD, body)
+        return sw.compile(sw.System("s", [body], [free], water=water), data, radiation="none")
+
+    with pytest.raises(SwelltreeError, match=r"mass is at z = -3 m, in the hydro data at z = 1 m"):
+        compiled(position=(0.0, 0.0, -4.0), com=(0.0, 0.0, 1.0))
+    # where the origin of its axes is does not matter, nor a centre of mass that differs a little
+    compiled(position=(0.0, 0.0, -4.0), com=(0.0, 0.0, 5.0))
+    compiled(com=(0.0, 0.0, 2.2))
+    # another load at the same draft, told by the reference point
+    high = {"position": (0.0, 0.0, -4.0), "com": (0.0, 0.0, 9.0)}
+    compiled(**high, reference_point=(0.0, 0.0, 5.0))
+    with pytest.raises(SwelltreeError, match=r"at z = 5 m, .* give its hull, or as"):
+        compiled(**high, reference_point=(0.0, 0.0, 1.0))

@@ -1,5 +1,8 @@
 """Lines cut into pieces between fixed points, bodies and junctions."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import swelltree as sw
@@ -77,3 +80,34 @@ def test_lines_of_two_models_at_one_junction_are_refused():
     ]
     with pytest.raises(sw.SwelltreeError, match="line 'high': its model is 'quasi_static', but"):
         network(*lines, junctions=[clump])
+
+
+@pytest.mark.parametrize("what", ["position", "tension"])
+def test_a_line_without_a_shape_at_rest_is_told_and_not_started_slack(monkeypatch, what):
+    from swelltree.model import dynamic_lines
+
+    body = sw.Body("float", 1e5, (1e6,) * 3)
+    rope = sw.LineType("rope", mass_per_length=20.0, diameter=0.1, EA=1e7)
+    line = sw.Line(
+        "bow",
+        type=rope,
+        A=sw.WORLD.at(-80, 9, -60),
+        B=body.at(-3, 1, 0),
+        rest_length=104.0,
+        segments=4,
+        model="dynamic",
+    )
+    system = sw.System(
+        "s", [body], [sw.Free("f", sw.WORLD, body)], lines=[line], water=sw.Water(depth=60.0)
+    )
+    solved = dynamic_lines.static_network
+
+    def broken(*args):
+        found = solved(*args)
+        values = np.full_like(getattr(found.shapes[0], what), np.nan)
+        return replace(found, shapes=(replace(found.shapes[0], **{what: values}),))
+
+    assert sw.compile(system).lines.tension.min() > 0
+    monkeypatch.setattr(dynamic_lines, "static_network", broken)
+    with pytest.raises(sw.SwelltreeError, match=r"line 'bow': no shape at rest .* its 104 m betw"):
+        sw.compile(system)

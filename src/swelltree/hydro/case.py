@@ -38,7 +38,7 @@ def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
         return None
     if case.hydro.source is not None:
         from swelltree.hydro.bem import bem_of_case
-        from swelltree.hydro.gaps import mend_gaps
+        from swelltree.hydro.gap_mending import mend_gaps
 
         return mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps)
     from swelltree.hydro.read import read_hydro

@@ -71,6 +71,7 @@ class HydroParts:
         attrs: provenance.
         files: the files that were read, for the hash.
         sources: files of single variables, for messages.
+        announced: numbers of frequencies, 0 and inf apart, that control files tell.
     """
 
     bodies: list[str]
@@ -92,6 +93,7 @@ class HydroParts:
     attrs: dict[str, Any] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
     sources: dict[str, Path] = field(default_factory=dict)
+    announced: dict[Path, int] = field(default_factory=dict)
 
 
 def assemble(parts: HydroParts) -> xr.Dataset:

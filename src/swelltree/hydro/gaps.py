@@ -3,7 +3,7 @@
 A gap is a value of a frequency that the data should hold and do not (NaN): a row that is absent,
 or a frequency at which the solver failed. Limits that are known exactly are no gaps: no force and
 no damping at omega = inf, no damping at 0. Nor is the excitation at omega = 0 of data without
-stiffness, which nothing tells and nothing uses.
+stiffness, which nothing tells and nothing uses. `gap_mending` does what the user asks for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.hydro.dataset import split_label, wavenumber
+from swelltree.hydro.drift_gaps import mean_gaps, pair_gaps
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.hydro import GAPS
 
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 MATRICES = ("added_mass", "radiation_damping")
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
+OMEGA = ("omega",)
+# frequency axes of every variable that may have gaps
+AXES = {
+    **dict.fromkeys((*MATRICES, *FORCES, "mean_drift"), OMEGA),
+    "mean_drift_own_headings": ("drift_omega",),
+    "qtf_difference": ("difference_omega_1", "difference_omega_2"),
+    "qtf_sum": ("sum_omega_1", "sum_omega_2"),
+}
 WAYS = (*GAPS, "keep")
 
 
@@ -31,18 +39,33 @@ class Gap:
 
     Args:
         name: of the variable.
-        bad: which values (omega, ...).
+        bad: which values (omega, ...), or (omega, omega, ...) of pairs of waves.
+        dims: names of its axes.
         where: the first of them, in words.
     """
 
     name: str
     bad: np.ndarray
+    dims: tuple[str, ...]
     where: str
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the frequency axes."""
+        return AXES[self.name]
+
+    @property
     def rows(self) -> np.ndarray:
-        """Which frequencies."""
-        return np.asarray(self.bad.reshape(len(self.bad), -1).any(axis=1))
+        """Frequencies without which nothing is missing, few of them."""
+        if len(self.axes) == 1:
+            return np.asarray(self.bad.reshape(len(self.bad), -1).any(axis=1))
+        pairs = self.bad.any(axis=tuple(range(2, self.bad.ndim)))
+        pairs, rows = pairs | pairs.T, np.zeros(len(pairs), dtype=bool)
+        while pairs.any():
+            worst = int(pairs.sum(axis=0).argmax())
+            rows[worst] = True
+            pairs[worst] = pairs[:, worst] = False
+        return rows
 
 
 def check_way(gaps: str) -> None:
@@ -59,41 +82,51 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
     Args:
         data: hydrodynamic data.
     """
-    omega = np.asarray(data["omega"].values, dtype=float)
     found = []
-    for name in (*MATRICES, *FORCES, "mean_drift"):
-        if name not in data or "omega" not in data[name].dims:
+    for name, axes in AXES.items():
+        if name not in data or not set(axes) <= set(data[name].dims):
             continue
-        values = data[name].transpose("omega", ...)
-        bad = np.isnan(np.asarray(values.values))
-        if name in FORCES:
-            bad[omega == 0.0] &= ~bad[omega == 0.0].all()
-        elif name == "mean_drift":
-            bad &= _between(bad)
+        values = data[name].transpose(*_order(name, axes, data[name].dims))
+        bad = _bad(name, np.asarray(values.values), np.asarray(data[axes[0]].values, dtype=float))
         if bad.any():
-            found.append(Gap(name, bad, _first(values, bad)))
+            dims = tuple(map(str, values.dims))
+            found.append(Gap(name, bad, dims, _first(values, bad, axes)))
     return found
 
 
-def _between(bad: np.ndarray) -> np.ndarray:
-    """Rows between the first and the last that hold a value: drift may cover part of the band."""
-    good = ~bad
-    return np.maximum.accumulate(good, axis=0) & np.maximum.accumulate(good[::-1], axis=0)[::-1]
+def _order(name: str, axes: tuple[str, ...], dims: Any) -> tuple[Any, ...]:
+    """Frequencies first; of second-order values the freedom last."""
+    if name in (*MATRICES, *FORCES):
+        return (*axes, ...)
+    return (*axes, *(dim for dim in dims if dim not in (*axes, "influenced_dof")), "influenced_dof")
 
 
-def _first(values: Any, bad: np.ndarray) -> str:
+def _bad(name: str, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """Which values are missing."""
+    if len(AXES[name]) == 2:
+        return pair_gaps(values)
+    if name.startswith("mean_drift"):
+        return mean_gaps(values)
+    bad = np.isnan(values)
+    if name in FORCES:
+        bad[omega == 0.0] &= ~bad[omega == 0.0].all()
+    return bad
+
+
+def _first(values: Any, bad: np.ndarray, axes: tuple[str, ...]) -> str:
     """The first missing value in words."""
     place = np.unravel_index(int(np.argmax(bad)), bad.shape)
-    at = {str(dim): values[dim].values[k] for dim, k in zip(values.dims, place, strict=True)}
-    text = f"of {at['influenced_dof']}"
-    if "radiating_dof" in at:
-        text += f" from {at['radiating_dof']}"
-    text += f" at omega = {at['omega']:.6g} rad/s"
-    if 0 < at["omega"] < np.inf:
-        text += f" (period {2 * np.pi / at['omega']:.6g} s)"
-    if "wave_direction" in at:
-        text += f", heading {np.rad2deg(at['wave_direction']):g} deg"
-    return text
+    here = values[dict(zip(values.dims, place, strict=True))]
+    text = f"of {here['influenced_dof'].item()}"
+    if "radiating_dof" in here.coords:
+        text += f" from {here['radiating_dof'].item()}"
+    omega = [float(here[axis]) for axis in axes]
+    text += f" at omega = {' and '.join(f'{w:.6g}' for w in omega)} rad/s"
+    if len(omega) == 1 and 0 < omega[0] < np.inf:
+        text += f" (period {2 * np.pi / omega[0]:.6g} s)"
+    headings = [x for x in here.coords if str(x).endswith(("direction", "heading_1", "heading_2"))]
+    beta = dict.fromkeys(f"{np.rad2deg(float(here[x])):g}" for x in sorted(map(str, headings)))
+    return text + (f", heading {' and '.join(beta)} deg" if beta else "")
 
 
 def check_gaps(data: xr.Dataset, where: str = "hydro data", sources: Any = None) -> None:
@@ -142,95 +175,3 @@ def check_usable(data: xr.Dataset) -> None:
                 raise SwelltreeError(
                     f"hydro data: {name} is {values[bad][0]:g} at index ({at}). Mend the data."
                 )
-
-
-def mend_gaps(
-    data: xr.Dataset, gaps: str, where: str = "hydro data", sources: Any = None
-) -> xr.Dataset:
-    """Data treated as the user asks: without gaps, unless they are kept.
-
-    Args:
-        data: hydrodynamic data.
-        gaps: "error" refuses them; "interpolate" takes missing values from the frequencies to
-            either side, and drops frequencies at the ends of the band that have no neighbour;
-            "drop" leaves every frequency out at which something is missing; "keep" leaves NaN,
-            which `compile` refuses. What was done stands in the notes of the data.
-        where: the data come from.
-        sources: files of the variables, where they are known.
-    """
-    check_way(gaps)
-    found = gaps_of(data)
-    if not found or gaps == "keep":
-        return data
-    if gaps == "error":
-        check_gaps(data, where, sources)
-    if gaps == "interpolate":
-        data = _interpolated(data, found)
-        found = gaps_of(data)
-    rows = np.zeros(data.sizes["omega"], dtype=bool)
-    for gap in found:
-        if gap.name != "mean_drift" or gaps == "interpolate":
-            rows |= gap.rows
-    omega = data["omega"].values
-    if ((omega > 0) & np.isfinite(omega) & ~rows).sum() < 2:
-        first = found[0]
-        raise SwelltreeError(
-            f"{where}: {first.name} {first.where} and so many others are missing that fewer "
-            "than two frequencies are left. Recompute the data."
-        )
-    if rows.any():
-        data = _noted(
-            data.isel(omega=np.flatnonzero(~rows)),
-            f"{int(rows.sum())} frequencies are left out, at which values are missing: "
-            f"{_few(omega[rows])} rad/s.",
-        )
-    return data
-
-
-def _interpolated(data: xr.Dataset, found: list[Gap]) -> xr.Dataset:
-    """Missing values between two frequencies that have them, linear in omega."""
-    omega = np.asarray(data["omega"].values, dtype=float)
-    for gap in found:
-        values = data[gap.name].transpose("omega", ...)
-        turn = _phase_at_bodies(data, values) if gap.name in FORCES else 1.0
-        table = (values.values / turn).reshape(omega.size, -1)
-        bad = gap.bad.reshape(omega.size, -1)
-        for column in np.flatnonzero(bad.any(axis=0)):
-            good = np.isfinite(table[:, column]) & np.isfinite(omega)
-            if good.sum() < 2:
-                continue
-            lost = bad[:, column] & (omega > omega[good][0]) & (omega < omega[good][-1])
-            table[lost, column] = np.interp(omega[lost], omega[good], table[good, column])
-        mended = values.copy(data=table.reshape(values.shape) * turn)
-        rows = gap.rows & ~np.isnan(mended.values).reshape(omega.size, -1).any(axis=1)
-        data = data.assign({gap.name: mended.transpose(*data[gap.name].dims)})
-        if rows.any():
-            data = _noted(
-                data,
-                f"{gap.name} is interpolated at {int(rows.sum())} frequencies, where values are "
-                f"missing: {_few(omega[rows])} rad/s.",
-            )
-    return data
-
-
-def _phase_at_bodies(data: xr.Dataset, values: Any) -> np.ndarray:
-    """exp(i k.x) of each freedom: at the body the phase of a force turns slowly with omega."""
-    centers = dict(zip(map(str, data["body"].values), data["rotation_center"].values, strict=True))
-    places = [centers.get(split_label(x)[0]) for x in data["influenced_dof"].values]
-    xy = np.array([[0.0, 0.0] if p is None or np.isnan(p).any() else p[:2] for p in places])
-    k = wavenumber(data["omega"].values, float(data["water_depth"]), float(data["g"]))
-    beta = data["wave_direction"].values
-    along = np.stack([np.cos(beta), np.sin(beta)], axis=1) @ xy.T
-    order = ("omega", "wave_direction", "influenced_dof")
-    turn = np.exp(1j * k[:, None, None] * along)
-    return np.moveaxis(turn, range(3), [list(values.dims).index(dim) for dim in order])
-
-
-def _noted(data: xr.Dataset, sentence: str) -> xr.Dataset:
-    notes = str(data.attrs.get("notes", ""))
-    return data.assign_attrs(notes="\n".join(text for text in (notes, sentence) if text))
-
-
-def _few(values: np.ndarray) -> str:
-    shown = [f"{x:.4g}" for x in values[:4]]
-    return ", ".join(shown) + (f" ... {values[-1]:.4g}" if values.size > 4 else "")

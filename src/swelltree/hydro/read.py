@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.hydro.dataset import HydroParts, assemble, body_names, find_body, rename_bodies
-from swelltree.hydro.gaps import check_way, mend_gaps
+from swelltree.hydro.gap_mending import mend_gaps
+from swelltree.hydro.gaps import check_way
 from swelltree.hydro.read_nemoh import lookup
+from swelltree.hydro.soundness import check_announced
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.numbers import to_number, to_positive
 
@@ -76,6 +78,7 @@ def read_hydro(
                 f"'{path}' was computed with {name} = {found:g}, but {name} = {given:g} is given. "
                 f"Leave {name} out, or recompute the data."
             )
+    check_announced(parts, refuse=gaps == "error")
     data = mend_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
     if names is not None:
         data = rename_bodies(data, names)

@@ -83,6 +83,11 @@ def read_control(file: TextFile) -> WamitSetup:
     kind = to_whole(numbers[0], "output_frequency_type", file.at(row), 1, 5)
     setup.period_kind = KINDS[kind]
     setup.places = [[*values["reference_body_center"][1][:3], 0.0]]
+    if "number_of_frequencies" in values:  # negative where a step follows
+        row, numbers = values["number_of_frequencies"]
+        setup.announced[file.path] = to_whole(
+            abs(numbers[0]), "number_of_frequencies", file.at(row), 1
+        )
     if "reference_body_length" in values:
         row, numbers = values["reference_body_length"]
         setup.length = to_positive(numbers[0], "reference_body_length", file.at(row))

@@ -40,6 +40,7 @@ class NemohCase:
         motions: labels of the freedoms.
         forces: labels of the generalised forces.
         centers: reference point per body.
+        frequencies: how many were to be computed.
     """
 
     file: TextFile
@@ -51,6 +52,7 @@ class NemohCase:
     motions: list[str] = field(default_factory=list)
     forces: list[str] = field(default_factory=list)
     centers: list[np.ndarray] = field(default_factory=list)
+    frequencies: int = 0
 
 
 def read_nemoh(path: Path) -> HydroParts:
@@ -143,6 +145,7 @@ def _parts(
         case.depth,
         attrs={"solver": "NEMOH", "format": "NEMOH"},
         files=[case.file.path],
+        announced={case.file.path: case.frequencies},
     )
     parts.points["rotation_center"] = np.array(case.centers)
     return parts
@@ -185,6 +188,10 @@ def read_cal(file: TextFile) -> NemohCase:
             row += number + 1
         case.centers.append(center)
         row += 1 + file.count(row, "number of lines of additional information")
+    if row + 1 < len(file.lines):  # behind the heading of the load cases
+        numbers = file.numbers(row + 1, "number of frequencies, first and last", 3)
+        # version 3 tells their kind first
+        case.frequencies = to_whole(numbers[-3], "number of frequencies", file.at(row + 1))
     return case
 
 

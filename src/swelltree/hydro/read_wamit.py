@@ -26,6 +26,7 @@ from swelltree.system.numbers import check_size, to_number, to_positive, to_whol
 
 NUMERIC = (".1", ".3", ".3fk", ".3sc", ".hst", ".8", ".9", ".12d", ".12s")
 MOST_MODES = 10_000  # a number beyond is a broken file
+MOST_PERIODS = 1_000_000
 
 
 @dataclass
@@ -43,6 +44,7 @@ class WamitSetup:
         points: centre of gravity, buoyancy (body axes) and volume per body.
         period_kind: 1 period, 2 frequency, 3 and 4 wavenumber (IPEROUT).
         files: that were read.
+        announced: numbers of frequencies, 0 and inf apart, by the file that tells them.
     """
 
     names: list[str] = field(default_factory=list)
@@ -55,6 +57,7 @@ class WamitSetup:
     points: dict[str, list[list[float]]] = field(default_factory=dict)
     period_kind: int = 1
     files: list[Path] = field(default_factory=list)
+    announced: dict[Path, int] = field(default_factory=dict)
 
 
 def read_wamit(
@@ -144,6 +147,9 @@ def assemble_wamit(
         )
     if tables is None and ".3" not in family and listing is not None:
         tables = read_listing_tables(listing)
+    if listing is not None:
+        found = {line.strip() for line in listing.lines if "Wave period (sec)" in line}
+        setup.announced[listing.path] = len(found)
     n_dofs = radiation.shape[1]
     _zero_by_symmetry(source, radiation, notes)
     modes = split_dofs(path, n_dofs, setup, bodies)
@@ -166,6 +172,7 @@ def assemble_wamit(
         attrs={"solver": "WAMIT", "format": "WAMIT"},
         files=files,
         sources={"added_mass": source, "radiation_damping": source},
+        announced=dict(setup.announced),
     )
     force_scale = setup.rho * setup.g * setup.length ** (2 + power)
     for ending, name in (
@@ -393,8 +400,13 @@ def read_setup(family: dict[str, Path]) -> WamitSetup:
     setup = WamitSetup()
     if ".cfg" in family:
         _configuration(TextFile(family[".cfg"]), setup)
-    if ".pot" in family and ".out" not in family:  # the listing tells the same
-        _potential(TextFile(family[".pot"]), setup)
+    if ".pot" in family:
+        potential = TextFile(family[".pot"])
+        row = potential.find(" NPER")  # a comment that most files have, in either form
+        if row is not None:
+            _periods(potential, row, setup)
+        if ".out" not in family:  # the listing tells the rest
+            _potential(potential, setup)
     if ".frc" in family:
         _force_control(TextFile(family[".frc"]), setup)
     if ".out" in family:
@@ -430,10 +442,8 @@ def _potential(file: TextFile, setup: WamitSetup) -> None:
     if len(second) >= 4:  # one body: its axes stand here, its name nowhere
         setup.places = [second[:4]]
         return
-    number = int(file.numbers(3, "number of periods NPER")[0])
-    row = _past_numbers(file, 4, 2 if number < 0 else number, "wave periods PER")
-    number = int(file.numbers(row, "number of headings NBETA")[0])
-    row = _past_numbers(file, row + 1, 2 if number < 0 else number, "wave headings BETA")
+    row = _periods(file, 3, setup)
+    row, _ = _series(file, row, "number of headings NBETA")
     for k in range(file.count(row, "number of bodies NBODY", 1)):
         at = row + 1 + 3 * k
         if at >= len(file.lines) or not file.lines[at].split():
@@ -443,13 +453,24 @@ def _potential(file: TextFile, setup: WamitSetup) -> None:
         setup.places.append(file.numbers(at + 1, "XBODY of a body", 4)[:4])
 
 
-def _past_numbers(file: TextFile, row: int, count: int, what: str) -> int:
-    """The line after so many numbers."""
-    found = 0
-    while found < count:
-        found += len(file.numbers(row, what))
-        row += 1
+def _periods(file: TextFile, row: int, setup: WamitSetup) -> int:
+    """Periods or frequencies that are to be computed, and the line after them."""
+    row, values = _series(file, row, "number of periods NPER")
+    setup.announced[file.path] = int((values > 0).sum())  # the others are omega = 0 and inf
     return row
+
+
+def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
+    """Numbers behind their count, which is negative where first and step are given instead."""
+    number = to_number(file.numbers(row, what)[0], what, file.at(row))
+    count = to_whole(abs(number), what, file.at(row), 0, MOST_PERIODS)
+    values: list[float] = []
+    while len(values) < (2 if number < 0 else count):
+        row += 1
+        values += file.numbers(row, f"values behind the {what}")
+    if number < 0:
+        return row + 1, values[0] + values[1] * np.arange(count)
+    return row + 1, np.array(values[:count])
 
 
 def _force_control(file: TextFile, setup: WamitSetup) -> None:

@@ -68,6 +68,7 @@ def read_drift(
     omega = to_omega(rows[:, 0], setup.period_kind, setup)
     values = unit * length ** _power(parts.dofs, dof) * rows[:, 6]
     parts.files.append(file.path)
+    parts.sources.update(mean_drift=file.path, mean_drift_own_headings=file.path)
     total = _total(file, modes)
     headings = np.unique(np.deg2rad(rows[:, 1]))
     same = parts.directions is not None and (
@@ -136,3 +137,4 @@ def read_qtf(
     parts.coords[f"{short}_heading_1"] = (f"{short}_headings", np.deg2rad(pairs[:, 0]))
     parts.coords[f"{short}_heading_2"] = (f"{short}_headings", np.deg2rad(pairs[:, 1]))
     parts.files.append(file.path)
+    parts.sources[name] = file.path

@@ -48,6 +48,33 @@ def check_parts(parts: HydroParts) -> None:
     _check_shapes(parts, fail)
 
 
+def check_announced(parts: HydroParts, *, refuse: bool) -> None:
+    """Find files that end before the last of the frequencies they were to hold.
+
+    Args:
+        parts: of a reader.
+        refuse: raise; else only a note is made.
+    """
+    for name, omega in (("added_mass", parts.omega), ("excitation_force", parts.force_omega)):
+        if omega is None:
+            continue
+        count = int(((omega > 0) & np.isfinite(omega)).sum())
+        for path, announced in parts.announced.items():
+            if count >= announced:
+                continue
+            source = parts.sources.get(name, parts.files[0] if parts.files else None)
+            sentence = (
+                f"{_where(source)} holds {count} of the {announced} frequencies that "
+                f"'{path.name}' tells."
+            )
+            if refuse:
+                raise SwelltreeError(
+                    f"{sentence} Is the file whole? Write it anew, or give gaps='drop' to take "
+                    "what is there."
+                )
+            parts.notes.append(sentence)
+
+
 def _where(path: Path | None) -> str:
     return "hydro data" if path is None else f"'{path}'"
 

@@ -8,24 +8,51 @@ import numpy as np
 
 from swelltree.interchange.sections import Place, TextRow
 from swelltree.system import DepthGrid, SwelltreeError
+from swelltree.system.numbers import is_number, to_number, to_whole
 
+MOST = 100_000  # places along an axis of a bathymetry
 Curve = tuple[tuple[float, float], ...]
 
 
-def _numbers(line: str) -> list[float] | None:
-    try:
-        return [float(word) for word in line.split()]
-    except ValueError:
-        return None
+class _Lines:
+    """Lines of a file beside its own that hold something, as numbers or a sentence."""
+
+    def __init__(self, place: Place, row: TextRow, name: str) -> None:
+        self.name = name.strip("\"'")
+        self._fail = lambda text: place.fail(row, text)
+        lines = enumerate(_text(place, row, name).splitlines(), 1)
+        # rules of dashes separate headings
+        self.lines = [(k, x) for k, x in lines if x.strip() and not x.strip().startswith("---")]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def fail(self, index: int, text: str) -> SwelltreeError:
+        """The error about a line, from zero; past the end when the file stops too early."""
+        if index >= len(self):
+            return self._fail(f"file '{self.name}' ends too early: {text} Is it whole?")
+        return self._fail(f"file '{self.name}' line {self.lines[index][0]}: {text}")
+
+    def numbers(self, index: int, least: int, what: str) -> list[float]:
+        """All words of a line as numbers."""
+        words = self.lines[index][1].split() if index < len(self) else []
+        if len(words) < least:
+            raise self.fail(index, f"expected {what}.")
+        return [to_number(x, f"in {what},", lambda text: self.fail(index, text)) for x in words]
+
+    def headings(self) -> int:
+        """How many lines stand before the first that begins with a number."""
+        first = (k for k, (_, x) in enumerate(self.lines) if is_number(x.split()[0]))
+        return next(first, len(self))
 
 
-def _lines(place: Place, row: TextRow, name: str) -> list[str]:
-    """Lines of a file that is named beside its own, or from a folder above, as MoorDyn is run."""
+def _text(place: Place, row: TextRow, name: str) -> str:
+    """A file that is named beside its own, or from a folder above, as MoorDyn is run."""
     own = name.strip("\"'")
     folders = [place.path.parent, *place.path.resolve().parents[1:]]
     path = next((at / own for at in folders if (at / own).is_file()), folders[0] / own)
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise place.fail(
             row, f"'{name}' is neither a number nor a file that can be read: {error.strerror}."
@@ -34,10 +61,13 @@ def _lines(place: Place, row: TextRow, name: str) -> list[str]:
 
 def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
     """Two columns of numbers, from the origin upwards; headings are skipped."""
-    rows = [_numbers(line) for line in _lines(place, row, name)]
-    table = [(x[0], x[1]) for x in rows if x is not None and len(x) >= 2]
+    lines = _Lines(place, row, name)
+    rows = [
+        lines.numbers(k, 2, f"two numbers of {columns}")
+        for k in range(lines.headings(), len(lines))
+    ]
     # the part below zero is that of compression, which a line does not have
-    table = [pair for pair in table if pair[0] >= 0.0]
+    table = [(x, y) for x, y, *_ in rows if x >= 0.0]
     if table and table[0] != (0.0, 0.0):
         table.insert(0, (0.0, 0.0))
     if len(table) < 2 or (np.diff(np.array(table), axis=0) <= 0).any():
@@ -58,28 +88,54 @@ def write_curve(path: Path, name: str, curve: Curve) -> None:
 
 def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
     """Bathymetry, in the forms of MoorDyn-C and of MoorDyn-F and MoorPy."""
-    lines = [line for line in _lines(place, row, name) if line.strip()]
+    lines = _Lines(place, row, name)
+    titled = any("ngridx" in text.lower() for _, text in lines.lines[:3])
+    x, y, depth = (_grid_of_rows if titled else _grid_of_points)(lines)
     try:
-        if "ngridx" in " ".join(lines[:3]).lower():
-            x = tuple(float(word) for word in lines[3].split())
-            body = [[float(word) for word in line.split()] for line in lines[4:]]
-            y = tuple(entries[0] for entries in body)
-            depth = np.array([entries[1 : len(x) + 1] for entries in body]).T
-        else:
-            x, y = (tuple(float(word) for word in lines[k].split()) for k in (1, 2))
-            depth = np.full((len(x), len(y)), np.nan)
-            for line in lines[3:]:
-                at_x, at_y, value = (float(word) for word in line.split()[:3])
-                depth[x.index(at_x), y.index(at_y)] = abs(value)
-        if not np.isfinite(depth).all():
-            raise ValueError
         return DepthGrid(x, y, tuple(tuple(r) for r in depth.tolist()))
-    except (ValueError, IndexError):
-        raise place.fail(
-            row, f"file '{name}' is not a bathymetry of MoorDyn. Check its rows."
-        ) from None
     except SwelltreeError as error:
         raise place.fail(row, f"file '{name}': {error}") from None
+
+
+Axes = tuple[tuple[float, ...], tuple[float, ...], np.ndarray]
+
+
+def _grid_of_rows(lines: _Lines) -> Axes:
+    """Depths in rows of one y behind a heading of x, as MoorDyn-F and MoorPy have them."""
+    counts = []
+    for title in ("ngridx", "ngridy"):
+        at = next((k for k, (_, text) in enumerate(lines.lines) if title in text.lower()), None)
+        if at is None:
+            raise lines.fail(len(lines), f"expected '{title} ...'.")
+        word = (lines.lines[at][1].split() + [""])[1]
+        counts.append(to_whole(word, title, lambda text, at=at: lines.fail(at, text), 1, MOST))
+    at += 1
+    x = tuple(lines.numbers(at, counts[0], f"{counts[0]} places along x"))[: counts[0]]
+    what = f"y and {len(x)} depths"
+    rows = [lines.numbers(at + 1 + k, 1 + len(x), what) for k in range(counts[1])]
+    return x, tuple(r[0] for r in rows), np.array([r[1 : len(x) + 1] for r in rows]).T
+
+
+def _grid_of_points(lines: _Lines) -> Axes:
+    """Places along x, places along y, and x, y, height of every point, as MoorDyn-C has them."""
+    counts = lines.numbers(0, 2, "numbers of places along x and y")
+    x, y = (tuple(lines.numbers(k, 1, f"places along {axis}")) for k, axis in ((1, "x"), (2, "y")))
+    for k, (count, own) in enumerate(zip(counts, (x, y), strict=False), 1):
+        if count != len(own):
+            raise lines.fail(k, f"expected {count:g} places, found {len(own)}.")
+    depth = np.full((len(x), len(y)), np.nan)
+    for k in range(3, len(lines)):
+        at_x, at_y, value = lines.numbers(k, 3, "x, y and height of a point")[:3]
+        if at_x not in x or at_y not in y:
+            raise lines.fail(k, f"({at_x:g}, {at_y:g}) is no place of the grid. Mend it.")
+        place = x.index(at_x), y.index(at_y)
+        if not np.isnan(depth[place]):
+            raise lines.fail(k, f"({at_x:g}, {at_y:g}) comes twice. Keep one of the rows.")
+        depth[place] = abs(value)
+    if np.isnan(depth).any():
+        i, j = np.argwhere(np.isnan(depth))[0]
+        raise lines.fail(len(lines), f"expected the depth at ({x[i]:g}, {y[j]:g}).")
+    return x, y, depth
 
 
 def write_grid(path: Path, grid: DepthGrid) -> None:

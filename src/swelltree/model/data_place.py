@@ -7,7 +7,6 @@ draft or trim, or another distance between bodies, are other data.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +14,15 @@ import numpy as np
 from swelltree.hydro.frames import shift, turn
 from swelltree.system import System
 from swelltree.system.bodies import Body
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError
 
 SAME_PLACE = 1e-3  # of the size of a body: nearer counts as the same place
 SAME_ANGLE = 1e-4  # rad
 SAME_DRAFT = 0.01  # of the size
 SAME_TRIM = np.radians(0.2)
 SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
-ELSEWHERE = 0.5  # of the size: a centre of mass so far off belongs to a body that was moved
+ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
+FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
 
 
 class Moved(NamedTuple):
@@ -31,7 +31,8 @@ class Moved(NamedTuple):
     body: str
     yaw: float  # rad
     offset: np.ndarray  # (3,) after the turn about the origin, m
-    trim: float  # rad
+    trim: float  # rad, between both
+    tilt: tuple[float, float]  # rad, of the body's z axis as described and in the data
     size: float  # m, edge of a cube with its volume
 
 
@@ -90,8 +91,9 @@ def _by_pose(body: Body, data: Any, system: System) -> Moved | None:
     c, s = np.cos(yaw), np.sin(yaw)
     about_z = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     trim = float(np.arccos(np.clip((R @ about_z.T)[2, 2], -1.0, 1.0)))
+    tilt = tuple(float(np.arccos(np.clip(x[2, 2], -1, 1))) for x in (body.rotation_matrix, axes))
     offset = np.array(body.position) - about_z @ place
-    return Moved(body.name, yaw, offset, trim, _size(body, data, system))
+    return Moved(body.name, yaw, offset, trim, tilt, _size(body, data, system))
 
 
 def _by_mass(body: Body, data: Any, system: System) -> Moved | None:
@@ -102,17 +104,34 @@ def _by_mass(body: Body, data: Any, system: System) -> Moved | None:
     size = _size(body, data, system)
     ours = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
     offset = ours - theirs
-    if abs(offset[2]) > ELSEWHERE * size:
-        warnings.warn(
+    if abs(offset[2]) > ELSEWHERE * _height(body, data, size) and not _at_its_draft(body, data):
+        raise SwelltreeError(
             f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro data "
-            f"at {theirs[2]:.4g} m. If the body was lowered or raised, its draft is not that of "
-            "the data: compute them there.",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"at z = {theirs[2]:.4g} m: its draft is not that of the data. Describe the body where "
+            "they were made, or compute data there; where only its load is another, give its hull, "
+            "or as reference_point the rotation centre of the data."
         )
     if np.hypot(*offset[:2]) <= ELSEWHERE * size:
         offset = np.zeros(3)
-    return Moved(body.name, 0.0, np.array([*offset[:2], 0.0]), 0.0, size)
+    return Moved(body.name, 0.0, np.array([*offset[:2], 0.0]), 0.0, (0.0, 0.0), size)
+
+
+def _height(body: Body, data: Any, size: float) -> float:
+    """Draft of a box with the body's centre of buoyancy, at most the size [m]."""
+    center = _point(data, "center_of_buoyancy", body.name)
+    draft = size if center is None else 2.0 * abs(float(center[2]))
+    return min(draft, size) if draft > FLATTEST * size else size
+
+
+def _at_its_draft(body: Body, data: Any) -> bool:
+    """Whether hull or reference point tell that the body is where the data were made."""
+    volume, center = (_point(data, x, body.name) for x in ("displaced_volume", "rotation_center"))
+    if body.hull is not None and volume is not None and volume > 0:
+        return True  # `_check_hull` compares them
+    if body.reference_point is None or center is None:
+        return False
+    own = np.array(body.position) + body.rotation_matrix @ np.array(body.reference_point)
+    return bool(abs(own[2] - center[2]) <= 1e-3 * max(1.0, abs(center[2])))
 
 
 def _check_level(moved: Moved, data: Any, system: System) -> None:
@@ -125,9 +144,11 @@ def _check_level(moved: Moved, data: Any, system: System) -> None:
             f"with it at z = {here - moved.offset[2]:.4g} m: its draft is another. {again}"
         )
     if moved.trim > SAME_TRIM:
+        own, theirs = np.degrees(moved.tilt)
         raise SwelltreeError(
-            f"body '{moved.body}' is described trimmed by {np.degrees(moved.trim):.3g} degrees "
-            f"from the pose of its hydro data, which is 0 degrees. {again}"
+            f"body '{moved.body}' is described trimmed by {own:.3g} degrees, but its hydro data "
+            f"were made with it trimmed by {theirs:.3g} degrees, {np.degrees(moved.trim):.3g} "
+            f"degrees apart. {again}"
         )
 
 

@@ -178,20 +178,21 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 
     a = np.array([place(p.A, p.line.A) for p in network.pieces])
     b = np.array([place(p.B, p.line.B) for p in network.pieces])
-    # lines without weight have no catenary: what is not finite is drawn straight
     with np.errstate(all="ignore"):
         found = static_network(system, network, a, b)
     y = np.asarray(found.junctions, float).reshape(-1, 3)
     shapes, tensions = [], []
-    for k, shape in enumerate(found.shapes):
-        nodes = np.asarray(shape.position, float)
-        if not np.isfinite(nodes).all():
-            nodes = np.linspace(a[k], b[k], len(nodes))
-        pull = np.nan_to_num(np.asarray(shape.tension, float))
+    for piece, shape in zip(network.pieces, found.shapes, strict=True):
+        nodes, pull = np.asarray(shape.position, float), np.asarray(shape.tension, float)
+        if not (np.isfinite(nodes).all() and np.isfinite(pull).all()):
+            length = sum(part.length for part in piece.parts)
+            raise piece.line.fail(
+                f"no shape at rest is found for its {length:.4g} m between the described ends. "
+                "Check its length, weight and EA, and those of the lines it is joined to."
+            )
         tensions.append(np.concatenate([np.zeros(n - len(pull)), pull]))
         shapes.append(np.concatenate([np.repeat(nodes[:1], n + 1 - len(nodes), axis=0), nodes]))
-    described = np.array([knot.position for knot in network.junctions], float).reshape(-1, 3)
-    return np.array(shapes), y if np.isfinite(y).all() else described, np.array(tensions)
+    return np.array(shapes), y, np.array(tensions)
 
 
 def _line(piece: Piece) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from swelltree.results.sampling import aliased
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_lines import line_tables
+from swelltree.results.summary_operability import operability_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
         parts += response_tables(dataset, STYLE)
     elif "position" in dataset:
         parts += rest_tables(dataset, STYLE)
+    elif "utilisation" in dataset:
+        parts += operability_tables(dataset, STYLE)
     elif "natural_period" in dataset:
         parts += mode_tables(dataset, STYLE)
     parts += [Text(f"! {sentence}", style="yellow") for sentence in warnings_of(dataset)]

@@ -96,7 +96,7 @@ def steady_state(
             "radiation='state_space' and compile the model so."
         )
     waves = None if wave is None else realised(model, wave, case)
-    length = period_of(waves, period)
+    length = period_of("steady_state", waves, period)
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
 

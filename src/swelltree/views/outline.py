@@ -147,13 +147,15 @@ def body_text(system: System, name: str) -> str:
 def study_text(study: Any, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
     moored = model.lines is not None
-    words = [study.type]
-    if getattr(study, "duration", None) is not None:
-        solver = study.solver or ("two_step" if moored else "tsit5")
-        words.append(f"{study.duration:g} s with {solver}")
-    return ", ".join(
-        [*words, study.formulation or (usual_formulation(model) if moored else "path_matrix")]
-    )
+    words, run = [study.type], study.in_time
+    if study.type == "operability":
+        sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)
+        words.append(f"{sizes}, {len(study.limits)} limits")
+    if run is not None:
+        solver = run.solver or ("two_step" if moored else "tsit5")
+        words.append(f"{run.duration:g} s with {solver}")
+    own = (run or study).formulation
+    return ", ".join([*words, own or (usual_formulation(model) if moored else "path_matrix")])
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:
