@@ -322,6 +322,35 @@ def test_a_result_of_another_case_is_not_written_over(case, tmp_path):
     assert len((tmp_path / "out" / "swing.nc").read_bytes()) == len(before)
 
 
+def test_a_case_of_the_same_name_in_another_folder_writes_over_nothing(case, tmp_path):
+    assert swelltree("run", case, "--out", tmp_path / "out").exit_code == 0
+    twin = tmp_path / "twin" / case.name
+    twin.parent.mkdir()
+    twin.write_text(case.read_text())
+    done = swelltree("run", twin, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "holds a result of a case 'pendulum.toml' of another folder" in done.stderr
+    # a case that is moved with its results still owns them
+    both = tmp_path / "moved"
+    both.mkdir()
+    (tmp_path / "out").rename(both / "out")
+    case.rename(both / case.name)
+    assert swelltree("run", both / case.name, "--out", both / "out").exit_code == 0
+
+
+def test_check_imports_no_speed_of_a_winch(tmp_path):
+    rope = sw.LineType("rope", diameter=0.05, mass_per_length=8.0, EA=1e7)
+    line = sw.Line("hoist", (0.0, 0.0, -30.0), (3.0, 1.0, -2.0), 31.0, rope, segments=4)
+    winch = sw.Winch("winch", "hoist", speed="not_installed_here:speed", drum=40.0)
+    system = sw.System("s", lines=[line], winches=[winch], water=sw.Water(depth=30.0))
+    path = tmp_path / "case.toml"
+    path.write_text(sw.Case(system).to_toml())
+    done = swelltree("check", path)
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    assert "speed follows 'not_installed_here:speed', which only a run imports" in said
+
+
 @pytest.mark.parametrize("names_code", [False, True])
 def test_a_module_beside_the_case_never_stands_in_for_a_package(tmp_path, names_code):
     # in a process of its own: what is imported here already would hide the mistake

@@ -30,7 +30,8 @@ _NAMES = {
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
         DirectionalTable Cos2s
         Case SimulateStudy EquilibriumStudy ModesStudy RaoStudy
-        ResponseStudy SteadyStateStudy OptimalControlStudy load loads case_schema
+        ResponseStudy SteadyStateStudy OptimalControlStudy OperabilityStudy ChannelLimit
+        load loads case_schema
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.read": "read_hydro",

@@ -119,12 +119,12 @@ def _check_physics(found: Any, case: Path, said: set[str]) -> int:
 
     use_code_beside(found, case)
     model = compile_case(found)
-    runs = [study for study in found.studies if study.type == "simulate"]
+    runs = [(study.name, study.in_time) for study in found.studies if study.in_time is not None]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
-    for run in runs or [None]:
+    for name, run in runs or [("", None)]:
         wave, duration = (None, None) if run is None else (run.wave, run.duration)
-        console.print("physics" + (":" if run is None else f" of study {run.name}:"))
+        console.print("physics" + (f" of study {name}:" if name else ":"))
         findings = check_physics(model, wave, duration=duration)
         for finding in findings:
             if finding.sentence in said:
@@ -143,13 +143,18 @@ def run(
     formulation: Annotated[str | None, typer.Option(help="Instead of the one in the case.")] = None,
     checkpoint: Annotated[bool, typer.Option(help="Keep the run chunk by chunk.")] = False,
     resume: Annotated[bool, typer.Option(help="Continue a run kept by --checkpoint.")] = False,
-    report: Annotated[bool, typer.Option(help="Also write a page to look at the motion.")] = False,
+    report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = False,
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
     from swelltree.model.case import compile_case
-    from swelltree.results.files import make_folder, refuse_results_of_others, save
+    from swelltree.results.files import (
+        make_folder,
+        place_of,
+        refuse_results_of_others,
+        save,
+    )
     from swelltree.results.summary import summary
     from swelltree.system import load
     from swelltree.system.file_names import file_stems
@@ -164,7 +169,7 @@ def run(
     folder = make_folder(Path("out") / case.stem if out is None else out)
     stems = file_stems([spec.name for spec in found.studies])
     for spec in studies:
-        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case.name)
+        refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case)
     use_code_beside(found, case)
     model = compile_case(found)
     console = Console()
@@ -172,12 +177,13 @@ def run(
     for spec in studies:
         stem = stems[spec.name]
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
-        attrs = {"case": found.text, "case_file": case.name, "study_name": spec.name}
+        attrs = {"case": found.text, "case_file": case.name, "case_place": place_of(case, folder)}
+        attrs["study_name"] = spec.name
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
         path = save(result, folder / f"{stem}.nc")
         console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
         console.print(f"written: {path}", soft_wrap=True, highlight=False)
-        if report and "time" in result.dims:
+        if report:
             from swelltree.views.report import write_report
 
             page = write_report(result, folder / f"{stem}.html")
@@ -254,14 +260,16 @@ def bem(
 
     from swelltree.hydro.bem import bem_of_case
     from swelltree.hydro.write import write_hydro
-    from swelltree.results.files import make_folder
+    from swelltree.results.files import make_folder, place_of, refuse_results_of_others
     from swelltree.system import load
 
     found = load(case)
     path = Path("out") / case.stem / "hydro.nc" if out is None else out
     make_folder(path.parent)
+    refuse_results_of_others(path, case)
     data = bem_of_case(found, cache=cache)
-    data.attrs.update(case=found.text, case_file=case.name)
+    place = place_of(case, path.parent)
+    data.attrs.update(case=found.text, case_file=case.name, case_place=place)
     console = Console()
     for line in data.attrs["notes"].splitlines():
         console.print(f"- {line}", highlight=False)

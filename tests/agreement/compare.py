@@ -12,7 +12,7 @@ import swelltree as sw
 from agreement.generate import RandomSystem
 from swelltree.formulations import FORMULATIONS, Formulation, formulation
 from swelltree.formulations.equations import Phase, observe, settle, start_phase
-from swelltree.model.assembly import Closure
+from swelltree.model.closure import Closure
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model, Start

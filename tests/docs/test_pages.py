@@ -94,8 +94,17 @@ def test_page_of_seas_describes_its_waves():
 
 
 def test_page_of_the_splash_zone_describes_its_float():
-    (text,) = blocks("docs/how-to/splash_zone.md", "toml")
+    text, _ = blocks("docs/how-to/splash_zone.md", "toml")
     assert [force.type for force in loads(text).system.forces] == ["immersion"]
+
+
+def test_page_of_the_splash_zone_tells_sea_states_apart():
+    _, text = blocks("docs/how-to/splash_zone.md", "toml")
+    case = loads(text)
+    (study,) = case.studies
+    table = sw.operability(sw.compile_case(case), **study.arguments())
+    assert table["operable"].sel(Hs=0.5).all()
+    assert not table["operable"].sel(Hs=1.5).any()
 
 
 def test_page_of_drag_describes_its_forces():

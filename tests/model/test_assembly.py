@@ -227,6 +227,23 @@ def test_a_cut_screw_described_apart_tells_what_it_moved():
     assert any(text.startswith("joint 'guide': Yaw was moved from 0 to") for text in report)
 
 
+def test_a_cut_screw_described_apart_by_whole_turns_says_how_many():
+    axis = np.array([0.3, -0.5, 0.8]) / np.linalg.norm([0.3, -0.5, 0.8])
+
+    def report(advance):
+        nut = bar("nut", *(advance * axis))
+        joints = [
+            sw.Cylindrical("guide", sw.WORLD, nut, axis=tuple(axis)),
+            sw.Screw("thread", sw.WORLD, nut, axis=tuple(axis), lead=0.1, cut=True),
+        ]
+        texts = sw.compile(sw.System("s", [nut], joints)).report
+        return [text for text in texts if text.startswith("joint 'thread': its points are")]
+
+    assert report(0.0) == []
+    (sentence,) = report(-0.4)
+    assert "-0.4 m apart along its axis, -4 whole turns from where its angle of" in sentence
+
+
 def test_a_body_welded_to_the_world_twice_stands_still():
     block = bar("block")
     joints = [sw.Weld(f"w{x}", sw.WORLD.at(x), block.at(x)) for x in (0, 1)]

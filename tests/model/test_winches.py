@@ -200,8 +200,8 @@ def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
         assert abs(smooth.stroke[0]) <= 1.1 + 1e-9
         # the rope is that of the operations and that of compensation, no more
         assert fixed.length[0] - plain.length[0] == pytest.approx(fixed.stroke[0], abs=1e-9)
-    if not lag:  # before a stop the lag of the drive is seen in two ways
-        assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=6e-2)
+        # a drive that a stop has slowed starts from there again, by fixed steps and by rates
+        assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=0.04)
 
 
 def test_lines_on_winches_have_no_bending_stiffness():

@@ -6,6 +6,7 @@ import xarray as xr
 
 import swelltree as sw
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.values import DOFS
 
 OVER = {"Hs": [1.0, 2.0, 3.0], "Tp": [6.0, 9.0]}
 LIMITS = {"load": 1.5, "gap": (2.0, 10.0)}
@@ -63,7 +64,7 @@ def test_the_figure_shows_every_cell(table):
         ({"over": {"Hs": []}}, "there are no conditions"),
         ({"limits": {}}, "there are no limits"),
         ({"limits": {"lod": 1.0}}, "limit 'lod' is not among the numbers. Did you mean 'load'"),
-        ({"limits": {"load": 0.0}}, "limit 0 is not positive"),
+        ({"limits": {"load": 0.0}}, "limit 0 of 'load' is not positive"),
         ({"limits": {"gap": (3.0, 1.0)}}, "leave nothing"),
         ({"limits": {"gap": [3.0, 1.0, 2.0]}}, r"limit \[3.0, 1.0, 2.0\] of 'gap' is neither"),
         ({"limits": {"gap": "small"}}, "limit 'small' of 'gap' is neither a number nor two"),
@@ -144,3 +145,72 @@ def test_ctrl_c_ends_the_whole_table(stop):
     with pytest.raises(KeyboardInterrupt):
         sw.operability(run, {"Hs": [1.0, 2.0]}, lambda run: {"load": 1.0}, {"load": 5.0})
     assert cases == [1.0]
+
+
+def waves(Hs):
+    """Two lines and a body: the second line pulls below zero, the ramp is large."""
+    time = np.linspace(0.0, 20.0, 401)
+    swing = np.where(time < 5.0, 50.0, Hs) * np.sin(time)
+    tension = np.stack([1.0 + 0.1 * swing, -2.0 * swing], axis=1)
+    position = np.zeros((401, 1, 6))
+    position[:, 0, 3] = 0.01 * swing - 0.02
+    data = {
+        "tension": (("time", "line"), tension),
+        "position": (("time", "body", "dof"), position),
+    }
+    coords = {"line": ["a", "b"], "body": ["barge"], "dof": list(DOFS), "time": time}
+    run = xr.Dataset(data, coords)
+    run["time"].attrs["ramp"] = 5.0
+    return run
+
+
+def test_limits_of_channels_choose_and_take_the_worst_of_the_rest():
+    rows = [
+        {"channel": "position", "body": "barge", "dof": "Roll", "limit": 0.05},
+        {"channel": "tension", "statistic": "max", "limit": 5.0},
+        {"channel": "tension", "line": "a", "statistic": "min", "limit": (0.0, 2.0)},
+        sw.ChannelLimit("half", 9.0),
+    ]
+    table = sw.operability(waves, {"Hs": [1.0, 2.0]}, lambda run: {"half": 0.5}, rows)
+    # the greatest size is that of the low side, -0.02 - 0.01 Hs
+    assert table["position barge Roll"].values == pytest.approx([0.03, 0.04], abs=1e-4)
+    assert table["tension max"].values == pytest.approx([2.0, 4.0], rel=1e-3)
+    assert table["tension a min"].values == pytest.approx([0.9, 0.8], abs=1e-3)
+    assert table["half"].values == pytest.approx([0.5, 0.5])
+    assert table["operable"].all()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"channel": "tnsion", "limit": 1.0}, "'tnsion' is not among .* Did you mean 'tension'"),
+        ({"channel": "position", "limit": 1.0}, "metres and radians have no common limit"),
+        ({"channel": "tension", "line": "c", "limit": 1.0}, "no line 'c'. It has 'a', 'b'"),
+        ({"channel": "tension", "body": "barge", "limit": 1.0}, "no body 'barge'. It has no body"),
+        ({"channel": "tension", "statistic": "mx", "limit": 1.0}, "Did you mean 'max'"),
+        ({"channel": "tension", "limit": -1.0}, "limit -1 of 'tension' is not positive"),
+        ({"channel": "tension", "limt": 1.0}, "'limit' is missing"),
+        ({"channel": "tension", "limit": 1.0, "bdy": "barge"}, "Did you mean 'body'"),
+        (3.0, "limits hold 3.0"),
+    ],
+)
+def test_a_limit_that_no_result_has_is_a_mistake_not_a_failed_case(row, words):
+    with pytest.raises(SwelltreeError, match=words):
+        sw.operability(waves, {"Hs": [1.0]}, limits=[row])
+
+
+def test_conditions_are_those_of_the_sea_before_anything_runs():
+    body = sw.Body("bob", mass=1.0, inertia=(1, 1, 1))
+    model = sw.compile(sw.System("one", [body], [sw.Slider("rail", sw.WORLD, body)]))
+    given = {"wave": sw.RegularWave(height=1.0, period=5.0), "duration": 1.0}
+    rows = [{"channel": "position", "dof": "Heave", "limit": 1.0}]
+    with pytest.raises(SwelltreeError, match=r"wave 'regular' has no 'Hs'\. .*It has "):
+        sw.operability(model, {"Hs": [1.0]}, limits=rows, simulate=given)
+    with pytest.raises(SwelltreeError, match="height -1"):
+        sw.operability(model, {"height": [1.0, -1.0]}, limits=rows, simulate=given)
+    with pytest.raises(SwelltreeError, match="Give simulate with wave and duration"):
+        sw.operability(model, {"height": [1.0]}, limits=rows)
+    with pytest.raises(SwelltreeError, match="limit 'tension' is given twice"):
+        sw.operability(waves, {"Hs": [1.0]}, limits=[{"channel": "tension", "limit": 1.0}] * 2)
+    with pytest.raises(SwelltreeError, match="simulate belongs to a compiled model"):
+        sw.operability(waves, {"Hs": [1.0]}, limits=rows, simulate=given)

@@ -11,7 +11,7 @@ import pytest
 
 import swelltree.system as sw
 from swelltree.system.casefile import LISTS
-from swelltree.system.studies import STUDY_TYPES
+from swelltree.system.study_types import STUDY_TYPES
 
 sys.path.insert(0, str(Path(__file__).parent))  # a case file finds its functions beside it
 import laws

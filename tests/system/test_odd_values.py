@@ -13,7 +13,7 @@ from swelltree.system.casefile import LISTS
 from swelltree.system.currents import CURRENT_TYPES
 from swelltree.system.hulls import HULL_SHAPES
 from swelltree.system.signals import SIGNAL_TYPES
-from swelltree.system.studies import STUDY_TYPES
+from swelltree.system.study_types import STUDY_TYPES
 
 ODD = [
     *(None, 3, -1.5, math.nan, math.inf, 10**400, True, 1j, np.float32(2), np.array(2.0)),
@@ -77,6 +77,7 @@ NEEDED = {
     "position": (0, 0, 0),
     "mass_per_length": 1,
     "line": "a",
+    "over": {"Hs": [0.7, 1.9], "Tp": [6.3]},
     "stages": [sw.Stage("hold", "w", duration=1)],
     "action": "hold",
     "target": "w",
@@ -107,6 +108,9 @@ def test_odd_value_is_taken_or_told(cls):
         needed["depth"] = (0, 1)
     elif "speed" in needed:
         needed["speed"] = 1
+    if cls is sw.OperabilityStudy:
+        needed["limits"] = [{"channel": "velocity", "limit": [-0.3, 2.1]}]
+        needed["simulate"] = {"duration": 3.0}
     if cls is sw.HydroSpec:
         needed |= {"source": "capytaine", "omega": [1]}
     for field in fields:

@@ -117,6 +117,9 @@ BAD = {
     "at t = 2 s, when nothing holds its end B": lambda: caught(
         sw.Stage("release", "hoist", start=2), sw.Stage("couple", "hoist", to=LOAD, start=5)
     ),
+    "couple it at t = 9 s, while it is coupled since 5 s": lambda: caught(
+        sw.Stage("couple", "hoist", to=LOAD, start=5), sw.Stage("couple", "hoist", to=LOAD, start=9)
+    ),
     "is not a stage action": lambda: sw.Stage("drop", "w"),
     "split and merge at once": lambda: sw.Winch("w", "l", alpha_split=1.1, alpha_merge=0.95),
 }

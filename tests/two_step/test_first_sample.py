@@ -61,3 +61,63 @@ def test_first_sample_of_a_load_on_a_line():
     pull = first.acceleration.values[:3] + [0.0, 0.0, 9.81]
     along = -np.array([3.0, 0.5, -9.0])
     assert pull @ along / np.linalg.norm(pull) / np.linalg.norm(along) > 0.99
+
+
+LINES = {
+    "elastic": {},
+    "bending": {"EI": 3e3, "clamp_B": (0.3, 0.1, -0.9)},
+    "released later": {"release_time": 5.0},
+}
+
+
+def hung_on(kind, **start):
+    """A load on a taut line that is fixed beside its reference point."""
+    more = dict(LINES.get(kind, {}))
+    load = sw.Body("load", mass=2e3, inertia=(2e3, 1.5e3, 1e3), position=(3.0, 0.5, -9.0))
+    rope = sw.LineType("rope", 0.03, 4.0, EA=4e6, BA=4e4, EI=more.pop("EI", 0.0))
+    more |= {"axial": "inextensible"} if kind == "inextensible" else {}
+    length = 9.2 if kind == "inextensible" else 9.0
+    end = load.at(0.1, 0.2, 0.4)
+    line = sw.Line("hoist", sw.WORLD.at(0, 0, 0), end, length, rope, segments=5, **more)
+    joint = sw.Free("free", sw.WORLD, load, **start)
+    return sw.compile(sw.System("hung", [load], [joint], lines=[line]))
+
+
+def first_of(model, h):
+    run = sw.simulate(
+        model, duration=2 * h, output_step=h, step=h, start="described", progress=False
+    )
+    return run.isel(time=0)
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=pytest.mark.slow if k == "bending" else ()) for k in LINES]
+)
+def test_first_acceleration_of_a_load_on_a_line_does_not_depend_on_the_step(kind):
+    speed = {"Surge": 1.0, "Heave": -0.3, "Pitch": 0.4, "Yaw": 0.2}
+    model = hung_on(kind, velocity=speed)
+    coarse, fine = (first_of(model, h) for h in (0.02, 0.002))
+    for name in ("acceleration", "wrench", "line_tension", "fairlead_tension"):
+        a, b = coarse[name].values, fine[name].values
+        assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * np.abs(b).max()), name
+
+
+def test_first_tension_is_that_of_stretch_and_its_rate():
+    model = hung_on("elastic", velocity={"Surge": 1.0, "Heave": -0.3, "Pitch": 0.4, "Yaw": 0.2})
+    first = first_of(model, 0.02)
+    nodes = first.line_position.values[0]
+    arm = np.array([0.1, 0.2, 0.4])
+    # nodes are at rest but for the end on the load
+    v_end = np.array([1.0, 0.0, -0.3]) + np.cross([0.0, 0.4, 0.2], arm)
+    d = nodes[-1] - nodes[-2]
+    length = np.linalg.norm(d)
+    tension = 4e6 * (length / 1.8 - 1.0) + 4e4 * (d @ v_end / length) / 1.8
+    assert first.line_tension.values[0, -1] == pytest.approx(tension, rel=1e-7)
+
+
+def test_first_acceleration_under_a_line_that_cannot_stretch_is_of_second_order():
+    model = hung_on("inextensible")
+    found = [first_of(model, h).acceleration.values[0] for h in (0.04, 0.02, 0.01)]
+    ahead, after = (np.abs(a - b).max() for a, b in (found[:2], found[1:]))
+    assert after < 0.01 * np.abs(found[2]).max()
+    assert ahead / after == pytest.approx(4.0, rel=0.3)

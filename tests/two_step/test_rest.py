@@ -59,3 +59,44 @@ def test_turned_float_comes_to_rest_in_few_steps():
     rest = sw.equilibrium(sw.compile(system))
     assert rest.attrs["iterations"] < 60
     assert rest.attrs["largest_motion"] < 1e-7
+
+
+def test_heavy_body_dropped_with_a_pinned_boom_comes_to_rest():
+    """From the air, with a boom that turns far: inertia is that of bodies as they are turned."""
+    body = sw.Body("barge", mass=2e5, inertia=(3e7,) * 3, position=(3.0, -2.0, 4.0))
+    tall = {"Can": 1.0, "Cdn": 0.8, "segments": 3}
+    rods = [
+        sw.Rod("leg", body.at(0, 0, 2), body.at(0, 0, 12), 5.0, 1e3, held="fixed", **tall),
+        sw.Rod("boom", body.at(2, 1, 2), body.at(6, -3, 10), 1.5, 2e2, held="pinned", **tall),
+    ]
+    rope = sw.LineType("rope", diameter=0.12, mass_per_length=60.0, EA=5e7)
+    lines = [
+        sw.Line("bow", (-150.0, 40.0, -60.0), body.at(-2, 0, -3), 175.0, rope, segments=5),
+        sw.Line("stern", (130.0, 60.0, -60.0), body.at(2, 0.5, -3), 165.0, rope, segments=5),
+    ]
+    free = sw.Free("free", sw.WORLD, body)
+    system = sw.System("s", [body], [free], rods=rods, lines=lines, water=sw.Water(depth=60.0))
+    rest = sw.equilibrium(sw.compile(system))
+    assert rest.attrs["largest_motion"] < 1e-7
+    # the boom floats upright; the leg carries the barge at the surface
+    assert np.abs(rest.position.sel(body="boom").values[3:5]).max() < 1e-6
+    assert rest.position.sel(body="barge").values[2] == pytest.approx(-11.9, abs=0.2)
+
+
+@pytest.mark.slow
+def test_light_clump_between_stiff_lines_comes_to_rest():
+    """One of its lines is described a tenth too short; its residual is never that of its mass."""
+    clump = sw.Body("clump", mass=30.0, inertia=(0.1,) * 3, position=(52.0, 3.0, -43.0))
+    knot = sw.Junction("knot", position=(10.0, -2.0, -20.0))
+    cable = sw.LineType("cable", 0.116, 25.0, EA=3.6e8, damping_ratio=1.0)
+    lines = [
+        sw.Line("tether", (52.0, 3.0, -50.0), clump.at(0, 0, 0), 7.0, cable, segments=1),
+        sw.Line("ground", (100.0, 0.0, -50.0), clump.at(0.1, 0, 0), 50.0, cable, segments=5),
+        sw.Line("riser", knot, clump.at(-0.1, 0, 0), 43.0, cable, segments=5),
+        sw.Line("top", (-60.0, 0.0, -5.0), knot, 85.0, cable, segments=5),
+    ]
+    free = sw.Free("free", sw.WORLD, clump)
+    parts = {"junctions": [knot], "lines": lines, "water": sw.Water(depth=50.0)}
+    rest = sw.equilibrium(sw.compile(sw.System("s", [clump], [free], **parts)))
+    assert rest.attrs["largest_motion"] < 1e-7
+    assert rest.attrs["iterations"] < 250

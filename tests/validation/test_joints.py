@@ -5,6 +5,7 @@ import pytest
 from support import refdata
 from swelltree.validation import all_cases, joints_adams
 from swelltree.validation.adams_setups import SETUPS
+from swelltree.validation.bearings import two_bearings
 from swelltree.validation.conservation import conservation, rk4_order
 from swelltree.validation.joints_adams import compare, formulation_checks
 from swelltree.validation.loops import agreement, loop_in_space, planar_loop
@@ -109,3 +110,8 @@ def test_loops_stay_closed_and_keep_the_energy_budget(loop, how):
 @pytest.mark.parametrize("name", list(REGULAR))
 def test_five_formulations_stay_together_for_20_seconds(name):
     assert_ok([agreement(name, ALL)])
+
+
+@pytest.mark.slow
+def test_flap_on_two_bearings_swings_as_a_compound_pendulum():
+    assert_ok(two_bearings(("path_matrix", "lagrange")))

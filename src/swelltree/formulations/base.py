@@ -27,6 +27,10 @@ from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, solve_spd
 from swelltree.spatial.products import apply
 
+LEAP = 0.03  # of the velocity: more than joints have to correct after a step
+GROWN = 0.1  # slip of the joints over its correction, where it has grown by a singular loop
+SLOW = 1e-6  # m/s, rad/s: what is slower than this is rest
+
 
 @pytree()
 class State:
@@ -146,20 +150,29 @@ class Formulation(ABC):
     def closed(self, model: Model, t: Array, state: State) -> State:
         """State back on its constraint rows, in position and velocity.
 
-        By the correction of least energy, twice: the second sees the corrected positions.
+        By the correction of least energy, twice: the second sees the corrected positions. Where a
+        small slip would take a good part of the motion, the joints do not say how it goes on (a
+        loop is singular there): the state is then not a number.
         """
 
-        def correct(state: State, _: None) -> tuple[State, None]:
+        def correct(state: State, _: None) -> tuple[State, Array]:
             kin = self.kinematics(model, t, state)
             g, J, drift, _ = self.constraint(kin)
             zero = jnp.zeros_like(state.s)
             M, _, free = held_still(model, self.mass(model, kin), zero, J)
+            slip = drift - J @ state.s
             step, _ = constrained_solve(M, zero, free, -g, model.surplus)
-            kick, _ = constrained_solve(M, zero, free, drift - J @ state.s, model.surplus)
+            kick, _ = constrained_solve(M, zero, free, slip, model.surplus)
             moved = self.retract(model, state, step)
-            return State(moved.q, state.s + kick, state.chart), None
+            size = jnp.sqrt((free * free).sum(1)) + 1e-300
+            least = SLOW**2 * jnp.diag(M).max(initial=0.0)
+            leaps = kick @ M @ kick > LEAP**2 * (state.s @ M @ state.s) + least
+            slips = jnp.abs(slip / size).max(initial=0.0)
+            grown = slips < GROWN * jnp.abs(kick).max(initial=0.0)
+            return State(moved.q, state.s + kick, state.chart), leaps & grown
 
-        return jax.lax.scan(correct, state, None, length=2)[0]
+        found, lost = jax.lax.scan(correct, state, None, length=2)
+        return State(found.q, jnp.where(lost.any(), jnp.nan, found.s), found.chart)
 
     def solved(self, model: Model, M: Float[Array, "n n"], f: Float[Array, " n"]) -> Array:
         """Accelerations of a system without constraint rows."""

@@ -9,14 +9,8 @@ import numpy as np
 from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import told
 from swelltree.model.afloat import floating_sets, mass_against_displacement
-from swelltree.model.assembly import (
-    Closure,
-    asked_attitudes,
-    assemble,
-    check_mass,
-    described_start,
-    joined,
-)
+from swelltree.model.assembly import assemble
+from swelltree.model.closure import Closure
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.data_place import placed
@@ -43,16 +37,18 @@ from swelltree.model.describe_layout import (
 )
 from swelltree.model.describe_viscous import viscous_notes, with_added_mass
 from swelltree.model.described import Described
+from swelltree.model.described_start import asked_attitudes, described_start, joined
 from swelltree.model.drift_data import chosen
 from swelltree.model.dynamic_lines import build_dynamic_lines
 from swelltree.model.expand_cables import with_cables
 from swelltree.model.forces.hydro_frame import FollowingFrame
 from swelltree.model.forces.total import with_group
-from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over
+from swelltree.model.frame_checks import refuse_pointless_rods, refuse_turned_over, whole_turns
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
+from swelltree.model.massless import check_mass
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.redundancy import Redundancy, find_redundancy
@@ -229,6 +225,7 @@ def _started(model: Model, system: System, joints: list) -> Model:
             *_cuts(system),
             *joined(model, joints, poses),
             *moved,
+            *whole_turns(model, q, angles),
             *found.report,
             *table_notes(system),
             *model.report,

@@ -55,7 +55,7 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
         model: compiled; not traced.
         times: samples of the run [s].
     """
-    functions = _functions(model)
+    functions = functions_of_time(model)
     if not functions or len(times) < 2:
         return np.zeros(0)
     begin, end = float(times[0]), float(times[-1])
@@ -63,14 +63,14 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
     at = np.linspace(begin, end, count + 1)
     found = [np.zeros(0)]
     for function in functions:
-        values = _sampled(function, at)
+        values = sampled(function, at)
         for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
             found.append(at[bends(at, values[:, k])])
-            found.append(_jumps(lambda t, k=k, f=function: _sampled(f, t)[:, k], at, values[:, k]))
+            found.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
     return np.unique(np.concatenate(found))
 
 
-def _functions(model: Model) -> list[Callable[[Any], Any]]:
+def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
     """What users' functions give as functions of time alone."""
     parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
     found: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
@@ -101,13 +101,13 @@ def _start(model: Model) -> Motion:
     return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
 
 
-def _sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:
+def sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:
     """Values at times, one column for each component."""
     values = jax.vmap(lambda t: jnp.ravel(jnp.asarray(function(t), float)))(jnp.asarray(at))
     return np.asarray(values)
 
 
-def _jumps(function: Callable[[Any], np.ndarray], at: np.ndarray, values: np.ndarray) -> np.ndarray:
+def jumps(function: Callable[[Any], np.ndarray], at: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The first times behind jumps between samples."""
     steep = np.flatnonzero(np.abs(np.diff(values)) > STEEP * np.ptp(values))
     low, high = at[steep].copy(), at[steep + 1].copy()

@@ -47,3 +47,26 @@ def refuse_pointless_rods(model: Model, joints: list[Any], q: np.ndarray) -> Non
                 f"joint '{joints[j].name}': its points are described at one place, so {told} has "
                 "no direction. Describe the bodies apart, or use a ball joint."
             )
+
+
+def whole_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
+    """Sentences about cut threads whose nuts are whole turns from where their angles say."""
+    layout = model.layout
+    frames = joint_frames(model, forward(model, q))
+    out = []
+    for row in layout.rows:
+        j = row.joint
+        if row.kind != "screw" or j < layout.n_bodies:
+            continue
+        k = next(k for k, dof in enumerate(layout.dofs) if dof.joint == j)
+        angle = float(angles[layout.angle_dofs.index(k)])
+        gap = frames.follower_o[j] - frames.base_o[j]
+        advance = float(frames.base_R[j][:, row.i] @ gap)
+        turns = (advance / float(model.joints.lead[j]) - angle) / (2.0 * np.pi)
+        if abs(turns) > 0.5:
+            out.append(
+                f"joint '{layout.joints[j]}': its points are {advance:.6g} m apart along its axis, "
+                f"{turns:.0f} whole turns from where its angle of {angle:.6g} rad would bring "
+                "them. The thread is entered there, and its angle counts from there."
+            )
+    return out

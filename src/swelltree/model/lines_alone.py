@@ -6,7 +6,13 @@ the world stands in; nothing hangs on it, and results leave it out.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swelltree.system import WORLD, Body, System, Weld
+from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 
 def with_a_body(system: System) -> System:
@@ -18,3 +24,12 @@ def with_a_body(system: System) -> System:
     name = next(name for k in range(len(taken) + 1) if (name := f"held{k or ''}") not in taken)
     body = Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
     return system.replace(bodies=(body,), joints=(Weld(f"{name} weld", WORLD, body),))
+
+
+def refuse_lines_alone(model: Model, study: str) -> None:
+    """Say that a study is one of bodies that move."""
+    if not model.layout.described:
+        raise SwelltreeError(
+            f"{study}: the system has lines alone, and no body that moves with the waves. Use "
+            "equilibrium(...), or simulate(...) with lines of model='dynamic'."
+        )

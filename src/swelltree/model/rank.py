@@ -10,23 +10,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.spatial.arrays import Array, namespace
+
 RANK = 1e-8  # of a row's size: less is none; closing and rounding leave some 1e-12
 
 
-def term_size(jacobian: np.ndarray, P: np.ndarray) -> np.ndarray:
+def term_size(jacobian: Array, P: Array) -> Array:
     """Size of each row's terms before they cancel, (m,).
 
     Args:
         jacobian: rows in body velocities (m, 6N).
         P: body velocities per velocity of the system (6N, n).
     """
+    xp = namespace(jacobian, P)
     # lengths of vectors, not entries: a row is as large whichever way its axes point
     vectors = P.shape[0] // 3
-    rows = np.linalg.norm(jacobian.reshape(len(jacobian), vectors, 3), axis=2)
-    moves = np.linalg.norm(P.reshape(vectors, 3, P.shape[1]), axis=1)
-    size = np.linalg.norm(rows @ moves, axis=1)
+    rows = xp.linalg.norm(jacobian.reshape(len(jacobian), vectors, 3), axis=2)
+    moves = xp.linalg.norm(P.reshape(vectors, 3, P.shape[1]), axis=1)
+    size = xp.linalg.norm(rows @ moves, axis=1)
     # a row that nothing can move is none
-    return np.where(size > 0.0, size, 1.0)
+    return xp.where(size > 0.0, size, 1.0)
 
 
 def rank_of(J: np.ndarray) -> int:

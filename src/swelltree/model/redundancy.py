@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.model.assembly import Closure
+from swelltree.model.closure import Closure
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.rank import RANK, independent, null_space, rank_of, singular_values

@@ -17,6 +17,7 @@ import numpy as np
 
 from swelltree.model.headings import heading_weights, tell_coarse
 from swelltree.model.hydrodynamics import Table, WaveLoads
+from swelltree.model.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.model.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -267,6 +268,7 @@ def in_waves(
         drift = drift_loads(table, waves, duration, turning)
         return model.replace(hydro=replace(model.hydro, waves=loads, drift=drift))
     if not felt:
+        refuse_lines_alone(model, "a wave is given to quasi-static lines")
         raise SwelltreeError(
             "a wave is given, but the model has no hydro data to turn it into forces. "
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."

@@ -24,6 +24,7 @@ from swelltree.system.winch_checks import drum_length, first_segment, shortest_l
 from swelltree.system.winches import ConstantTension, HeaveCompensation, Winch
 
 FREE = 1e30  # no limit
+SLOWED = 0.05  # of the stopping time, in which a drive loses what a stop takes from the rope
 STOPPED = 0.02  # of the speed asked for: a winch this slow stands at its stop
 
 
@@ -380,12 +381,18 @@ def rates(
     drive = xp.where(direct, 1.0, winches.time_constant)
     behind = xp.where(direct, wanted, state.speed), xp.where(direct, part, state.compensated)
     speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
+
+    def driven(asked: Array, own: Array, now: Array) -> Array:
+        """Rate of the drive, which a stop slows with the rope instead of letting it run on."""
+        return xp.where(direct, 0.0, (asked - now) / drive - (own - now) / slowed)
+
+    slowed = SLOWED * winches.stopping_time
     return speed, WinchState(
         length=speed,
-        speed=xp.where(direct, 0.0, (wanted - state.speed) / drive),
+        speed=driven(wanted, state.speed, speed),
         heave=xp.where(quick, 0.0, (tip - state.heave) / lag),
         stroke=done,
-        compensated=xp.where(direct, 0.0, (part - state.compensated) / drive),
+        compensated=driven(part, state.compensated, done),
     )
 
 

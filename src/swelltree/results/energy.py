@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from jaxtyping import Float
+
+from swelltree.spatial.arrays import Array, namespace
 
 
 def energy_residual(
-    kinetic: Float[np.ndarray, "time body"],
-    potential: Float[np.ndarray, "time element"],
-    work: Float[np.ndarray, "time term"],
-) -> Float[np.ndarray, " time"]:
+    kinetic: Float[Array, "time body"],
+    potential: Float[Array, "time element"],
+    work: Float[Array, "time term"],
+) -> Float[Array, " time"]:
     """Energy that came from nowhere since the first sample [J].
 
     Args:
@@ -29,13 +30,23 @@ def energy_residual(
     return balance - balance[:1]
 
 
-def energy_scale(dataset: Any) -> float:
-    """Size of the energy that moved in a run [J], to judge the residual by.
+def energy_moved(
+    kinetic: Float[Array, "time body"],
+    potential: Float[Array, "time element"],
+    work: Float[Array, "time term"],
+) -> Array:
+    """Size of the energy that moved [J], to judge the residual by; arguments as above.
 
     The largest of kinetic energy, change of all stored energy, and work of one element. Stored
     energies are summed first: weight and buoyancy of a floating body nearly cancel.
     """
-    stored = dataset["potential_energy"].sum("element").values
-    kinetic = dataset["kinetic_energy"].sum("body").values
-    terms = [kinetic, stored - stored[:1], dataset["work"].values]
-    return float(max(np.abs(term).max(initial=0.0) for term in terms))
+    xp = namespace(kinetic, potential, work)
+    stored = potential.sum(1)
+    terms = kinetic.sum(1), stored - stored[:1], work
+    return xp.max(xp.stack([xp.abs(term).max(initial=0.0) for term in terms]))
+
+
+def energy_scale(dataset: Any) -> float:
+    """The same of a result [J]."""
+    names = ("kinetic_energy", "potential_energy", "work")
+    return float(energy_moved(*(dataset[name].values for name in names)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,21 +109,41 @@ def make_folder(folder: str | Path) -> Path:
     return folder
 
 
-def refuse_results_of_others(path: Path, case_file: str) -> None:
+def place_of(case: Path, folder: Path) -> str:
+    """A sign of where a case lies seen from the folder of its results: both may be moved."""
+    place = case.resolve().parent
+    try:
+        way = os.path.relpath(place, folder.resolve())
+    except ValueError:  # on another drive
+        way = str(place)
+    return hashlib.sha256(Path(way).as_posix().encode()).hexdigest()[:16]
+
+
+def refuse_results_of_others(path: Path, case: Path) -> None:
     """A file that holds a result of another case is not to be written over."""
     if not path.is_file():
         return
+    here = place_of(case, path.parent)
     try:
         with open_hdf5(path, "result file") as file:
-            owner = file.attrs.get("case_file", case_file)
+            owner = _text(file.attrs.get("case_file", case.name))
+            place = _text(file.attrs.get("case_place", here))
     except SwelltreeError:  # not whole, or not ours: there is no result to lose
         return
-    owner = owner.decode() if isinstance(owner, bytes) else str(owner)
-    if owner != case_file:
+    if owner != case.name:
         raise SwelltreeError(
-            f"'{path}' holds a result of the case '{owner}', not of '{case_file}'. "
+            f"'{path}' holds a result of the case '{owner}', not of '{case.name}'. "
             "Choose another folder with --out."
         )
+    if place != here:
+        raise SwelltreeError(
+            f"'{path}' holds a result of a case '{owner}' of another folder. Choose another folder "
+            "for this one with --out, or remove that file."
+        )
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def load_result(path: str | Path) -> xr.Dataset:

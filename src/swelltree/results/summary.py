@@ -11,6 +11,8 @@ from swelltree.results.pto_books import mean_books
 from swelltree.results.sampling import aliased
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
+from swelltree.results.summary_lines import line_tables
+from swelltree.results.summary_operability import operability_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
 if TYPE_CHECKING:
@@ -119,12 +121,14 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
     if "position" in dataset and "time" in dataset.dims:
         periodic = dataset.attrs.get("study") == "steady_state"
         parts.append(periodic_line(dataset) if periodic else _run_line(dataset))
-        parts.append(_extremes_table(dataset))
+        if dataset.sizes["body"]:
+            parts.append(_extremes_table(dataset))
+        parts += line_tables(dataset, STYLE)
         if "spring_tension" in dataset:
             parts.append(_springs_line(dataset))
         if "delivered_power" in dataset:
             parts.append(_pto_table(dataset))
-        if "work" in dataset:
+        if "work" in dataset and dataset.sizes["body"]:
             parts.append(_budget_table(dataset))
     elif "rao" in dataset:
         parts += rao_tables(dataset, STYLE)
@@ -132,6 +136,8 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
         parts += response_tables(dataset, STYLE)
     elif "position" in dataset:
         parts += rest_tables(dataset, STYLE)
+    elif "utilisation" in dataset:
+        parts += operability_tables(dataset, STYLE)
     elif "natural_period" in dataset:
         parts += mode_tables(dataset, STYLE)
     parts += [Text(f"! {sentence}", style="yellow") for sentence in warnings_of(dataset)]

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.summary_lines import line_tables
+
 if TYPE_CHECKING:
     import xarray as xr
 
 
 def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
-    """Where every body rests, and the tension of every spring."""
+    """Where every body rests, and the tensions of lines and springs."""
     from rich.table import Table
     from rich.text import Text
 
@@ -26,7 +28,8 @@ def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     values[:, 3:] = np.degrees(values[:, 3:])
     for name, row in zip(dataset["body"].values, values, strict=True):
         table.add_row(str(name), *(_short(x) for x in row))
-    parts.append(table)
+    parts += [table] if dataset.sizes["body"] else []
+    parts += line_tables(dataset, style)
     if "spring_tension" in dataset:
         table = Table(title="springs", **style)
         table.add_column("spring", style="cyan")
@@ -47,6 +50,8 @@ def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     from rich.table import Table
     from rich.text import Text
 
+    if not dataset.sizes["mode"]:
+        return [Text("no modes: nothing moves, lines are taken at rest", style="dim")]
     table = Table(title="modes", **style)
     headings = ("mode", "damped period\ns", "undamped frequency\nrad/s", "damping\nof critical")
     for heading in headings:

@@ -21,7 +21,7 @@ def whole(x: Any, kind: str) -> np.ndarray:
     return np.where(x <= float(ends.min), ends.min, found)
 
 
-def before(x: Any, y: Any) -> np.ndarray:
+def before(x: Any, y: Any) -> Any:
     """Is x before y in the order of all numbers: -0 before 0, what is no number last?"""
     signs = (x == y) & np.signbit(x) & ~np.signbit(y)
     return (x < y) | signs | (np.isnan(y) & ~np.isnan(x))

@@ -17,6 +17,7 @@ LONGEST = 60.0  # s: of periods up to this, many are run
 MANY, FEW = 30, 4  # periods of a run
 SAMPLES = 40  # per shortest period of the sea, at least
 OFF = 0.01  # of the power: a difference that is told
+DECAYS = 0.95  # of what differed a stretch before: more than this does not calm down
 
 
 def replayed_powers(
@@ -36,7 +37,7 @@ def replayed_powers(
     if why:
         return none, f"Not replayed in time: {why}."
     try:
-        powers = _powers(model, found, waves, period)
+        powers, restless = _powers(model, found, waves, period)
     except SwelltreeError as error:
         return none, f"Not replayed in time: {error}"
     power, change = powers[-1], abs(powers[-1] - powers[-2])
@@ -47,7 +48,9 @@ def replayed_powers(
             f"Replayed in time the force takes {power:.4g} W, not the {wanted:.4g} W of the search."
         )
         if change > OFF * abs(power):
-            said += " The run had not settled."
+            said += f" The run had not settled{restless}."
+        elif restless:
+            said += f" The run does not repeat{restless}."
     return {"replayed_power": power, "replayed_change": change}, said
 
 
@@ -63,8 +66,8 @@ def _why_not(model: Model, waves: Any, radiation: str) -> str:
     return ""
 
 
-def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[float, float]:
-    """Mean power of the last two stretches of a run."""
+def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[tuple[float, float], str]:
+    """Mean power of the last two stretches of a run, and what does not repeat in it."""
     from swelltree.studies.control_ports import find_ports
     from swelltree.studies.controllers import replayed
     from swelltree.studies.simulate import simulate
@@ -88,7 +91,40 @@ def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[float,
     window = each * (5 if count == MANY else 1)
     last = power[-window:].mean()
     before = power[-2 * window : -window].mean()
-    return float(before), float(last)
+    return (float(before), float(last)), restless(run, each, window)
+
+
+def restless(run: Any, each: int, window: int) -> str:
+    """What differs most from a period before, in words; empty where all repeats.
+
+    Rates are compared: a steady drift of what nothing holds repeats, too.
+
+    Args:
+        run: in time.
+        each: samples of a period.
+        window: samples of a stretch.
+    """
+    rate = run["joint_rate"].values
+    if rate.shape[1] == 0 or 2 * window + each > len(rate):
+        return ""
+
+    def size(values: np.ndarray, end: int) -> np.ndarray:
+        return np.sqrt((values[len(values) - end - window : len(values) - end] ** 2).mean(axis=0))
+
+    apart = rate[each:] - rate[:-each]
+    late, early, scale = size(apart, 0), size(apart, window), size(rate, 0)
+    share = late / np.maximum(scale, 1e-3 * scale.max())
+    worst = int(share.argmax())
+    if not share[worst] > OFF:
+        return ""
+    name = str(run["coordinate"].values[worst])
+    text = f": '{name}' changes by {share[worst]:.0%} of its speed from one period to the next"
+    if late[worst] < DECAYS * early[worst]:
+        return text
+    return (
+        f"{text} and does not calm down. The periodic motion is not stable: give damping there, "
+        "or look at `modes` for one near twice the period"
+    )
 
 
 def _motion(run: Any, model: Model, ports: Any, i: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,13 +2,14 @@
 
 A sample has the mean velocity of the half steps around it and their difference for an acceleration,
 both right to second order. At the start the velocity is known; with it the equations of motion of
-that instant give acceleration and joint forces. Lines pull as the first step says.
+that instant give acceleration, joint forces and the pull of elastic lines (`two_step.hung_points`).
+The seabed, and lines that cannot stretch, push and pull as the first step says.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,32 +17,38 @@ from swelltree.model.constraints import evaluate_rows
 from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.total import total_loads
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
+from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.spatial.engine import jax
 from swelltree.spatial.linalg import constrained_solve
 from swelltree.studies.moored_results import attached_wrench
+from swelltree.two_step.hung_points import hung, with_inertia
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import motion_at
-from swelltree.two_step.walk import Form
+from swelltree.two_step.walk import Form, Setup, Walk
 
 
-def as_given(model: Model, form: Form, samples: Sample, v: np.ndarray) -> Sample:
-    """Samples whose first one moves with the velocities v (N, 6)."""
-    first = replace(jax.tree.map(lambda x: np.asarray(x)[0], samples), v=np.asarray(v))
-    v_dot, lam = _accelerated(model, form, first)
-    if np.isfinite(v_dot).all() and np.isfinite(lam).all():  # bodies without mass have none
-        first = replace(first, v_dot=v_dot, lam=lam)
-    return replace(
-        samples,
-        v=_written(samples.v, first.v),
-        v_dot=_written(samples.v_dot, first.v_dot),
-        lam=_written(samples.lam, first.lam),
-    )
+class Start(NamedTuple):
+    """Where a run begins: constants of its steps, and the walk with the velocities given."""
+
+    setup: Setup
+    walk: Walk
 
 
-def _accelerated(model: Model, form: Form, first: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations (N, 6) and multipliers of the form's rows."""
+def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
+    """Samples whose first one moves with the velocities given."""
+    found = jax.tree.map(lambda x: np.asarray(x)[0], samples)
+    moving = replace(found, v=np.asarray(start.walk.v_minus))
+    first = _accelerated(model, form, start, moving)
+    if not np.isfinite(first.v_dot).all() or not np.isfinite(first.lam).all():
+        first = moving  # bodies without mass
+    return jax.tree.map(_written, samples, first)
+
+
+def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sample:
+    """The sample with accelerations, multipliers of the form's rows and the pull of lines."""
+    first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
     wrench = total_loads(model, t, motion, first.inner).wrench + attached_wrench(model, first)
@@ -49,13 +56,24 @@ def _accelerated(model: Model, form: Form, first: Sample) -> tuple[np.ndarray, n
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))
     f = np.asarray(wrench - gyroscopic(inertia, v)).reshape(-1)
+    if points is not None:
+        M, f = points.add_to(M, f, v)
+    a, lam = _solved(model, form, first, motion, M, f)
+    return with_inertia(replace(first, v_dot=a, lam=lam), points)
+
+
+def _solved(
+    model: Model, form: Form, first: Sample, motion: Motion, M: np.ndarray, f: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations (N, 6) and multipliers of the form's rows."""
     if not model.all_rows:
         return np.linalg.solve(M, f).reshape(-1, 6), first.lam
-    drives = drives_at(model.drives, t)
-    rows = evaluate_rows(model, model.all_rows, pose, motion.frames, v, first.angles, drives)
-    J, gamma = jax.numpy.asarray(rows.jacobian), jax.numpy.asarray(rows.gamma)
-    M, f = jax.numpy.asarray(M), jax.numpy.asarray(f)
-    a, lam = constrained_solve(M, f, J, gamma, model.surplus)
+    drives = drives_at(model.drives, first.t)
+    rows = evaluate_rows(
+        model, model.all_rows, first.pose, motion.frames, first.v, first.angles, drives
+    )
+    numbers = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
+    a, lam = constrained_solve(*numbers, model.surplus)
     own = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
     return np.asarray(a).reshape(-1, 6), np.asarray(lam)[own]
 

@@ -199,13 +199,20 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     form = replace(form, interior_point=False)
     step = single_step(form, width)
     still = without_waves(model)
-    rest = relaxed(step, still, form, at_rest(still, form), derivatives_at(still), hold=hold)
+
+    def walked(walk: Walk, hold: bool) -> Rest:
+        return relaxed(step, still, form, walk, derivatives_at(still), hold=hold)
+
+    rest = walked(at_rest(still, form), hold)
+    if not hold and not _came(rest):
+        # lines and junctions first, which may be described far from their rest
+        rest = walked(walked(at_rest(still, form), True).walk, False)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
             f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
-    if not rest.moved < 1e-4:
+    if not _came(rest):
         warnings.warn(
             f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
             "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
@@ -213,6 +220,11 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
             stacklevel=4,
         )
     return rest
+
+
+def _came(rest: Rest) -> bool:
+    """Did all come to rest, but for what is not worth a word?"""
+    return bool(rest.sample.solved) and bool(rest.moved < 1e-4)
 
 
 def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
@@ -302,9 +314,9 @@ def stepper(
 ) -> Any:
     """Function that runs one chunk: (carry, times) -> (carry, samples).
 
-    With the velocities `given` at the start, (N, 6), the first sample has these.
+    With the walk `given` at the start the first sample has its velocities.
     """
-    from swelltree.studies.first_sample import as_given
+    from swelltree.studies.first_sample import Start, as_given
 
     described, model = model, with_step_means(model, how.step)
     run = compiled_run(how.form)
@@ -342,7 +354,7 @@ def stepper(
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
             now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
         if given is not None and first == 0:
-            samples = as_given(described, how.form, samples, given)
+            samples = as_given(described, how.form, samples, Start(setup, given))
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
@@ -439,7 +451,7 @@ def simulate_moored(
             setup,
             found,
             len(times),
-            None if goes_on else walk.v_minus,
+            None if goes_on else walk,
         ),
         carry,
         times,
@@ -451,21 +463,22 @@ def simulate_moored(
         like=empty_samples(model, how.form, walk, chunk),
     )
     watch.join()
-    message = run.message
-    if run.code is Code.NO_PROGRESS:
+    code, message = run.code, run.message
+    if code is Code.NO_PROGRESS:
         last = run.carry.going.walk
         pose = jax.tree.map(np.asarray, last.pose)
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles))
+        code = code if loop is None else Code.LOOP_SINGULAR
         message = (
             f"time stepping stopped at t = {float(run.carry.t_fail):.6g} s: "
             f"{loop or why(model, last)}"
         )
         if len(run.times) == 0:
             raise SwelltreeError(message)
-    if run.code is not Code.SUCCESS:
+    if code is not Code.SUCCESS:
         warnings.warn(message, SwelltreeWarning, stacklevel=4)
     near = None if start is None or not goes_on else start.joint_coordinate.values[-1]
-    result = to_result(model, how, run, provenance, message, near)
+    result = to_result(model, how, run, (code, message), provenance, near)
     end = run.carry.end
     result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
     tell_of_winches(model, result)

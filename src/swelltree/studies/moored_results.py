@@ -25,6 +25,7 @@ from swelltree.model.kinematics import (
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.solvers.chunks import gathered
+from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.products import compact
@@ -135,11 +136,11 @@ def to_result(
     model: Model,
     how: Any,
     run: Any,
+    ended: tuple[Code, str],
     provenance: dict[str, Any] | None,
-    message: str,
     near: Any = None,
 ) -> Any:
-    """The dataset of a run."""
+    """The dataset of a run that ended so."""
     from swelltree.results.dataset import to_dataset
 
     watch = observer(how.form)
@@ -156,8 +157,8 @@ def to_result(
         "formulation": "path_matrix" if how.form.joint_coordinates else "lagrange",
         "solver": how.solver,
         "step": float(how.step),
-        "result": run.code.name.lower(),
-        "message": message,
+        "result": ended[0].name.lower(),
+        "message": ended[1],
         "steps_accepted": int(going.index),
         "steps_rescued": int(run.carry.n_rescued),
         "iterations_per_step": float(going.iterations) / max(int(going.index), 1),

@@ -15,11 +15,13 @@ from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.kinematics import Motion, Pose, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
+from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.moored import LONGEST, to_rest, without_waves
 from swelltree.studies.moored_results import observe
+from swelltree.studies.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.cayley import cayley
 from swelltree.two_step.first_half_step import corrected, given_by
@@ -81,7 +83,9 @@ def moored_traced(
     solved = samples.solved.all()
     samples = jax.tree.map(lambda x: x[len(first) :: every], samples)
     seen = jax.vmap(lambda sample: observe(model, form, sample))(samples)
-    return seen | {"time": jnp.asarray(times), "solved": solved}
+    seen = seen | {"time": jnp.asarray(times), "solved": solved}
+    code = jnp.where(solved, Code.SUCCESS, Code.NO_PROGRESS)
+    return with_watch(model, seen, code, "two_step")
 
 
 def derivatives(model: Model, walk: Walk) -> tuple[Array, Array]:

@@ -52,6 +52,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 METHODS = ("auto", "linear", "nonlinear")
 HARMONICS = 15  # of a regular wave, when nothing is said
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
+CURVED = "its equations bend, as where bodies turn"
 KNOWN = Remembered()  # what depends on the model alone
 HIGHER = 3  # times the highest component of a sea: limits give the force corners
 
@@ -193,7 +194,7 @@ def optimal_control(
     with one_thread():
         for one in cases:
             waves = realised(model, sea, one)
-            length = period_of(waves, period)
+            length = period_of("optimal_control", waves, period)
             count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
             straight = not bends and recalled(
                 known,
@@ -225,7 +226,8 @@ def optimal_control(
                 "case": str(one),
             }
             found = control_dataset(free.layout, ports, port.omega, answer, about)
-            notes = [*answer.notes, bends and f"The model is not linear: {bends}."]
+            why = bends or ("" if straight else CURVED)
+            notes = [*answer.notes, why and f"The model is not linear: {why}."]
             if replay:
                 numbers, said = replayed_powers(model, found, waves, length, radiation)
                 found.attrs |= numbers

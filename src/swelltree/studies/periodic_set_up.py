@@ -91,11 +91,11 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
         )
 
 
-def period_of(waves: Any, period: float | None) -> float:
+def period_of(study: str, waves: Any, period: float | None) -> float:
     """Length of one period, which the sea must fit."""
     if waves is None:
         if period is None:
-            raise SwelltreeError("steady_state: give a wave, or the period of the motion.")
+            raise SwelltreeError(f"{study}: give a wave, or the period of the motion.")
         return float(period)
     own = float(getattr(waves, "repeat_period", np.inf))
     omega = np.atleast_1d(np.asarray(waves.omega, float))
@@ -104,13 +104,13 @@ def period_of(waves: Any, period: float | None) -> float:
     length = own if period is None else float(period)
     if not np.isfinite(length):
         raise SwelltreeError(
-            "steady_state: this sea does not repeat. Use IrregularSea(..., spacing='equal', "
+            f"{study}: this sea does not repeat. Use IrregularSea(..., spacing='equal', "
             "jitter=False), whose frequencies are multiples of one."
         )
     number = omega * length / (2 * np.pi)
     if np.abs(number - np.round(number)).max() > 1e-6:
         raise SwelltreeError(
-            f"steady_state: the sea does not repeat after {length:.6g} s. Give a period that all "
+            f"{study}: the sea does not repeat after {length:.6g} s. Give a period that all "
             "its components fit, or IrregularSea(..., spacing='equal', jitter=False)."
         )
     return length

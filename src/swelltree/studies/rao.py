@@ -30,6 +30,7 @@ from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
 from swelltree.model.inner import inner_at_rest
 from swelltree.model.layout import DOFS
+from swelltree.model.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.model.sea_state import interpolated
 from swelltree.spatial.arrays import Array
@@ -288,6 +289,7 @@ def rao(
         provenance: attributes added to the result.
     """
     check_traced("rao", model, start)
+    refuse_lines_alone(model, "rao")
     model = with_static_lines(model)
     check_no_drums(model, "rao")
     _checked(model, radiation)
@@ -445,6 +447,7 @@ def response(
     import xarray as xr
 
     check_traced("response", model, sea)
+    refuse_lines_alone(model, "response")
     model = with_static_lines(model)
     _checked(model, radiation)
     how = chosen_formulation(formulation)

@@ -33,6 +33,8 @@ from swelltree.model.forces.loads import Now
 from swelltree.model.hydrodynamics import Convolution, without_table
 from swelltree.model.model import Model
 from swelltree.model.sea_state import in_waves
+from swelltree.model.step_means import with_step_means
+from swelltree.model.unseen import unseen_times
 from swelltree.solvers.chunks import gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.problem import padded_corners
@@ -52,12 +54,14 @@ from swelltree.studies.continuing import (
 from swelltree.studies.given import study_of_model
 from swelltree.studies.output_step import output_times
 from swelltree.studies.watch import watched, why_stopped
+from swelltree.studies.watch_traced import with_watch
 from swelltree.studies.winch_findings import (
     all_winches,
     refuse_what_cannot_be_obeyed,
     stages_until,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.two_step.walk import usual_formulation
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -197,7 +201,8 @@ def simulate(
             the waves and of the bodies, and no more than a two-hundredth of the duration.
         times: the output times themselves, instead of duration and step [s].
         formulation: name or object: path_matrix (the default), partial_velocity, composite_body,
-            partition, lagrange. The two-step scheme knows path_matrix and lagrange (its default).
+            partition, lagrange. The two-step scheme knows lagrange (its default) and path_matrix
+            (its default where all bodies and joints together have more than 100 unknowns).
         solver: tsit5 (adaptive, the default), dopri5 (adaptive), rk4 (fixed step) or stiff
             (implicit). Systems with dynamic lines or contacts are stepped by two_step or
             interior_point.
@@ -225,7 +230,7 @@ def simulate(
         provenance: attributes added to the result.
     """
     moored = model.lines is not None or solver in MOORED
-    formulation = formulation or ("lagrange" if moored else "path_matrix")
+    formulation = formulation or (usual_formulation(model) if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
     if not rtol > 0 or not atol > 0:
@@ -290,7 +295,7 @@ def simulate(
         )
         result = _with_findings(model, watched(model, result), waves, known)
         return result if waves is None else with_elevation(result, wave, waves)
-    options = options._replace(corners=_corners(model, solver, t_out))
+    options = options._replace(corners=_corners(model, solver, np.union1d(begin, t_out), fixed))
     task = problem(how, how.settling_matters(model), event_count(model) > 0)
     if is_run(start):
         carry = _continued(still, how, start)
@@ -300,12 +305,13 @@ def simulate(
             return _traced(model, how, task, t_out, options, solver, y0, max_steps_per_output)
         carry = start_carry(0.0, y0, events=event_count(model))
     advance = compiled(task, solver)
+    stepped = model if kept_step(model) is None else with_step_means(model, fixed)
     width = min(chunk, len(t_out))
     observer = threading.Thread(target=_warm_observer, args=(model, how, carry.y, width))
     observer.start()
     key = "" if checkpoint is None else run_key(model, carry, how, solver, options, chunk, t_out)
     run = run_chunks(
-        lambda carry, t: advance(model, options, carry, t),
+        lambda carry, t: advance(stepped, options, carry, t),
         carry,
         t_out,
         chunk=chunk,
@@ -322,14 +328,24 @@ def simulate(
     return result if waves is None else with_elevation(result, wave, waves)
 
 
-def _corners(model: Model, solver: str, times: np.ndarray) -> Any:
-    """Where steps end besides the samples; fixed steps know nothing of what samples tell."""
-    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+def _corners(model: Model, solver: str, times: np.ndarray, step: float) -> Any:
+    """Where steps end besides the samples."""
+    if kept_step(model) is not None:  # means over the steps stand for loads in time
         return padded_corners(())
     known = corner_times(model)
-    if is_traced(model) or solver == "rk4":
+    if is_traced(model):
         return padded_corners(known)
-    return padded_corners(np.concatenate([known, noticed_times(model, times)]))
+    if solver != "rk4":
+        return padded_corners(np.concatenate([known, noticed_times(model, times)]))
+    unseen, divided = unseen_times(model, times, step)
+    if divided and not unseen.size:
+        warnings.warn(
+            f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
+            "it does what its values at their ends and middles do not tell. Give a shorter step.",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+    return padded_corners(np.concatenate([known, unseen]))
 
 
 def _checked(model: Model) -> list[Any]:
@@ -410,7 +426,8 @@ def _traced(
         max_steps_per_output=max_steps,
     )
     seen = jax.vmap(lambda t, y: observe(model, how, t, y))(jnp.asarray(times), phases)
-    return seen | {"time": jnp.asarray(times), "code": carry.code, "phase": phases}
+    seen = seen | {"time": jnp.asarray(times), "phase": phases}
+    return with_watch(model, seen, carry.code, solver, float(options.rtol))
 
 
 def _to_dataset(
@@ -426,10 +443,12 @@ def _to_dataset(
     from swelltree.results.dataset import to_dataset
 
     raise_faults(model)
-    if run.code is not Code.SUCCESS:
-        warnings.warn(_failure(model, how, run), SwelltreeWarning, stacklevel=3)
+    code, message = run.code, run.message
+    if code is not Code.SUCCESS:
+        code, message = _failure(model, how, run)
+        warnings.warn(message, SwelltreeWarning, stacklevel=3)
     if len(run.times) == 0:
-        raise SwelltreeError(_failure(model, how, run))
+        raise SwelltreeError(message)
     watch = _observer(how)
 
     def observed() -> Iterator[dict[str, np.ndarray]]:
@@ -448,8 +467,8 @@ def _to_dataset(
         "solver": solver,
         "rtol": float(options.rtol),
         "atol": float(options.atol),
-        "result": run.code.name.lower(),
-        "message": run.message if run.code is Code.SUCCESS else _failure(model, how, run),
+        "result": code.name.lower(),
+        "message": message,
         "steps_accepted": int(run.carry.n_accepted),
         "steps_rejected": int(run.carry.n_rejected),
         "rate_evaluations": int(run.carry.n_rate),
@@ -469,12 +488,12 @@ def _padded(x: np.ndarray, length: int) -> np.ndarray:
     return np.concatenate([x, np.repeat(x[-1:], length - len(x), axis=0)])
 
 
-def _failure(model: Model, how: Formulation, run: Any) -> str:
-    """Which body, when and why."""
+def _failure(model: Model, how: Formulation, run: Any) -> tuple[Code, str]:
+    """Which body or loop, when and why."""
     when = float(run.carry.t) if run.code is Code.STOPPED_BY_USER else float(run.carry.t_fail)
     sentence = describe(run.code, when)
     if run.code is Code.STOPPED_BY_USER:
-        return sentence
+        return run.code, sentence
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, run.carry.y)
     kin = how.kinematics(model, jnp.asarray(run.carry.t), phase.state)
@@ -482,7 +501,7 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
     angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
     loop = why_stopped(model, float(run.carry.t), pose, angles)
     if loop is not None:
-        return f"time stepping stopped at t = {when:.6g} s. {loop}"
+        return Code.LOOP_SINGULAR, f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     # a law may end at the last good time or just behind it
@@ -491,4 +510,5 @@ def _failure(model: Model, how: Formulation, run: Any) -> str:
         for t in (float(run.carry.t), when + 1e-9)
     )
     law = next((text for text in laws if text), "")
-    return f"{sentence} Look at body '{body}', which moves fastest there." + (f" {law}" * bool(law))
+    sentence += f" Look at body '{body}', which moves fastest there."
+    return run.code, sentence + (f" {law}" * bool(law))

@@ -22,6 +22,7 @@ from swelltree.model.forces.hydro_frame import mean_yaw, out_of_axes
 from swelltree.model.forces.periodic import KnownRadiation
 from swelltree.model.forces.total import with_group
 from swelltree.model.layout import DOFS
+from swelltree.model.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
 from swelltree.solvers.fourier import good_size, to_coefficients, to_complex
@@ -87,6 +88,7 @@ def steady_state(
         provenance: attributes added to the result.
     """
     check_traced("steady_state", model, wave)
+    refuse_lines_alone(model, "steady_state")
     how = chosen_formulation(formulation)
     if stability and model.hydro is not None and radiation != "state_space":
         raise SwelltreeError(
@@ -94,7 +96,7 @@ def steady_state(
             "radiation='state_space' and compile the model so."
         )
     waves = None if wave is None else realised(model, wave, case)
-    length = period_of(waves, period)
+    length = period_of("steady_state", waves, period)
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
 
@@ -103,6 +105,11 @@ def steady_state(
 
     own = problem(model)
     n, m, k = sizes(how, own)
+    if n + m + k == 0:
+        raise SwelltreeError(
+            "steady_state: nothing moves, the model has no degree of freedom. Use "
+            "equilibrium(...), or formulation='lagrange' for the loads in the joints."
+        )
     shape = (2 * harmonics + 1, n + m + k)
     Y = np.zeros(shape) if start is None else np.asarray(start, float)
     if Y.shape != shape:

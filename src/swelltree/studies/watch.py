@@ -20,8 +20,9 @@ from swelltree.model.model import Model
 from swelltree.model.rank import RANK, term_size
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.results.energy import energy_scale
+from swelltree.results.energy import energy_moved
 from swelltree.solvers.solution import Code, describe
+from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.system.errors import SwelltreeWarning
 
@@ -32,16 +33,18 @@ LOOKS = 200  # samples at which the rank is taken
 
 
 def watched(model: Model, result: Any) -> Any:
-    """The result with another status than success where the run has left what it must keep."""
-    if result.attrs["result"] != "success":
-        return result
-    found = (
-        _open_loop(model, result) or _lost_energy(model, result) or _singular_loop(model, result)
-    )
+    """The result with another status than success where the run has left what it must keep.
+
+    A run that stopped may have done so because a loop had opened before.
+    """
+    stopped = "" if result.attrs["result"] == "success" else f" Then {result.attrs['message']}"
+    found = _open_loop(model, result)
+    if not stopped:
+        found = found or _lost_energy(model, result) or _singular_loop(model, result)
     if found is None:
         return result
     code, when, about = found
-    message = f"{describe(code, when)} {about}"
+    message = f"{describe(code, when)} {about}{stopped}"
     warnings.warn(message, SwelltreeWarning, stacklevel=4)
     return result.assign_attrs(result=code.name.lower(), message=message)
 
@@ -49,7 +52,7 @@ def watched(model: Model, result: Any) -> Any:
 def _open_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
     """The first sample at which a joint equation is violated."""
     closure = result["closure"].values
-    limit = OPEN * max(float(result.attrs.get("rtol", 1e-6)), 1e-9) * _size(result)
+    limit = open_limit(result["joint_point"].values, float(result.attrs.get("rtol", 1e-6)))
     late = np.flatnonzero(~(closure <= limit))
     if not late.size:
         return None
@@ -72,10 +75,9 @@ def _lost_energy(model: Model, result: Any) -> tuple[Code, float, str] | None:
     if "energy_residual" not in result:
         return None
     gap = np.abs(result["energy_residual"].values)
-    adaptive = result.attrs.get("solver") in ("tsit5", "dopri5", "stiff")
-    share = max(LOST[adaptive], 100.0 * float(result.attrs.get("rtol", 0.0)))
-    stored = np.abs(result["potential_energy"].values).max(initial=0.0)
-    limit = share * energy_scale(result) + 1e-9 * stored + 1e-12
+    books = (result[name].values for name in ("kinetic_energy", "potential_energy", "work"))
+    solver, rtol = str(result.attrs.get("solver")), float(result.attrs.get("rtol", 0.0))
+    limit = float(lost_limit(*books, solver, rtol))
     late = np.flatnonzero(~(gap <= limit))
     if not late.size:
         return None
@@ -184,10 +186,23 @@ def _sample(model: Model, result: Any, k: int) -> tuple[Pose, np.ndarray]:
     return Pose(p, R), angles
 
 
-def _size(result: Any) -> float:
-    """Extent of the system at its start, a metre at least [m]."""
-    points = result["joint_point"].values[0]
-    return max(1.0, float(np.ptp(points, axis=0).max(initial=0.0)))
+def open_limit(joint_points: Array, rtol: float) -> Array:
+    """Largest closure of a run, by the extent of the system at its start [m, rad].
+
+    Args:
+        joint_points: (time, joint, 3) [m].
+        rtol: tolerance of its steps.
+    """
+    xp = namespace(joint_points)
+    extent = (joint_points[0].max(0) - joint_points[0].min(0)).max() if joint_points.size else 0.0
+    return OPEN * max(rtol, 1e-9) * xp.maximum(1.0, extent)  # a metre at least
+
+
+def lost_limit(kinetic: Array, potential: Array, work: Array, solver: str, rtol: float) -> Array:
+    """Largest residual of the energy budget [J]; energies as in `results.energy`."""
+    share = max(LOST[solver in ("tsit5", "dopri5", "stiff")], 100.0 * rtol)
+    stored = abs(potential).max(initial=0.0)
+    return share * energy_moved(kinetic, potential, work) + 1e-9 * stored + 1e-12
 
 
 def _looks(count: int) -> list[int]:

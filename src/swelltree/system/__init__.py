@@ -49,6 +49,7 @@ from swelltree.system.joints import (
     Universal,
     Weld,
 )
+from swelltree.system.limits import ChannelLimit
 from swelltree.system.line_types import LineType, chain, nylon, polyester, wire_rope
 from swelltree.system.lines import Junction, Line, OnJunction, OnLine, Section
 from swelltree.system.moorings import LinearDamping, LinearMooring
@@ -102,6 +103,7 @@ from swelltree.system.studies import (
     SteadyStateStudy,
     Study,
 )
+from swelltree.system.study_operability import OperabilityStudy
 from swelltree.system.system import System
 from swelltree.system.topology import Topology, find_topology
 from swelltree.system.values import DOFS
@@ -124,6 +126,7 @@ __all__ = [
     "Bretschneider",
     "CableElement",
     "Case",
+    "ChannelLimit",
     "Cone",
     "ConstantPressurePto",
     "ConstantTension",
@@ -179,6 +182,7 @@ __all__ = [
     "OmegaRange",
     "OnJunction",
     "OnLine",
+    "OperabilityStudy",
     "Operation",
     "OptimalControlStudy",
     "PiersonMoskowitz",

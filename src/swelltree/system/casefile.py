@@ -26,7 +26,7 @@ from swelltree.system.rods import Rod
 from swelltree.system.schema import choice_schema, class_schema
 from swelltree.system.seabed import Seabed, SeabedContact
 from swelltree.system.sensors import SENSOR_TYPES
-from swelltree.system.studies import STUDY_TYPES
+from swelltree.system.study_types import STUDY_TYPES
 from swelltree.system.system import System
 from swelltree.system.viscous import VISCOUS_TYPES
 from swelltree.system.water import Water

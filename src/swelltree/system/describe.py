@@ -77,6 +77,8 @@ def plain(value: Any) -> Any:
         return value.table()
     if isinstance(value, tuple):
         return [plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
     return written_name(value) if callable(value) else value
 
 

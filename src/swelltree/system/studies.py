@@ -1,5 +1,6 @@
 """Studies as a case file describes them; `swelltree.studies` carries them out."""
 
+import dataclasses
 import math
 from typing import Annotated, Any, ClassVar
 
@@ -41,9 +42,14 @@ class Study(Description):
     kind: ClassVar[str] = "study"
     name: Any
 
+    @property
+    def in_time(self) -> Any:
+        """The run in time that it is or repeats, None for other studies."""
+        return None
+
     def arguments(self) -> dict[str, Any]:
         """What the study's function is called with."""
-        fields: Any = self.__dataclass_fields__  # type: ignore[attr-defined]
+        fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {field: getattr(self, field) for field in fields if field != "name"}
 
     def check_positive(self, **values: tuple[float | None, str]) -> None:
@@ -90,6 +96,11 @@ class SimulateStudy(Study):
     start: Annotated[str, _start[0], _start[1]] | None = None
     chunk: Count = 200
     case: CaseName = 0
+
+    @property
+    def in_time(self) -> Any:
+        """Itself."""
+        return self
 
     def __post_init__(self) -> None:
         self.check_positive(
@@ -294,17 +305,3 @@ class OptimalControlStudy(Study):
         """Options for the study, limits by name as a dict."""
         own = super().arguments()
         return own | {key: limit_argument(own[key]) for key in LIMITS if key in own}
-
-
-STUDY_TYPES: dict[str, Any] = {
-    cls.type: cls
-    for cls in (
-        OptimalControlStudy,
-        SimulateStudy,
-        EquilibriumStudy,
-        ModesStudy,
-        RaoStudy,
-        ResponseStudy,
-        SteadyStateStudy,
-    )
-}

@@ -131,6 +131,11 @@ def _check_couplings(system: Any) -> None:
                     f"operations release it at t = {time:.6g} s, when nothing holds its end B. "
                     "Couple it before, or leave the release out."
                 )
+            if couples and held:
+                raise line.fail(
+                    f"operations couple it at t = {time:.6g} s, while it is coupled since "
+                    f"{last:.6g} s. Release it before, or leave one of the two out."
+                )
             held, last = couples, time
 
 

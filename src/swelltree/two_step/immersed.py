@@ -116,7 +116,7 @@ def immersed_balance(
     inertia = (matvec(A, plus - minus) + slam) / h
     inertia = inertia + kirchhoff(A, group.relative(v, u))
     inertia = inertia - moving * group.pushed(A, water.flow.acceleration)
-    drag = group.drawn(model, motion, wet, water.flow, v)
+    drag = group.drawn(model, motion, wet, water.flow, moving * v)
     share = 0.5 * moving
     volume = (1.0 - share) * after.volume + share * water.before.volume
     pressed = moving * group.pressed(model, wet, water.flow)

@@ -106,16 +106,9 @@ def report(
         total = frozen.force + flow + jnp.concatenate([pull, none])
         total = total - jnp.concatenate([none, pull])
         total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
-        node = jnp.arange(qn.shape[0])
-        at_A, idle = (node <= line.first)[:, None], (node < line.first)[:, None]
-        ends = []
+        bent = None
         if line.bending:
             bent = bend(line, frozen, (far[0], far[2]), qm, qp, theta, 1.0).force
-            total = total - bent[1:-1]
-            # idle nodes stand for the point beyond A
-            at_A = at_A & ~idle
-            ends = [jnp.sum(jnp.where(idle, total, 0.0), 0) - bent[0], -bent[-1]]
-        ends = [jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1], *ends]
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
@@ -132,7 +125,7 @@ def report(
         )
         return LineReport(
             tension=jnp.where(active, mu * g, 0.0),
-            end_force=jnp.stack(ends),
+            end_force=at_ends(line, total, bent),
             slack=active & (half * mu < SMALL),
             grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
             kinetic=0.5 * jnp.sum(momentum * v),
@@ -146,3 +139,24 @@ def report(
         )
 
     return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond)
+
+
+def at_ends(line: LineArrays, total: Array, bent: Array | None) -> Array:
+    """Force of one line on the points that hold it (point, 3) [N].
+
+    Args:
+        line: one line.
+        total: on its nodes, bending left out (node, 3) [N].
+        bent: gradient of the bending energy, points beyond the ends included (node + 2, 3), or
+            None where nothing bends.
+    """
+    node = jnp.arange(total.shape[0])
+    at_A, idle = (node <= line.first)[:, None], (node < line.first)[:, None]
+    beyond = []
+    if bent is not None:
+        total = total - bent[1:-1]
+        # idle nodes stand for the point beyond A
+        at_A = at_A & ~idle
+        beyond = [jnp.sum(jnp.where(idle, total, 0.0), 0) - bent[0], -bent[-1]]
+    ends = [jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1]]
+    return jnp.stack([*ends, *beyond])

@@ -60,7 +60,8 @@ def search(step: Step) -> Iterate:
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         rounding = ROUNDING * (1.0 + setup.h**2)
-        stalled = (error < rounding) & (error > 0.3 * it.error) & (it.count > 1)
+        ends = (error < rounding) | (largest(step, found.change) < form.tolerance)
+        stalled = ends & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
         # the residual may rise while lines change sides, but not above the last few
         good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
@@ -87,6 +88,12 @@ def search(step: Step) -> Iterate:
     it = jax.lax.while_loop(unfinished, body, first_iterate(step))
     # the last correction costs nothing more
     return replace(it, at=it.trial)
+
+
+def largest(step: Step, change: Unknowns) -> Array:
+    """Largest motion that a change asks for [m, rad]."""
+    most = jnp.abs(change.x[: step.size.balances]).max(initial=0.0)
+    return most if change.q is None else jnp.maximum(most, jnp.abs(change.q).max())
 
 
 def first_iterate(step: Step) -> Iterate:

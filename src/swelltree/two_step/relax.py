@@ -1,7 +1,9 @@
 """Equilibrium of bodies, lines and junctions as the end of a walk without memory of velocity.
 
 With theta = 1 and the whole stiffness in the next instant a long step from rest is a Newton step of
-statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well.
+statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well. Forces
+in joints act along the mean of two instants: a body that hangs on a pin swings to the other side in
+a long step, and comes to rest in shorter ones.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ MOST = 400
 MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest, however short the step
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
+SWING = 0.25  # of the way of the step before: what goes back more swings
 
 
 @pytree()
@@ -58,8 +61,9 @@ def relaxed(
     walk = stopped(walk)
     h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
     found, at = derivatives(walk), walk
+    way = _way(walk, walk)
     for count in range(1, MOST + 1):
-        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold)
+        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold, pose=walk.pose)
         after, now = step(model, setup, walk)
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
@@ -71,13 +75,17 @@ def relaxed(
                 return Rest(walk, now, moved, count)
             continue
         moved, sample = _distance(walk, after), now
+        before, way = way, _way(walk, after)
+        swings = moved > tolerance and way @ before < -SWING * (before @ before)
         walk = stopped(after)
         if moved < tolerance and h >= ENOUGH:
             return Rest(walk, sample, moved, count)
-        if _turned_or_moved(at, walk) > FAR:
+        if np.abs(_way(at, walk)).max(initial=0.0) > FAR:
             found, at = derivatives(walk), walk
         # a step that took Newton long may have ended far from where it should
-        if int(sample.iterations) > MANY:
+        if swings:
+            h *= 0.5
+        elif int(sample.iterations) > MANY:
             longest, h = max(0.5 * h, ENOUGH), 0.5 * h
         else:
             # what was hard on the way need not be hard at its end
@@ -101,15 +109,16 @@ def stopped(walk: Walk) -> Walk:
     )
 
 
-def _turned_or_moved(a: Walk, b: Walk) -> float:
-    """Largest motion of a body between two walks."""
+def _way(a: Walk, b: Walk) -> np.ndarray:
+    """How bodies moved and turned between two walks."""
     pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
-    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+    return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
 
 
 def _distance(a: Walk, b: Walk) -> float:
     """Largest motion between two walks."""
-    pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
+    most = [np.abs(_way(a, b)).max(initial=0.0)]
     if a.lines is not None:
-        pairs += [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]
-    return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+        pairs = [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]
+        most += [np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0) for x, y in pairs]
+    return float(max(most))

@@ -100,6 +100,7 @@ def set_up(
     theta: float = 0.5,
     beta: float = BETA,
     hold: bool = False,
+    pose: Pose | None = None,
 ) -> Setup:
     """Constants of a run with step h.
 
@@ -111,6 +112,7 @@ def set_up(
         theta: 1/2, or 1 for steps that must not fail.
         beta: weight of the stiffness; 1 for finding equilibrium, where time stands still.
         hold: bodies stay where they are, only lines and junctions move.
+        pose: where the bodies are on the way to rest; the start if not given.
     """
     stiffness, damping = derivatives
     xp = namespace(stiffness, *(x for x in (model.added_mass,) if x is not None))
@@ -124,11 +126,12 @@ def set_up(
         memory = X, 0.5 * h * X @ B
         damping = damping + 0.5 * h * C @ X @ B
     if beta == 1.0:
-        # on the way to rest inertia only slows: most of it is taken off
+        # on the way to rest inertia only slows: most of it is taken off, of a body as it is turned
         dry = model.replace(added_mass=None)
-        pose = forward(model, model.start.q)
+        pose = forward(model, model.start.q) if pose is None else pose
         coupled = beta * h**2 * restoring(stiffness)
         coupled = coupled - LIGHT * dense_inertia(dry, world_inertia(dry, pose))
+        damping = 0.0 * damping
     if hold:
         coupled = coupled + HELD * np.eye(len(coupled))
     size = Sizes.of(model, form)

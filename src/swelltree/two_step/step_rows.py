@@ -73,7 +73,8 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     size, N = step.size, walk.v_minus.shape[0]
     p, g, _ = moved(step, at.x[: size.bodies])
     v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
-    loads = forces_at(step, v)
+    # on the way to rest, where time stands still, forces see no velocity
+    loads = forces_at(step, setup.ahead / setup.h * v)
     rigid = stays_open(model)
     cond = force = None
     if now.frozen is not None:

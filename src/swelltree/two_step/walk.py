@@ -12,6 +12,7 @@ from swelltree.model.winches import WinchState
 from swelltree.spatial.arrays import Array, pytree
 
 LOG = 512  # events that are kept
+MANY = 100  # unknowns of poses, multipliers and junctions, beyond which programs grow long
 
 
 @pytree()
@@ -124,6 +125,15 @@ def form_of(model: Model, formulation: str) -> Form:
     tied = any(row.joint < layout.n_bodies for row in layout.rows)
     joint = formulation != "lagrange" and tied
     return Form(joint, model.cut_rows if joint else model.all_rows)
+
+
+def usual_formulation(model: Model) -> str:
+    """The formulation where none is asked for.
+
+    Poses with multipliers, or tree coordinates where that would be many unknowns: a frame of
+    welded rods has few freedoms.
+    """
+    return "lagrange" if sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY else "path_matrix"
 
 
 class Sizes(NamedTuple):

@@ -14,6 +14,7 @@ _MODULES = (
     "motions",
     "conservation",
     "loops",
+    "bearings",
     "hydro_readers",
     "hydro_bem",
     "hydro_sphere",

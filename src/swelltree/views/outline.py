@@ -9,6 +9,7 @@ from swelltree.system.currents import FlowField
 from swelltree.system.forces import AppliedForce, SpringDamper
 from swelltree.system.immersion import IMMERSION_TYPES
 from swelltree.system.viscous import VISCOUS_TYPES
+from swelltree.two_step.walk import usual_formulation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +40,8 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
             f", less {layout.n_tree - freedoms} from loops and prescribed motions"
             if model.cut_rows
             else "",
-            f"; {count(layout.n_bodies, 'body', 'bodies')}, {count(layout.n_joints, 'joint')}, "
+            f"; {count(len(layout.described) and layout.n_bodies, 'body', 'bodies')}, "
+            f"{count(len(layout.described) and layout.n_joints, 'joint')}, "
             f"{count(loops, 'loop')}",
         ),
         Text(
@@ -51,8 +53,7 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
     ]
     parts += [Text(f"- {sentence}", style="yellow") for sentence in (*model.report, *notes)]
     parts += [
-        Text.assemble("study ", (s.name, "cyan"), f": {study_text(s, model.lines is not None)}")
-        for s in case.studies
+        Text.assemble("study ", (s.name, "cyan"), f": {study_text(s, model)}") for s in case.studies
     ]
     if not case.studies:
         parts.append(Text("no studies: add [[studies]] to run something"))
@@ -143,22 +144,35 @@ def body_text(system: System, name: str) -> str:
     return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
 
 
-def study_text(study: Any, moored: bool = False) -> str:
+def study_text(study: Any, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
-    words = [study.type]
-    if getattr(study, "duration", None) is not None:
-        solver = study.solver or ("two_step" if moored else "tsit5")
-        words.append(f"{study.duration:g} s with {solver}")
-    return ", ".join([*words, study.formulation or ("lagrange" if moored else "path_matrix")])
+    moored = model.lines is not None
+    words, run = [study.type], study.in_time
+    if study.type == "operability":
+        sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)
+        words.append(f"{sizes}, {len(study.limits)} limits")
+    if run is not None:
+        solver = run.solver or ("two_step" if moored else "tsit5")
+        words.append(f"{run.duration:g} s with {solver}")
+    own = (run or study).formulation
+    return ", ".join([*words, own or (usual_formulation(model) if moored else "path_matrix")])
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:
     """The system with every "module:name" replaced by zero, and sentences about motions.
 
     A check must not import the user's modules. Forces and controllers do not matter for it;
-    a prescribed motion does, so the reader is told.
+    prescribed motions and the speeds of winches do, so the reader is told.
     """
-    notes, joints = [], []
+    notes, joints, winches = [], [], []
+    for winch in system.winches:
+        named = isinstance(winch.speed, str)
+        if named:
+            notes.append(
+                f"winch '{winch.name}': speed follows '{winch.speed}', which only a run imports; "
+                "the check held it at zero."
+            )
+        winches.append(winch.replace(speed=0.0) if named else winch)
     for joint in system.joints:
         texts = {dof: signal for dof, signal in joint.motions().items() if isinstance(signal, str)}
         for dof, text in texts.items():
@@ -168,22 +182,24 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
             )
         motion = {dof: 0.0 if dof in texts else s for dof, s in joint.motions().items()}
         joints.append(joint.replace(motion=motion) if texts else joint)
-    forces = []
-    for force in system.forces:
-        if isinstance(force, AppliedForce):
-            forces.append(_quiet(force))
-        else:
-            named = isinstance(getattr(force, "force", None), str)
-            forces.append(force.replace(force=0.0) if named else force)
-    changes: dict[str, Any] = {"joints": tuple(joints), "forces": tuple(forces), "controllers": ()}
+    changes: dict[str, Any] = {
+        "joints": tuple(joints),
+        "forces": tuple(_quiet(force) for force in system.forces),
+        "ptos": tuple(_quiet(pto) for pto in system.ptos),
+        "winches": tuple(winches),
+        "controllers": (),
+    }
     if isinstance(system.current, FlowField):
         notes.append("the current is a function, which only a run imports; the check left it out.")
         changes["current"] = None
     return system.replace(**changes), notes
 
 
-def _quiet(force: AppliedForce) -> AppliedForce:
-    """An applied force without a user's functions."""
+def _quiet(force: Any) -> Any:
+    """A force without a user's functions."""
+    if not isinstance(force, AppliedForce):
+        named = isinstance(getattr(force, "force", None), str)
+        return force.replace(force=0.0) if named else force
     if force.function is not None:
         return force.replace(function=None, force=(0.0, 0.0, 0.0))
     changes = {

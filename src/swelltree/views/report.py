@@ -21,6 +21,7 @@ from swelltree.system.whole_files import write_whole
 from swelltree.views import tables
 from swelltree.views.channels import CHANNEL_SAMPLES, channels
 from swelltree.views.frequency import modes_data, rao_data, sea_spectrum
+from swelltree.views.operability_card import operability_card
 from swelltree.views.pack import Blocks
 from swelltree.views.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
 
@@ -104,8 +105,12 @@ class Data:
         elif "rao" in dataset:
             self.raos.append(rao_data(dataset, blocks))
         elif "shape_real" in dataset:
-            self.modes.append(modes_data(dataset, blocks))
+            if dataset.sizes["mode"]:
+                self.modes.append(modes_data(dataset, blocks))
             self.others.append(tables.modes_card(dataset))
+        elif "utilisation" in dataset:
+            self.others += [tables.findings(dataset), operability_card(dataset)]
+            self.others.append(tables.provenance_card(dataset, source))
         else:
             self.others.append(tables.still_card(dataset))
             self.others.append(tables.provenance_card(dataset, source))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # long texts that have a place of their own
 HIDDEN = (
     "case",
+    "case_place",
     "drawing",
     "wave_components",
     "sea_quantities",
@@ -91,7 +92,8 @@ def findings(dataset: xr.Dataset) -> str:
     for line in str(dataset.attrs.get("findings", "")).splitlines():
         kind, _, text = line.partition(": ")
         rows.append((kind.split(" ")[0], text or line))
-    if not rows and dataset.attrs.get("result") == "success":
+    run = "time" in dataset.dims and dataset.attrs.get("result") == "success"
+    if not rows and run:
         rows = [
             ("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")
         ]

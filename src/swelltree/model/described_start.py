@@ -1,0 +1,96 @@
+"""Joints as their bodies are described: coordinates to start from, before loops are closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
+
+
+def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
+    """Tree coordinates as described, the user's values put in; and the angles of all joints."""
+    layout = model.layout
+    q = np.zeros(layout.n_positions)
+    angles = np.zeros(len(layout.angle_dofs))
+    for j, joint in enumerate(joints):
+        given = joint.initial_position()
+        frames = _described_frames(model, joint, j, pose)
+        gap, R_rel = frames
+        turn = _described_angles(layout, j, R_rel) | given
+        for k, dof in enumerate(layout.dofs):
+            if dof.joint != j:
+                continue
+            value = turn.get(dof.label, gap[dof.axis] if not dof.turns else 0.0)
+            if k in layout.angle_dofs:
+                angles[layout.angle_dofs.index(k)] = value
+            if k < layout.n_tree and not dof.free_turn:
+                q[layout.dof_position[k]] = value
+        for tree_joint, first in layout.quaternions:
+            if tree_joint == j:
+                q[first : first + 4] = matrix_to_quat(_asked_attitude(joint, R_rel))
+    return q, angles
+
+
+def _asked_attitude(joint: Any, R_rel: np.ndarray) -> np.ndarray:
+    """Attitude of a ball or free joint; angles that are not given stay as described."""
+    told, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
+    if not told.keys() & set(labels):
+        return R_rel
+    euler = zip(labels, matrix_to_euler(R_rel), strict=True)
+    return euler_to_matrix(np.array([told.get(label, angle) for label, angle in euler]))
+
+
+def asked_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
+    """The same of all cut joints that turn freely."""
+    layout = model.layout
+    return {
+        j: _asked_attitude(joints[j], _described_frames(model, joints[j], j, pose)[1])
+        for j in {d.joint for d in layout.dofs[layout.n_tree :] if d.free_turn}
+    }
+
+
+def _described_frames(model: Model, joint, j: int, pose: list) -> tuple[np.ndarray, np.ndarray]:
+    """Joint gap in base axes and relative rotation when the bodies are as described."""
+    (p_b, R_b), (p_f, R_f) = pose[j]
+    arrays = model.joints
+    R_base = R_b @ arrays.base_rotation[j]
+    gap = p_f + R_f @ arrays.follower_point[j] - p_b - R_b @ arrays.base_point[j]
+    return R_base.T @ gap, R_base.T @ R_f @ arrays.follower_rotation[j]
+
+
+def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
+    """Angles of the joint's single-axis rotations in a relative rotation."""
+    turns = [d for d in layout.dofs if d.joint == j and d.turns and not d.free_turn]
+    if not turns:
+        return {}
+    i = turns[0].axis
+    k = turns[1].axis if len(turns) == 2 else (i + 1) % 3
+    ei, ej = np.eye(3)[i], np.eye(3)[k]
+    ek = np.cross(ei, ej)
+    found = {turns[0].label: float(np.arctan2(ek @ R @ ej, ej @ R @ ej))}
+    if len(turns) == 2:
+        found[turns[1].label] = float(np.arctan2(ek @ R.T @ ei, ei @ R.T @ ei))
+    return found
+
+
+def joined(model: Model, joints: list, pose: list) -> list[str]:
+    """Sentences about tree joints whose points are described apart: the joint moves its body."""
+    layout = model.layout
+    out = []
+    for j, joint in enumerate(joints[: layout.n_bodies]):
+        gap, R_rel = _described_frames(model, joint, j, pose)
+        shape = joint.layout()
+        if shape.screw:
+            (label,), (axis,) = shape.dofs, shape.rotations
+            angle = (_described_angles(layout, j, R_rel) | joint.initial_position())[label]
+            gap[axis] -= float(model.joints.lead[j]) * angle
+        apart = float(np.linalg.norm(np.delete(gap, shape.translations)))
+        if apart > 1e-6:
+            out.append(
+                f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
+                f"body '{layout.bodies[j]}' was moved to bring them together."
+            )
+    return out

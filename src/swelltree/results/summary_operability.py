@@ -1,0 +1,30 @@
+"""Summary of `operability`: the part of its limits that every case uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+    """One row for each case: its conditions, verdict, use of limits and what governs."""
+    from rich.table import Table
+
+    state = dataset["state"]
+    title = f"{int((state == 'operable').sum())} of {state.size} cases are operable"
+    table = Table(title=title, **style)
+    for name in state.dims:
+        unit = dataset[name].attrs.get("units", "")
+        table.add_column(f"{name}\n{unit}", justify="right")
+    for heading in ("state", "part of\nlimit", "governing"):
+        table.add_column(heading)
+    for place in np.ndindex(state.shape):
+        where = [f"{float(dataset[d].values[i]):g}" for d, i in zip(state.dims, place, strict=True)]
+        use = float(dataset["utilisation"].values[place])
+        told = "-" if np.isnan(use) else f"{use:.2f}"
+        table.add_row(*where, state.values[place], told, dataset["governing"].values[place])
+    return [table]
