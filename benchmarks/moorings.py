@@ -1,7 +1,7 @@
 """Mooring lines with moved fairleads, side by side with MoorDyn.
 
     python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
-                                  [--cases led coupled]
+                                  [--cases led coupled] [--files MOORDYN_FILE ...]
 
 Three chains of 430 m in 100 m of water hang on a body that surges 3 m and heaves 1.5 m with a
 period of 10 s, after a ramp of 20 s. Both codes have the same number of segments; what is compared
@@ -18,6 +18,12 @@ linear damping and forces of the same period. It starts where it is described, w
 rest. On MoorDyn's side the float is stepped by leapfrog with the coupling step, which is not
 counted. Ours is `simulate`, all of whose steps and results are. Compilation
 is not counted.
+
+With `--files` the lines of other people's MoorDyn inputs hang on the same float, led and coupled
+alike. Both sides are timed three times, and the least counts: a machine that others
+use too adds to CPU seconds and takes nothing off. The last column tells how many times less ours
+costs than MoorDyn at the same error: in logarithms on the straight line between its nearest runs,
+and that of its nearest run where our error lies outside of them.
 """
 
 from __future__ import annotations
@@ -28,6 +34,8 @@ import os
 import subprocess
 import tempfile
 import time
+import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +53,38 @@ COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
 FINE = 0.005  # s, of our own reference
 MORE = 300.0  # s that the run for timing is longer
+REPEATS = 3  # of each timing, the least of which counts
 G = 9.81
 # the coupled float: N/m in heave, N s/m in surge and heave, and the forces on it in N
 STIFFNESS, DAMPING, PUSH, LIFT = 8e5, 2e5, 3e5, 1.2e6
 
 
-def moored(segments: int, EA: float) -> sw.System:
+@dataclass(frozen=True)
+class Mooring:
+    """Lines on a free float, with a name and the inner step of MoorDyn."""
+
+    key: str
+    system: sw.System
+    dt: float
+
+
+def from_file(path: Path) -> Mooring:
+    """The lines of a MoorDyn input on the float; its depth is that of its anchors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.SwelltreeWarning)
+        file = sw.read_moordyn(path)
+    free = sw.Free("free", sw.WORLD, FLOAT)
+    system = file.system("moored", [FLOAT], [free], fairleads_on=FLOAT)
+    kinds = {kind.name: kind for kind in system.line_types}
+    steps = [
+        stable_step(line.rest_length / line.segments, kind, float(system.seabed.damping))
+        for line in system.lines
+        if (kind := kinds[line.type])
+    ]
+    return Mooring(path.stem, system, min(steps))
+
+
+def moored(segments: int, EA: float) -> Mooring:
     """The three lines on a float."""
     kind = sw.LineType(
         "chain", 0.15, 150.0, EA=EA, damping_ratio=0.8, Cdn=1.6, Cdt=0.05, Can=1.0, Cat=0.0
@@ -62,7 +96,7 @@ def moored(segments: int, EA: float) -> sw.System:
         x, y = (away * RADIUS).tolist()
         fairlead = FLOAT.at(x, y, FAIRLEAD)
         lines.append(sw.Line(f"line{k + 1}", anchor, fairlead, LENGTH, kind, segments=segments))
-    return sw.System(
+    system = sw.System(
         "moored",
         [FLOAT],
         [sw.Free("free", sw.WORLD, FLOAT)],
@@ -70,6 +104,7 @@ def moored(segments: int, EA: float) -> sw.System:
         water=sw.Water(1025.0, G, DEPTH),
         seabed=sw.Seabed(stiffness=3.0e6, damping=3.0e5),
     )
+    return Mooring(f"{segments}/{EA:g}", system, stable_step(LENGTH / segments, kind, 3.0e5))
 
 
 def moved(amplitude: float, cosine: bool) -> Any:
@@ -84,7 +119,7 @@ def moved(amplitude: float, cosine: bool) -> Any:
     return signal
 
 
-def driven(segments: int, EA: float) -> sw.System:
+def driven(mooring: Mooring) -> sw.System:
     """The same, with the float led along its path."""
     rail = sw.SubsetJoint(
         "rail",
@@ -93,10 +128,10 @@ def driven(segments: int, EA: float) -> sw.System:
         dofs=("Surge", "Heave"),
         motion={"Surge": moved(SURGE, False), "Heave": moved(HEAVE, True)},
     )
-    return moored(segments, EA).replace(joints=[rail])
+    return mooring.system.replace(joints=[rail])
 
 
-def coupled(segments: int, EA: float) -> sw.System:
+def coupled(mooring: Mooring) -> sw.System:
     """The same, with the float free in surge and heave; its weight is carried."""
     rail = sw.SubsetJoint("rail", sw.WORLD, FLOAT, dofs=("Surge", "Heave"))
     spring = sw.LinearMooring(
@@ -108,18 +143,18 @@ def coupled(segments: int, EA: float) -> sw.System:
     )
     force = (moved(PUSH, True), 0.0, moved(LIFT, True))
     push = sw.AppliedForce("push", FLOAT, force=force)
-    return moored(segments, EA).replace(joints=[rail], moorings=[spring], forces=[push])
+    return mooring.system.replace(joints=[rail], moorings=[spring], forces=[push])
 
 
-def led(segments: int, EA: float, step: float) -> tuple[np.ndarray, float]:
+def led(mooring: Mooring, step: float) -> tuple[np.ndarray, float]:
     """Tensions in the last segments with the float led along its path, and CPU seconds."""
-    result, cpu = timed(sw.compile(driven(segments, EA)), step)
+    result, cpu = timed(sw.compile(driven(mooring)), step)
     return result.line_tension.values[:, :, -1], cpu
 
 
-def floating(segments: int, EA: float, step: float) -> tuple[np.ndarray, np.ndarray, float]:
+def floating(mooring: Mooring, step: float) -> tuple[np.ndarray, np.ndarray, float]:
     """Tensions, heave and CPU seconds of the coupled float by `simulate`."""
-    result, cpu = timed(sw.compile(coupled(segments, EA)), step)
+    result, cpu = timed(sw.compile(coupled(mooring)), step)
     heave = result.position.values[:, 0, 2]
     return result.line_tension.values[:, :, -1], heave, cpu
 
@@ -140,31 +175,38 @@ def timed(model: Any, step: float) -> tuple[Any, float]:
         return result, time.process_time() - start
 
     result, _ = run(DURATION - EVERY)
-    short = min(run(DURATION - EVERY)[1] for _ in range(2))
-    long = min(run(MORE + DURATION - EVERY)[1] for _ in range(2))
+    short = min(run(DURATION - EVERY)[1] for _ in range(REPEATS))
+    long = min(run(MORE + DURATION - EVERY)[1] for _ in range(REPEATS))
     return result, (long - short) / MORE * DURATION
 
 
-def stable_step(segments: int, EA: float) -> float:
-    """Largest inner step of MoorDyn's Runge-Kutta, a little below its limit [s]."""
-    length = LENGTH / segments
-    fastest = 2.0 / length * np.sqrt(EA / (150.0 + 0.0))
-    return float(0.9 * 2.0 / (1.6 * fastest) * 0.8)
+def stable_step(length: float, kind: sw.LineType, bed_damping: float) -> float:
+    """Largest inner step of MoorDyn's Runge-Kutta, a little below its limits [s].
+
+    One limit is that of axial waves, the other that of nodes on the damped bed.
+
+    Args:
+        length: of a segment [m].
+        kind: its EA and mass in air.
+        bed_damping: of the seabed [Pa s/m].
+    """
+    fastest = 2.0 / length * np.sqrt(kind.EA / kind.mass_per_length)
+    axial = 0.9 * 2.0 / (1.6 * fastest) * 0.8
+    damped = bed_damping * kind.diameter / kind.mass_per_length
+    return float(min(axial, 0.75 * 2.0 / damped))
 
 
-def file_for(folder: Path, segments: int, EA: float, dt: float, scheme: str = "RK2") -> Path:
+def file_for(folder: Path, mooring: Mooring, dt: float, scheme: str = "RK2") -> Path:
     """The MoorDyn file of a case."""
-    path = folder / f"lines_{segments}_{EA:g}_{dt:.1e}_{scheme}.txt"
-    sw.write_moordyn(moored(segments, EA), path, dtM=dt)
+    path = folder / f"lines_{mooring.key.replace('/', '_')}_{dt:.1e}_{scheme}.txt"
+    sw.write_moordyn(mooring.system, path, dtM=dt)
     options = f"{scheme} tScheme\n200 TmaxIC\n1e-5 threshIC\n0 writeLog\n1 disableOutTime\n"
     head, mark, rest = path.read_text().partition("OPTIONS ----------------------\n")
     path.write_text(head + mark + options + rest)
     return path
 
 
-def peer_runs(
-    folder: Path, cases: list[tuple[int, float]], free: bool = False
-) -> list[dict[str, Any]]:
+def peer_runs(folder: Path, cases: list[Mooring], free: bool = False) -> list[dict[str, Any]]:
     """A reference, its check with half the steps, and the rows of every case."""
     common = {
         "duration": DURATION,
@@ -183,17 +225,16 @@ def peer_runs(
             "force": [PUSH, LIFT],
         }
     runs = []
-    for segments, EA in cases:
-        dt = stable_step(segments, EA)
-        key = f"{segments}/{EA:g}"
+    for mooring in cases:
+        dt = mooring.dt
         wanted = [
             ("reference", 1e-3, dt / 2, "RK4", "secant"),
             ("check", 2e-3, dt, "RK4", "secant"),
         ]
         wanted += [(f"coupling {c:g}", c, dt, "RK2", "secant") for c in COUPLING]
         for name, coupling, inner, scheme, velocity in wanted:
-            path = file_for(folder, segments, EA, inner, scheme)
-            own = {"name": f"{key}/{name}", "file": str(path), "coupling": coupling}
+            path = file_for(folder, mooring, inner, scheme)
+            own = {"name": f"{mooring.key}/{name}", "file": str(path), "coupling": coupling}
             runs.append(common | own | {"velocity": velocity})
     return runs
 
@@ -213,25 +254,55 @@ def errors(tension: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
     return float(raw.max()), float(filtered.max())
 
 
-def row(case: str, run: str, cpu: float, tension: np.ndarray, reference: np.ndarray) -> str:
+@dataclass(frozen=True)
+class Peer:
+    """MoorDyn's runs of a case: errors of the tension as sampled and CPU seconds."""
+
+    error: np.ndarray
+    cpu: np.ndarray
+
+    def less(self, error: float, cpu: float) -> str:
+        """How many times less a run costs than MoorDyn at its error; "-" without MoorDyn."""
+        if not len(self.error):
+            return "-"
+        order = np.argsort(self.error)
+        at = np.interp(np.log(error), np.log(self.error[order]), np.log(self.cpu[order]))
+        return f"{np.exp(at) / cpu:.1f}"
+
+
+def peer_of(seen: dict[str, np.ndarray], key: str, reference: np.ndarray) -> Peer:
+    """The rows of MoorDyn that are not its reference."""
+    rows = [run for run in runs_of(seen, key) if "/coupling" in run]
+    found = [errors(seen[run], reference)[0] for run in rows]
+    return Peer(np.array(found), np.array([float(seen[run + "/cpu"]) for run in rows]))
+
+
+def row(
+    case: str, run: str, cpu: float, tension: np.ndarray, reference: np.ndarray, less: str = "-"
+) -> str:
     raw, filtered = errors(tension, reference)
     first = round(WINDOW / EVERY)
     mean = tension[first:, 0].mean() / 1e3
     return (
         f"| {case} | {run} | {mean:.2f} | {100 * raw:.2f} | {100 * filtered:.2f} | "
-        f"{cpu / DURATION:.2e} |"
+        f"{cpu / DURATION:.2e} | {less} |"
     )
 
 
 def heave_row(
-    case: str, run: str, cpu: float, found: tuple[np.ndarray, ...], reference: tuple[Any, ...]
+    case: str,
+    run: str,
+    cpu: float,
+    found: tuple[np.ndarray, ...],
+    reference: tuple[Any, ...],
+    less: str = "-",
 ) -> str:
     """A row of the coupled float: that of the tensions, with heave before the cost."""
     first = round(WINDOW / EVERY)
     a, b = found[1][first:], reference[1][first:]
     heave = np.sqrt(((a - b) ** 2).mean()) / (0.5 * np.ptp(b))
-    before, cost = row(case, run, cpu, found[0], reference[0]).removesuffix(" |").rsplit(" | ", 1)
-    return f"{before} | {100 * heave:.2f} | {cost} |"
+    *before, cost, times = row(case, run, cpu, found[0], reference[0], less)[:-2].split(" | ")
+    return " | ".join([*before, f"{100 * heave:.2f}", cost, times]) + " |"
 
 
 def run_peer(python: str, runs: list[dict[str, Any]], folder: Path) -> dict[str, np.ndarray]:
@@ -248,46 +319,51 @@ def run_peer(python: str, runs: list[dict[str, Any]], folder: Path) -> dict[str,
     return dict(np.load(folder / "out.npz"))
 
 
-def print_led(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> None:
+def print_led(seen: dict[str, np.ndarray], cases: list[Mooring]) -> None:
     """The table of the led fairleads."""
-    print("| case | run | mean kN | RMS % | RMS of 0.5 s means % | CPU s per s |")
-    print("|---|---|---|---|---|---|")
-    for segments, EA in cases:
-        key = f"{segments}/{EA:g}"
+    print("| case | run | mean kN | RMS % | RMS of 0.5 s means % | CPU s per s | times less |")
+    print("|---|---|---|---|---|---|---|")
+    for mooring in cases:
+        key = mooring.key
         reference = seen.get(f"{key}/reference", np.zeros(0))
+        peer = peer_of(seen, key, reference)
         for run in runs_of(seen, key):
             word = "MoorDyn " + run.removeprefix(f"{key}/")
             print(row(key, word, float(seen[run + "/cpu"]), seen[run], reference), flush=True)
-        fine, cpu = led(segments, EA, FINE)
+        fine, cpu = led(mooring, FINE)
         reference = reference if reference.size else fine
         print(row(key, f"simulate, step {FINE:g}", cpu, fine, reference), flush=True)
         for step in STEPS:
-            tension, cpu = led(segments, EA, step)
-            print(row(key, f"simulate, step {step:g}", cpu, tension, reference), flush=True)
+            tension, cpu = led(mooring, step)
+            less = peer.less(errors(tension, reference)[0], cpu)
+            print(row(key, f"simulate, step {step:g}", cpu, tension, reference, less), flush=True)
             print(row(key, f"simulate, step {step:g}, own error", cpu, tension, fine))
 
 
-def print_coupled(seen: dict[str, np.ndarray], cases: list[tuple[int, float]]) -> None:
+def print_coupled(seen: dict[str, np.ndarray], cases: list[Mooring]) -> None:
     """The table of the coupled float."""
-    print("| coupled | run | mean kN | RMS % | RMS of 0.5 s means % | heave RMS % | CPU s per s |")
-    print("|---|---|---|---|---|---|---|")
-    for segments, EA in cases:
-        key = f"{segments}/{EA:g}"
+    heads = "mean kN | RMS % | RMS of 0.5 s means % | heave RMS % | CPU s per s | times less"
+    print(f"| coupled | run | {heads} |")
+    print("|---|---|---|---|---|---|---|---|")
+    for mooring in cases:
+        key = mooring.key
         found = {run: (seen[run], seen[run + "/heave"]) for run in runs_of(seen, key)}
         reference = found.get(f"{key}/reference")
+        peer = peer_of(seen, key, np.zeros(0) if reference is None else reference[0])
         for run, pair in found.items():
             word = "MoorDyn " + run.removeprefix(f"{key}/")
             print(heave_row(key, word, float(seen[run + "/cpu"]), pair, reference), flush=True)
         for step in STEPS if reference else (FINE, *STEPS):
-            *pair, cpu = floating(segments, EA, step)
+            *pair, cpu = floating(mooring, step)
             reference = reference or tuple(pair)
+            less = peer.less(errors(pair[0], reference[0])[0], cpu)
             word = f"simulate, step {step:g}"
-            print(heave_row(key, word, cpu, tuple(pair), reference), flush=True)
+            print(heave_row(key, word, cpu, tuple(pair), reference, less), flush=True)
 
 
 def runs_of(seen: dict[str, np.ndarray], key: str) -> list[str]:
     """Names of MoorDyn's runs of a case."""
-    return [k for k in seen if k.startswith(f"{key}/") and k.count("/") == 2]
+    return [k for k in seen if k.startswith(f"{key}/") and k[len(key) + 1 :].count("/") == 0]
 
 
 def keep_to_one_core() -> None:
@@ -302,9 +378,11 @@ def main() -> None:
     parser.add_argument("--segments", type=int, nargs="+", default=[20, 50])
     parser.add_argument("--EA", type=float, nargs="+", default=[1e9, 1e10])
     parser.add_argument("--cases", nargs="+", default=["led", "coupled"])
+    parser.add_argument("--files", type=Path, nargs="+", default=[], help="MoorDyn inputs instead")
     chosen = parser.parse_args()
     keep_to_one_core()
-    cases = [(n, EA) for n in chosen.segments for EA in chosen.EA]
+    cases = [moored(n, EA) for n in chosen.segments for EA in chosen.EA]
+    cases = [from_file(path) for path in chosen.files] or cases
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for case, show in (("led", print_led), ("coupled", print_coupled)):

@@ -131,3 +131,26 @@ def test_errors_of_the_data_report_stop_a_compilation():
     sw.compile(system, data, radiation="none")
     with pytest.raises(SwelltreeError, match=r"hydro data: .* leads the crest"):
         sw.compile(system, data.assign(excitation_force=data.excitation_force.conj()))
+
+
+def test_warnings_of_a_mesh_file_are_said_again_when_its_data_come_from_the_cache(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("capytaine")
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
+    rows = ["solid s"]
+    triangles = hull_panels(sw.Box(8, 4, 2, 1, panel_size=2.0)).triangles
+    low = triangles[triangles[..., 2].max(axis=1) < -0.5]
+    for triangle in [*triangles, low[0]]:
+        corners = "".join("vertex {:.9e} {:.9e} {:.9e}\n".format(*x) for x in triangle)
+        rows.append(f"facet normal 0 0 0\nouter loop\n{corners}endloop\nendfacet")
+    (tmp_path / "twice.stl").write_text("\n".join([*rows, "endsolid s\n"]))
+    body = sw.Body("b", "displacement", (1e5,) * 3, hull=sw.MeshFile(str(tmp_path / "twice.stl")))
+    system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
+    said = []
+    for _ in range(2):
+        with pytest.warns(SwelltreeWarning, match="1 panels came twice") as heard:
+            sw.run_bem(system, [0.9], [0.0], lid=False)
+        said.append([str(one.message) for one in heard])
+    assert list((tmp_path / "cache" / "bem").iterdir())
+    assert said[0] == said[1]

@@ -9,6 +9,7 @@ import swelltree as sw
 from made_hydro import MASS, vessel
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
+from swelltree.hydro.frames import turn
 from swelltree.model.forces.hydro_frame import turned_matrix
 from swelltree.results.energy import energy_scale
 from swelltree.system.errors import SwelltreeError
@@ -151,3 +152,38 @@ def test_a_run_from_equilibrium_starts_with_the_mean_yaw_of_rest(data):
     ).excitation_force.values[0, 0]
     assert at_rest[2] == pytest.approx(ahead[2], rel=1e-3)
     assert np.hypot(*at_rest[:2]) == pytest.approx(np.hypot(*ahead[:2]), rel=1e-3)
+
+
+def at_rest_turned(data, **options):
+    """The vessel turned by a torque against its mooring, and one described so."""
+    psi = 0.7
+    held = {"Surge": 1e5, "Sway": 1e5, "Yaw": 1e6}
+    moor = [sw.LinearMooring("moor", "vessel", held)]
+    torque = sw.AppliedForce("torque", "vessel", torque=(0.0, 0.0, 1e6 * psi))
+    pulled = sw.compile(system(torque).replace(moorings=moor), data, frame="yaw", **options)
+    angles = (0.0, 0.0, float(np.degrees(psi)))
+    body = sw.Body("vessel", mass=MASS, inertia=(1e6, 8e6, 8e6), rotation_deg=angles)
+    free = sw.Free("free", sw.WORLD, body)
+    as_described = sw.System("vessel", [body], [free], water=WATER, moorings=moor)
+    return pulled, sw.compile(as_described, turn(data, psi), **options)
+
+
+def test_linear_studies_at_a_yawed_rest_are_those_of_a_vessel_described_turned(data):
+    pulled, described = at_rest_turned(data, radiation="none")
+    at = {"omega": [0.5, 1.1, 1.9], "wave_direction": [0.3, 2.0, -1.1]}
+    a, b = (sw.rao(model, **at).rao.values for model in (pulled, described))
+    assert np.abs(b).max() > 0.1
+    assert a == pytest.approx(b, abs=1e-6 * np.abs(b).max())
+    sea = sw.IrregularSea(sw.Jonswap(1.5, 7.0), beta=0.4, components=30)
+    a, b = (sw.response(model, sea).standard_deviation.values for model in (pulled, described))
+    assert a == pytest.approx(b, rel=1e-6, abs=1e-9)
+    a, b = (sw.modes(model).natural_period.values for model in (pulled, described))
+    assert a == pytest.approx(b, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_states_of_the_radiation_at_a_yawed_rest_are_turned_too(data):
+    pulled, described = at_rest_turned(data, fit={"error": 0.02})
+    at = {"omega": [0.5, 1.1, 1.9], "wave_direction": [0.3, 2.0], "radiation": "state_space"}
+    a, b = (sw.rao(model, **at).rao.values for model in (pulled, described))
+    assert a == pytest.approx(b, abs=1e-2 * np.abs(b).max())

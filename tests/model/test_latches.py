@@ -5,6 +5,7 @@ import pytest
 
 import swelltree as sw
 from laws_of_ptos import let_go, one_of_two, open_at_once
+from swelltree.validation.bearings import flap
 from swelltree.validation.conservation import momenta
 from swelltree.validation.pto_systems import DRY, latched_oscillation, oscillator
 from swelltree.validation.ptos import formulations
@@ -114,3 +115,32 @@ def test_two_latches_adrift_keep_the_momentum():
         total = part.sum(1)
         assert np.abs(total - total[0]).max() < 1e-8
     assert np.abs(run["energy_residual"].values).max() < 1e-7
+
+
+def latched_flap(joints, each):
+    """The flap with latching machines on some of its bearings, so long in the latch."""
+    ptos = [
+        sw.LatchingPto(f"pto {name}", joint=name, damping=each, release_after=0.3)
+        for name in joints
+    ]
+    system = flap("hinge").replace(ptos=ptos)
+    if "second" not in joints:
+        system = system.replace(joints=system.joints[:1])
+    model = sw.compile(system)
+    return sw.simulate(model, duration=3.0, output_step=0.1, rtol=1e-8, atol=1e-10, progress=False)
+
+
+@pytest.mark.slow
+def test_latches_on_both_bearings_of_a_flap_hold_as_one():
+    one, both = latched_flap(["first"], 12.0), latched_flap(["first", "second"], 6.0)
+    assert one.attrs["result"] == both.attrs["result"] == "success"
+    assert one.attrs["events"] >= 2
+    # it stands still in the latch, and moves on
+    speed = np.abs(one.joint_rate.values[:, 0])
+    assert (speed < 1e-6).sum() > 2
+    # event times are found to the tolerance of the steps
+    assert both.position.values == pytest.approx(one.position.values, abs=1e-5)
+    force = both.pto_latch_force.values
+    held = np.abs(force).min(1) > 1.0
+    assert held.any()
+    assert force[held, 0] == pytest.approx(force[held, 1], rel=1e-4)

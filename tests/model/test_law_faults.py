@@ -1,5 +1,7 @@
 """Control laws that cannot be: one sentence with the law's name and line."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -58,9 +60,9 @@ def pendulum(law, measures=("pivot.Pitch.rate",), plain=False, ptos=()):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (branches, r"law 'branches' \(test_law_faults.py, line 12\) asks for numbers.*plain=True"),
-        (by_numpy, r"law 'by_numpy' \(test_law_faults.py, line 18\) asks for numbers.*plain=True"),
-        (fails, r"law 'fails' \(test_law_faults.py, line 22\) fails with KeyError: 'gain'"),
+        (branches, r"law 'branches' \(test_law_faults.py, line 14\) asks for numbers.*plain=True"),
+        (by_numpy, r"law 'by_numpy' \(test_law_faults.py, line 20\) asks for numbers.*plain=True"),
+        (fails, r"law 'fails' \(test_law_faults.py, line 24\) fails with KeyError: 'gain'"),
         (nothing, r"law 'nothing' \(.*\) gives None. Return one value"),
         (too_many, r"the law gives 2 values but drives 1 elements"),
     ],
@@ -73,8 +75,8 @@ def test_a_law_that_cannot_be_compiled_is_named_with_its_line(law, sentence):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (branches, r"law 'branches' \(test_law_faults.py, line 12\) asks for numbers.*plain=True"),
-        (fails, r"law 'fails' \(test_law_faults.py, line 22\) fails with KeyError: 'gain'"),
+        (branches, r"law 'branches' \(test_law_faults.py, line 14\) asks for numbers.*plain=True"),
+        (fails, r"law 'fails' \(test_law_faults.py, line 24\) fails with KeyError: 'gain'"),
         (nothing, r"law 'nothing' \(.*\) gives None. Return one value"),
         (lambda t, y: y, r"the law gives 2 values but drives 1 elements"),
     ],
@@ -114,7 +116,7 @@ def test_plain_laws_may_branch_and_use_numpy(law, plain):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (late_fault, r"law 'late_fault' \(test_law_faults.py, line 39\) fails at t = .* KeyError"),
+        (late_fault, r"law 'late_fault' \(test_law_faults.py, line 41\) fails at t = .* KeyError"),
         (late_nan, r"law 'late_nan' .* gives \[nan\] at t = "),
     ],
 )
@@ -130,6 +132,42 @@ def test_a_law_without_a_number_is_named_where_the_run_ends():
         run = sw.simulate(sw.compile(pendulum(no_number)), duration=1.0, output_step=0.1)
     assert run.attrs["result"] != "success"
     assert "no_number" in run.attrs["message"]
+
+
+def leaves_its_domain(t, y):
+    xp = namespace(y)
+    far = y + 0.2
+    root = xp.sqrt(far)  # no number below -0.2 rad
+    return 0.3 * root - 0.1 * y
+
+
+def fast(t, y):
+    xp = namespace(y)
+    slow = 1.1 - y * y
+    return xp.log(slow) * 0.1
+
+
+@pytest.mark.parametrize(
+    ("law", "measure", "last"),
+    [(leaves_its_domain, "pivot.Pitch", -0.2), (fast, "pivot.Pitch.rate", -(1.1**0.5))],
+)
+@pytest.mark.parametrize("options", [{}, {"solver": "rk4", "step": 0.02}])
+def test_a_law_without_a_number_at_a_state_of_a_failed_step_is_named(
+    law, measure, last, options, capfd
+):
+    """At the last state that was kept both have numbers."""
+    model = sw.compile(pendulum(law, (measure,)))
+    with pytest.warns(UserWarning, match=r"."):
+        run = sw.simulate(model, duration=4.0, output_step=0.1, **options)
+    message = run.attrs["message"]
+    first = law.__code__.co_firstlineno
+    assert f"law '{law.__name__}' (test_law_faults.py, line {first + 3}) gives [" in message
+    told = re.search(r" at t = ([0-9.]+) s with y = \[(.*)\]", message)
+    time, y = (float(x) for x in told.groups())
+    assert time == pytest.approx(float(re.search(r"at t = ([0-9.]+) s", message)[1]), abs=0.05)
+    assert y == pytest.approx(last, abs=0.1)
+    assert y <= last
+    assert "Invalid" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("machine", [False, True])

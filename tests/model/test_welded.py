@@ -54,7 +54,7 @@ def test_the_memory_of_a_welded_pair_is_fitted_to_what_it_does_together():
     model, mean = three()
     data, K = table()
     T = welded_motion(model.layout, mean)
-    found, _ = fit_memory(data, moving_dofs(model), T, {"error": 0.03, "cache": False})
+    found, _, _ = fit_memory(data, moving_dofs(model), T, {"error": 0.03, "cache": False})
     eye = np.eye(found.A.shape[0])
     fit = np.array([found.C @ np.linalg.solve(1j * w * eye - found.A, found.B) for w in OMEGA])
     exact = (T.T @ K @ T)[:, :6, :6]

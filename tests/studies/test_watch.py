@@ -166,3 +166,23 @@ def test_a_run_in_chunks_and_a_resumed_one_end_as_the_whole_run_does(tmp_path):
         resumed = sw.simulate(model, chunk=6, checkpoint=folder, resume=True, **coarse)
     assert whole.attrs["result"] == resumed.attrs["result"] == "energy_lost"
     assert whole.attrs["message"] == resumed.attrs["message"]
+
+
+@pytest.mark.parametrize("height", [0.8, 0.93])
+def test_a_hard_landing_in_long_steps_is_no_loss_of_energy(height):
+    # the step of the impact has the mean of the velocities before and after it
+    box = sw.Body("box", mass=2e4, inertia=(2e4,) * 3, position=(0, 0, height - 9.0))
+    feet = [(x, y, -1.0) for x in (-1, 1) for y in (-1.3, 1)]
+    system = sw.System(
+        "landing",
+        [box],
+        [sw.Free("free", sw.WORLD, box, velocity={"Heave": -2.0})],
+        water=sw.Water(depth=10.0),
+        contacts=[sw.SeabedContact("feet", box, at=feet)],
+        seabed=sw.Seabed(),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sw.SwelltreeWarning)
+        result = run(system, 1.0, 0.05, step=0.05, start="described", progress=False)
+    assert result.attrs["result"] == "success"
+    assert float(abs(result.energy_residual[-1])) < 0.05 * float(abs(result.work).max())

@@ -292,6 +292,29 @@ def test_nothing_covers_the_keys_on_a_phone(browser, many):
     page.close()
 
 
+@pytest.mark.parametrize("width", [390, 1200])
+def test_labels_of_eleven_bodies_do_not_meet(browser, many, width):
+    page = opened(browser, many, width=width, height=844)
+    at(page, 10.0)
+    shown = """() => [...document.querySelectorAll(".tag")]
+        .filter((x) => x.style.visibility === "visible")
+        .map((x) => [x.textContent, x.getBoundingClientRect().toJSON()])"""
+    labels = page.evaluate(shown)
+    assert len(labels) >= 3
+    for i, (_, one) in enumerate(labels):
+        for _, other in labels[:i]:
+            apart_x = one["left"] >= other["right"] or other["left"] >= one["right"]
+            assert apart_x or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+    # what is chosen keeps its label
+    names = [f"body {k}" for k in range(1, 12)]
+    unseen = next(name for name in names if name not in [text for text, _ in labels])
+    page.evaluate("name => swelltree.set({ selected: { kind: 'body', name } })", unseen)
+    page.evaluate("swelltree.draw()")
+    (chosen,) = [text for text, _ in page.evaluate(shown) if text == unseen]
+    assert chosen == unseen
+    page.close()
+
+
 def test_the_ninth_series_is_told_from_the_first(browser, many):
     page = opened(browser, many)
     for figure in page.locator("#plots figure").all():

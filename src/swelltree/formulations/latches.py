@@ -6,7 +6,8 @@ acceleration without it and a_1 the response to W, the rate of the stroke W . v 
 .. math:: \frac{d}{dt}(W \cdot v) = W \cdot (a_0 + f a_1) + \dot W \cdot v = -\frac{W \cdot v}{\tau}
 
 which gives f; the right-hand side takes away what rounding leaves of the rate. Several latches
-are one small system. An open latch has f = 0, and no equation is written where there is no latch.
+are one small system; those that hold the same motion (on both bearings of a flap) share the force
+equally. An open latch has f = 0, and no equation is written where there is no latch.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from swelltree.spatial.linalg import solve_spd
 from swelltree.spatial.vectors import cross
 
 DRIFT_TIME = 0.1  # s, tau
+SHARES = 1e-10  # give of a latch, of what it holds
 
 
 @pytree()
@@ -83,6 +85,8 @@ def held_motion(
     which = group.can_hold()
     locked = jnp.where(group.held(now)[which] > 0.5, 1.0, 0.0)
     matrix = locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
+    # latches that hold one and the same motion share it: each gives by a trifle
+    matrix = matrix + SHARES * jnp.diag(jnp.diag(matrix))
     f = solve_spd(matrix, locked * missing)
     needed = jnp.where(locked > 0.5, f, missing / jnp.diag(G))
 

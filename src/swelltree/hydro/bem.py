@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from swelltree.hydro.meshes import is_thin, wetted_panels
 from swelltree.hydro.report import told
 from swelltree.system.bodies import Body
 from swelltree.system.casefile import Case
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.hulls import MeshFile
 from swelltree.system.panels import Panels
 from swelltree.system.solids import Immersed, hull_immersed
@@ -226,8 +227,33 @@ def _level(
         for _ in job.omega:
             tick()
         solved, wet, counts = _unpack(found)
+        for text in json.loads(str(found.get("said", "[]"))):
+            warnings.warn(text, SwelltreeWarning, stacklevel=4)
         return _about_references(solved, job.bodies), wet, counts, key
     import_capytaine()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        solved, counts = _solved(job, scale, panels, points, notes, tick)
+    for one in heard:
+        warnings.warn(one.message, one.category, stacklevel=4)
+    wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
+    if job.cache:
+        # what was found wrong with meshes and results is said again whenever they come back
+        said = [str(one.message) for one in heard if one.category is SwelltreeWarning]
+        packed = _pack(solved, wet, counts) | {"said": np.array(json.dumps(said))}
+        kept.store("bem", key, packed)
+    return _about_references(solved, job.bodies), wet, counts, key
+
+
+def _solved(
+    job: _Job,
+    scale: float,
+    panels: dict[str, Panels],
+    points: list[np.ndarray],
+    notes: list[str],
+    tick: Callable[[], None],
+) -> tuple[Solved, list[int]]:
+    """The results of one size of panels and the number of panels of each body."""
     for body in job.bodies:
         if body.name not in panels:
             panels[body.name] = _panels(body, scale, job.water, notes)
@@ -249,11 +275,7 @@ def _level(
         tick=tick,
     )
     solved.notes[:0] = [f"Green function {green[0]}" + (" (thin body)." if thin else "."), *notes]
-    wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
-    counts = [len(body.panels.faces) for body in bodies]
-    if job.cache:
-        kept.store("bem", key, _pack(solved, wet, counts))
-    return _about_references(solved, job.bodies), wet, counts, key
+    return solved, [len(body.panels.faces) for body in bodies]
 
 
 def _above(body: Body) -> np.ndarray:

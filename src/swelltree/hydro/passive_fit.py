@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.hydro.passive_form import Oscillators, PassiveProblem
-from swelltree.hydro.radiation_data import RadiationData
+from swelltree.hydro.passive_form import FASTEST, Oscillators, PassiveProblem
+from swelltree.hydro.radiation_data import RadiationData, missing_mass
 from swelltree.hydro.radiation_methods import vector_fitted
 from swelltree.hydro.reduction import StateSpace, balance, modes, truncate
 from swelltree.spatial.arrays import Array
@@ -42,7 +42,7 @@ class Part:
             A, B, C = truncate(A, B, C, right, left, 2 * count)
             poles, V = modes(A)
             inputs, outputs = np.linalg.solve(V, B), C @ V
-            for k in np.flatnonzero(poles.imag > 0):
+            for k in np.flatnonzero((poles.imag > 0) & (np.abs(poles) <= FASTEST)):
                 R = 2 * (outputs[:, k, None] * inputs[k]).real
                 size, direction = np.linalg.eigh((R + R.T) / 2)
                 drive = np.sqrt(max(size[-1], 1e-4)) * direction[:, -1]
@@ -82,8 +82,10 @@ class Part:
             self._measure()
 
     def _misfit(self, model: Oscillators) -> float:
-        gap = np.abs(model.transfer(1j * self.data.omega / self.data.omega[-1]) - self.K) ** 2
-        return float(np.einsum("f,fij->", self.data.weight, gap))
+        omega, weight = self.data.omega, self.data.weight
+        gap = self.K - model.transfer(1j * omega / omega[-1])
+        gap = gap - 1j * omega[:, None, None] * missing_mass(omega, weight, gap)
+        return float(np.einsum("f,fij->", weight, np.abs(gap) ** 2))
 
     def _measure(self) -> None:
         self.misfit = self._misfit(self.model)

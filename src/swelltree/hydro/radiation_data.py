@@ -1,7 +1,7 @@
 """Radiation data made ready for a fit: checked, symmetric, scaled, split into parts."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Complex, Float
@@ -19,6 +19,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
 DECAYED = 0.05  # B of a freedom has decayed when its last value is below this part of its largest
+MOVED = 0.05  # warn when the fit moves A_inf by more than this part
 DOUBT = 0.03  # ... and A is then taken from B when the two disagree by more than this part of K
 
 
@@ -46,6 +47,35 @@ class RadiationData:
     inconsistency: float
     notes: tuple[str, ...]
 
+    def with_mass_of(self, fit: Complex[Array, "f m m"]) -> "RadiationData":
+        """The data with A_inf moved by what a fit lacks: the water's swing above the band.
+
+        There it is faster than all that is known and acts as a constant added mass.
+        """
+        lacks = missing_mass(self.omega, self.weight, self.K - fit)
+        # motions that radiate apart stay apart
+        inside = [b @ b.T for b in self.parts]
+        mass = sum((p @ lacks @ p for p in inside), np.zeros_like(lacks))
+        moved = mass * np.outer(self.scale, self.scale)
+        part = np.linalg.norm(mass) / max(
+            float(np.linalg.norm(self.A_inf / np.outer(self.scale, self.scale))), 1e-300
+        )
+        notes = list(self.notes)
+        if part > 1e-6:
+            notes.append(
+                f"A_inf was moved by {100 * part:.2g} %, the added mass that water swinging above "
+                "the band has in it."
+            )
+        if part > MOVED:
+            warnings.warn(
+                f"radiation data: {notes[-1]} A_inf contradicts A and B: check it, or give data "
+                "of higher frequencies.",
+                SwelltreeWarning,
+                stacklevel=4,
+            )
+        K = self.K - 1j * self.omega[:, None, None] * mass
+        return replace(self, K=K, A_inf=self.A_inf + moved, notes=tuple(notes))
+
     def error(self, fit: Complex[Array, "f m m"]) -> float:
         """Frobenius norm of the misfit over that of K, over the band."""
         gap = np.abs(fit - self.K) ** 2
@@ -55,6 +85,17 @@ class RadiationData:
                 / np.einsum("f,fij->", self.weight, np.abs(self.K) ** 2)
             )
         )
+
+
+def missing_mass(omega: Array, weight: Array, gap: Array) -> Array:
+    """The constant added mass nearest to a misfit of K (m, m).
+
+    Args:
+        omega: frequencies [rad/s].
+        weight: of each.
+        gap: data less fit (f, m, m).
+    """
+    return np.einsum("f,fij->ij", weight * omega, gap.imag) / (weight * omega**2).sum()
 
 
 def prepare(
@@ -109,6 +150,9 @@ def prepare(
         warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
         B[:, noisy, :] = B[:, :, noisy] = 0.0
     omega, A, B = _without_jumps(omega, A, B, unit, notes)
+    if scale is None:  # a spike may have been the largest damping
+        unit = damping_scale(B)
+        outer = np.outer(unit, unit)
     # irregular frequencies and other failures show as water that pushes
     least = np.linalg.eigvalsh(B / outer)[:, 0]
     bad = least < -NEGATIVE

@@ -21,6 +21,8 @@ from swelltree.hydro import (
     symmetry,
     vector_fitting,
 )
+from swelltree.hydro.damping_band import extend_damping
+from swelltree.hydro.memory import cosine_transform
 from swelltree.hydro.passive_fit import passive
 from swelltree.hydro.radiation_data import RadiationData, prepare
 from swelltree.hydro.radiation_methods import balanced, era, kristiansen, per_entry
@@ -31,6 +33,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, su
 
 __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 
+LAGS = 200  # at which the impulse response is compared
 PER_FREEDOM = 6  # default largest order: this many states for each radiating freedom
 
 
@@ -142,7 +145,6 @@ def _finish(
 ) -> RadiationModel:
     """Physical units, modal states, and the numbers that say how good the model is."""
     A, B, C = matrices
-    notes = [*data.notes, *notes]
     (A, B, C), poles, n_pairs, storage, condition = modal_parts(A, B, C, storage)
     band = (float(data.omega[0]), float(data.omega[-1]))
     draft = RadiationModel(
@@ -162,6 +164,8 @@ def _finish(
         method,
     )
     fit = draft.transfer(data.omega)
+    data = data.with_mass_of(fit)
+    notes = [*data.notes, *notes]
     found = data.error(fit)
     gap = np.einsum("f,fii->i", data.weight, np.abs(fit - data.K) ** 2)
     size = np.einsum("f,fii->i", data.weight, np.abs(data.K) ** 2)
@@ -195,6 +199,7 @@ def _finish(
         data.inconsistency,
         tuple(notes),
         *_told_errors(data, fit),
+        _impulse_error(data, draft),
     )
 
 
@@ -214,3 +219,19 @@ def _told_errors(data: RadiationData, fit: Array) -> tuple[float, float, float]:
         float(np.sqrt((share * off**2).sum() / max(float((share * most**2).sum()), 1e-300))),
         float(np.sqrt((share * gap**2).sum() / max(float((share * size**2).sum()), 1e-300))),
     )
+
+
+def _impulse_error(data: RadiationData, scaled: RadiationModel) -> float:
+    """Misfit of the impulse response to the cosine transform of the damping, rms over the lags.
+
+    Above its band the damping is continued as `extend_damping` does; the model has a tail of its
+    own there, so that data which end early show in this number and not in those over the band.
+    """
+    known = extend_damping(data.omega, data.K.real)
+    # eight lags in the shortest period, until data of this spacing repeat
+    step = np.pi / (4.0 * data.omega[-1])
+    longest = np.pi / float(np.median(np.diff(data.omega)))
+    time = step * np.arange(min(int(longest / step) + 1, LAGS))
+    exact = cosine_transform(known.omega, known.damping, time) * (2.0 / np.pi)
+    gap = np.linalg.norm(scaled.kernel(time) - exact)
+    return float(gap / max(float(np.linalg.norm(exact)), 1e-300))

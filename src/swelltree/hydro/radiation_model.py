@@ -41,10 +41,13 @@ class RadiationModel:
         data_inconsistency: part of the data's K that contradicted causality and was mended before
             the fit.
         notes: sentences about data and fit.
-        kernel_error: rms of the kernel's misfit over its rms, scaled freedoms.
+        kernel_error: rms of the kernel's misfit over its rms, of what lies in the band, scaled
+            freedoms.
         mass_error: misfit of the added mass over its size, rms weighted by the damping: where the
             bodies radiate.
         damping_error: the same of the damping.
+        impulse_error: rms misfit of the impulse response to the cosine transform of the damping,
+            continued above the band, over its rms.
     """
 
     A: Float[Array, "k k"]
@@ -66,6 +69,7 @@ class RadiationModel:
     kernel_error: float = 0.0
     mass_error: float = 0.0
     damping_error: float = 0.0
+    impulse_error: float = 0.0
 
     @property
     def order(self) -> int:

@@ -187,7 +187,8 @@ def build_hydro(
         added, damping = at_frequency(table, options.omega)
     elif options.radiation == "state_space":
         motion = welded_motion(layout, mean)
-        memory, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
+        memory, above, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
+        added = added + above
         report.append(sentence)
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
@@ -325,8 +326,10 @@ def moving_dofs(model: Model) -> np.ndarray:
 
 def fit_memory(
     table: Table, moves: np.ndarray, motion: np.ndarray, options: dict[str, Any]
-) -> tuple[Memory | None, str]:
+) -> tuple[Memory | None, np.ndarray, str]:
     """State space of the radiation memory on the dofs that move and radiate.
+
+    Beside it the added mass that water swinging above the band has (6N, 6N), and a sentence.
 
     Args:
         table: the data.
@@ -346,24 +349,29 @@ def fit_memory(
     size = np.abs(table.radiation_damping).max(axis=(0, 2))
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
-        return None, "radiation: the data have no damping, so there is no memory."
+        none = np.zeros_like(apart.added_mass_inf)
+        return None, none, "radiation: the data have no damping, so there is no memory."
     pick = np.ix_(np.arange(len(table.omega)), live, live)
+    A_inf = table.added_mass_inf[np.ix_(live, live)]
     options = {"omega_max": _end_of_damping(table, live)} | options
     fit = fit_radiation(
         table.omega,
         table.added_mass[pick],
         table.radiation_damping[pick],
-        table.added_mass_inf[np.ix_(live, live)],
+        A_inf,
         **options,
     )
     k, W = fit.A.shape[0], shared_out(apart.radiation_damping, T, live)
     B, C = fit.B @ W.T, W @ fit.C
     sentence = (
         f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %; kernel "
-        f"{100 * fit.kernel_error:.2g} %, added mass {100 * fit.mass_error:.2g} % and damping "
+        f"{100 * fit.kernel_error:.2g} % in the band and {100 * fit.impulse_error:.2g} % as "
+        f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
         f"{100 * fit.damping_error:.2g} % where the bodies radiate."
     )
-    return Memory(fit.A, B, C), " ".join([sentence, *(n for n in fit.notes if "left out" in n)])
+    above = W @ (fit.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
+    notes = [n for n in fit.notes if "left out" in n]
+    return Memory(fit.A, B, C), above, " ".join([sentence, *notes])
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:

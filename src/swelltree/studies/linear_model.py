@@ -27,6 +27,7 @@ from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.studies.rao import linear_system
+from swelltree.studies.turned_data import turned_to_rest
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 
@@ -70,6 +71,8 @@ def linear_model(model: Model, how: Formulation) -> LinearModel:
             "Compile with radiation='state_space'."
         )
     linear = linear_system(model, how)
+    model = turned_to_rest(model, how, linear["state"])
+    hydro = model.hydro
     names, back = _independent(how.velocity_names(model), linear["free_directions"])
     to = {
         key: np.asarray(linear[key]) @ back

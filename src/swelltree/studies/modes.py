@@ -40,6 +40,7 @@ from swelltree.studies.own_frequency import (
 )
 from swelltree.studies.relax import check_no_drums
 from swelltree.studies.simulate import is_traced
+from swelltree.studies.turned_data import turned_to_rest
 from swelltree.system.errors import SwelltreeError
 
 ADDED_MASS = {
@@ -141,6 +142,9 @@ def modes(
     else:
         state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)
+    if radiation is not None:
+        seen = turned_to_rest(model, how, state)
+        radiation = Radiation(seen.hydro.table, seen.added_mass)
     parts = tuple(np.asarray(x) for x in _linearised(how)(without_table(model), state))
     if not all(np.isfinite(x).all() for x in parts):
         raise SwelltreeError(

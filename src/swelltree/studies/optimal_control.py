@@ -176,7 +176,7 @@ def optimal_control(
     own = own_limits(model, ports.names, ports.place)
     asked = Asked(
         with_own(given, own),
-        efficiency,
+        float(efficiency),
         losses,
         tol,
         max_iterations,

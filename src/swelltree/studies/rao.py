@@ -22,13 +22,13 @@ import numpy as np
 
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import settled_at
 from swelltree.model.dynamic_lines import with_static_lines
 from swelltree.model.forces.immersions import with_immersed_mass
 from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.forces.strokes import stroke
 from swelltree.model.forces.total import total_loads
 from swelltree.model.hydrodynamics import without_table
-from swelltree.model.inner import inner_at_rest
 from swelltree.model.layout import DOFS
 from swelltree.model.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
@@ -44,6 +44,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.linear_ptos import linear_notes, stroke_damping
 from swelltree.studies.relax import check_no_drums
 from swelltree.studies.traced import check_traced
+from swelltree.studies.turned_data import turned_to_rest
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 RADIATION = ("data", "state_space")
@@ -58,7 +59,8 @@ def _balance(formulation: Formulation) -> Staged:
         n = w.shape[0] // 2
         moved = formulation.retract(model, state, w[:n])
         kin = formulation.kinematics(model, t, State(moved.q, w[n:], moved.chart))
-        wrench = total_loads(model, t, kin.motion, inner_at_rest(model)).wrench
+        inner = settled_at(model, formulation, state)
+        wrench = total_loads(model, t, kin.motion, inner).wrench
         tau = formulation.project(model, kin, wrench) - formulation.bias(model, kin)
         # without the added mass of the data, which depends on frequency
         dry = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
@@ -298,6 +300,7 @@ def rao(
         raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
     w, beta = asked(model, omega, wave_direction)
     linear = linear_system(model, how, start, drag == "none")
+    model = turned_to_rest(model, how, linear["state"])
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
     force = excitation_of(model, linear, how, *pairs)
     rounds = 0
@@ -448,6 +451,7 @@ def response(
     if drag == "harmonic" and len(w) > 1:
         raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
     linear = linear_system(model, how, start, drag == "none")
+    model = turned_to_rest(model, how, linear["state"])
     force = excitation_of(model, linear, how, w, beta)
     rounds = 0
     if drag == "none":

@@ -64,6 +64,8 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.two_step.walk import usual_formulation
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
+PROBES = 40  # states on the way into a failed step
+AHEAD = 0.1  # s: at least so far they are looked for; methods of fixed steps keep no step
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
@@ -488,6 +490,29 @@ def _padded(x: np.ndarray, length: int) -> np.ndarray:
     return np.concatenate([x, np.repeat(x[-1:], length - len(x), axis=0)])
 
 
+def _moments(model: Model, how: Formulation, run: Any, when: float) -> Iterator[Now]:
+    """The last good state, a time just behind it, and where the motion was going from there.
+
+    A step that failed met a law at a state that was not kept: the states on the tangent of the
+    motion lead there, the nearest first.
+    """
+    y = jax.tree.map(jnp.asarray, run.carry.y)
+    t = float(run.carry.t)
+
+    def at(later: Any, h: Any, rate: Any) -> Now:
+        moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
+        kin = how.kinematics(model, jnp.asarray(later), moved.state)
+        return Now(jnp.asarray(later), kin.motion, moved.inner)
+
+    yield at(t, 0.0, None)
+    yield at(when + 1e-9, 0.0, None)
+    rate = rates(model, how, jnp.asarray(t), y)
+    probe = jax.jit(lambda h: at(t + h, h, rate))
+    longest = max(float(run.carry.step), when - t, AHEAD)
+    for h in np.geomspace(1e-9, longest, PROBES):
+        yield probe(h)
+
+
 def _failure(model: Model, how: Formulation, run: Any) -> tuple[Code, str]:
     """Which body or loop, when and why."""
     when = float(run.carry.t) if run.code is Code.STOPPED_BY_USER else float(run.carry.t_fail)
@@ -504,11 +529,6 @@ def _failure(model: Model, how: Formulation, run: Any) -> tuple[Code, str]:
         return Code.LOOP_SINGULAR, f"time stepping stopped at t = {when:.6g} s. {loop}"
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
-    # a law may end at the last good time or just behind it
-    laws = (
-        not_finite(model, Now(t, kin.motion, phase.inner))
-        for t in (float(run.carry.t), when + 1e-9)
-    )
-    law = next((text for text in laws if text), "")
+    law = not_finite(model, _moments(model, how, run, when))
     sentence += f" Look at body '{body}', which moves fastest there."
     return run.code, sentence + (f" {law}" * bool(law))

@@ -18,7 +18,7 @@ from swelltree.results.energy import energy_residual
 from swelltree.solvers.solution import Code
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
-from swelltree.studies.watch import lost_limit, open_limit
+from swelltree.studies.watch import lasting, lost_limit, open_limit
 
 
 def with_watch(
@@ -46,7 +46,7 @@ def with_watch(
     found = (
         (code != Code.SUCCESS, code),
         (~(seen["closure"] <= open_limit(seen["joint_point"], rtol)).all(), Code.LOOP_OPEN),
-        (~(jnp.abs(residual) <= limit).all(), Code.ENERGY_LOST),
+        (~(lasting(jnp.abs(residual)) <= limit).all(), Code.ENERGY_LOST),
         (~(margin > RANK).all(), Code.LOOP_SINGULAR),
     )
     conditions = [condition for condition, _ in found]

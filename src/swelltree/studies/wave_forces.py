@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.formulations import Formulation, State
+from swelltree.formulations.equations import settled_at
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
 from swelltree.model.model import Model
 from swelltree.spatial.arrays import Array
 from swelltree.spatial.engine import jax, jnp
@@ -28,7 +28,7 @@ def _compiled(formulation: Formulation) -> Any:
 
     def forces(model: Model, state: State, omega: Array, k: Array, beta: Array) -> Array:
         motion = formulation.kinematics(model, jnp.zeros(()), state).motion
-        inner = inner_at_rest(model)
+        inner = settled_at(model, formulation, state)
 
         def at(t: Array, a: Array, w: Array, k: Array, b: Array) -> Array:
             one = [jnp.reshape(x, (1,)) for x in (a, w, k, b, 0.0 * a)]

@@ -331,14 +331,19 @@ export class Stage {
     this.placeAxes();
     const { clientWidth: width, clientHeight: height } = this.holder;
     const used = [];
-    for (const { element, body } of this.names) {
+    // the chosen body keeps its label; the others in their order, where there is room
+    const chosen = (row) => row.element.classList.contains("on");
+    for (const row of [...this.names].sort((a, b) => chosen(b) - chosen(a))) {
+      const { element, body } = row;
+      row.half ??= 0.5 * element.offsetWidth + 2;
       const p = this.position.copy(body.group.position);
       p.z += 0.45 * Math.min(body.radius, 0.2 * this.span);
       p.project(this.camera);
       const [x, y] = [(0.5 + 0.5 * p.x) * width, (0.5 - 0.5 * p.y) * height];
-      const hidden = p.z > 1 || used.some(([a, b]) => Math.abs(a - x) < 40 && Math.abs(b - y) < 22);
+      const meets = ([a, b, half]) => Math.abs(a - x) < half + row.half && Math.abs(b - y) < 22;
+      const hidden = p.z > 1 || used.some(meets);
       element.style.visibility = hidden ? "hidden" : "visible";
-      if (!hidden) used.push([x, y]);
+      if (!hidden) used.push([x, y, row.half]);
       element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -130%)`;
     }
   }
