@@ -23,6 +23,7 @@ jax.config.update("jax_enable_x64", True)
 install_import_hook("swelltree", "typecheck.check")
 
 LARGE = 1_500_000_000  # bytes of a worker, above which compiled programs are let go
+LARGER = 2_200_000_000  # the same within a module, whose tests share programs
 
 
 def resident() -> int:
@@ -45,4 +46,12 @@ def bounded_memory():
     """Modules share few programs: after one that left much behind, all are let go."""
     yield
     if resident() > LARGE:
+        let_go()
+
+
+@pytest.fixture(autouse=True)
+def bounded_memory_of_a_module():
+    """A module of many large systems does not grow without end."""
+    yield
+    if resident() > LARGER:
         let_go()

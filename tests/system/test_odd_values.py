@@ -83,6 +83,10 @@ NEEDED = {
     "target": "w",
     "tension": 1,
     "gain": 1,
+    "hub": "a",
+    "wind_speed": (1, 2),
+    "Ct": (1, 0.5),
+    "effect": "laws:Own",
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]
