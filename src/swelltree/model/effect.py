@@ -77,7 +77,7 @@ class Effect:
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
-    names: Any  # tuple of texts: one name for each term of the energy budget
+    names: tuple[str, ...]  # one for each term of the energy budget
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energies and powers."""

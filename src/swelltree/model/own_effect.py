@@ -93,7 +93,7 @@ def _made(item: OwnEffect) -> Effect:
         key: value if isinstance(value, STATIC) else np.asarray(value, dtype=float)
         for key, value in given.items()
     }
-    return cls(name=item.name, **values)
+    return cls(**{"name": item.name, **values})
 
 
 def check_own_effects(model: Model, now: Now) -> None:

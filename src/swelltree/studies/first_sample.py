@@ -72,8 +72,8 @@ def _solved(
     rows = evaluate_rows(
         model, model.all_rows, first.pose, motion.frames, first.v, first.angles, drives
     )
-    M, f, J, gamma = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
-    a, lam = constrained_solve(M, f, J, gamma, model.surplus)
+    mass, force, J, gamma = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
+    a, lam = constrained_solve(mass, force, J, gamma, model.surplus)
     own = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
     return np.asarray(a).reshape(-1, 6), np.asarray(lam)[own]
 

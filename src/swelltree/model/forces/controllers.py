@@ -63,14 +63,14 @@ class PlainLaw:
         return called_back(self.called, self.count, t, y)
 
 
-@pytree()
+@pytree("names")
 class Controllers(Effect):
     """All controllers of a system: they command and exert no force themselves."""
 
     controllers: tuple[CompiledController, ...]
 
     kind: ClassVar[str] = "controller"
-    names: ClassVar[tuple[str, ...]] = ()
+    names: tuple[str, ...] = ()
 
     def loads(self, model: Model, now: Now) -> Loads:
         xp = namespace(now.motion.pose.p)

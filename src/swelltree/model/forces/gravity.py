@@ -10,12 +10,12 @@ from swelltree.spatial.arrays import namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matvec
 
 
-@pytree()
+@pytree("names")
 class Gravity(Effect):
     """Weight at the centre of mass, buoyancy at the centre of buoyancy (MBS4WEC, eq. 17)."""
 
     kind: ClassVar[str] = "gravity"
-    names: ClassVar[tuple[str, ...]] = ("gravity", "buoyancy")
+    names: tuple[str, ...] = ("gravity", "buoyancy")
 
     def loads(self, model: Model, now: Now) -> Loads:
         bodies, pose = model.bodies, now.motion.pose

@@ -30,7 +30,7 @@ from swelltree.spatial.products import apply
 from swelltree.spatial.vectors import matvec
 
 
-@pytree()
+@pytree("names")
 class Hydro(Effect):
     """Linear hydrodynamics of all bodies, from data."""
 
@@ -46,7 +46,7 @@ class Hydro(Effect):
 
     kind: ClassVar[str] = "hydro"
     is_linear_hydro: ClassVar[bool] = True
-    names: ClassVar[tuple[str, ...]] = (
+    names: tuple[str, ...] = (
         "hydrostatics",
         "hydrodynamic damping",
         "radiation",
