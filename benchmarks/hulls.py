@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chain import best_of, report
-from swelltree.model.forces.hulls import Hulls
+from swelltree.effects.hulls.hulls import Hulls
 
 DURATION = 100.0  # s
 
@@ -25,8 +25,8 @@ def barge() -> tuple[Any, Any]:
     import xarray as xr
 
     import swelltree as sw
-    from swelltree.hydro.hydrostatics import hydrostatics
-    from swelltree.model.describe_hulls import linear_froude_krylov
+    from swelltree.effects.hulls.build import linear_froude_krylov
+    from swelltree.hydro.bem.hydrostatics import hydrostatics
     from swelltree.model.kinematics import Pose
 
     body = sw.Body("barge", hull=sw.Box(20, 10, 6, 3, panel_size=0.82), com=(0.0, 0.0, -1.0))

@@ -21,7 +21,7 @@ from hydro.samples import (
 )
 from mutants import damage_bytes, damage_hdf5, damage_text, outcome
 from support import refdata
-from swelltree.hydro.read import read_hydro
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 
 WATER = {"rho": 1025.0, "g": 9.81}

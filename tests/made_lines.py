@@ -8,8 +8,8 @@ import jax
 import numpy as np
 
 import swelltree as sw
-from swelltree.model.line_arrays import stack_lines
-from swelltree.studies.moored import derivatives_at
+from swelltree.effects.lines.dynamic.arrays import stack_lines
+from swelltree.studies.time.moored import derivatives_at
 from swelltree.two_step.relax import relaxed
 from swelltree.two_step.start import at_rest, set_up
 from swelltree.two_step.step import advance

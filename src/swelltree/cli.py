@@ -92,9 +92,9 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.compiler.compile import compile
     from swelltree.hydro.case import check_hydro_file
     from swelltree.model.afloat import mass_against_displacement
-    from swelltree.model.compile import compile
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
@@ -113,9 +113,9 @@ def _check_physics(found: Any, case: Path, said: set[str]) -> int:
     """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
     from rich.console import Console
 
-    from swelltree.model.case import compile_case
-    from swelltree.studies.doctor import check_physics
-    from swelltree.system.user_code import use_code_beside
+    from swelltree.compiler.case import compile_case
+    from swelltree.studies.doctor.check_physics import check_physics
+    from swelltree.system.casefile.user_code import use_code_beside
 
     use_code_beside(found, case)
     model = compile_case(found)
@@ -148,7 +148,7 @@ def run(
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
 
-    from swelltree.model.case import compile_case
+    from swelltree.compiler.case import compile_case
     from swelltree.results.files import (
         make_folder,
         place_of,
@@ -157,8 +157,8 @@ def run(
     )
     from swelltree.results.summary import summary
     from swelltree.system import load
-    from swelltree.system.file_names import file_stems
-    from swelltree.system.user_code import use_code_beside
+    from swelltree.system.casefile.user_code import use_code_beside
+    from swelltree.system.files.file_names import file_stems
 
     found = load(case)
     studies = found.studies if study is None else (found.study(study),)
@@ -258,7 +258,7 @@ def bem(
     """Compute the hydrodynamic data of a case from its hulls; needs a [hydro] section."""
     from rich.console import Console
 
-    from swelltree.hydro.bem import bem_of_case
+    from swelltree.hydro.bem.run import bem_of_case
     from swelltree.hydro.write import write_hydro
     from swelltree.results.files import make_folder, place_of, refuse_results_of_others
     from swelltree.system import load
@@ -354,7 +354,7 @@ def hydro(
     from rich.console import Console
 
     from swelltree.hydro.outline import hydro_outline
-    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.readers.read import read_hydro
     from swelltree.hydro.report import hydro_report
 
     data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")

@@ -81,14 +81,14 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]
     """
     import numpy as np
 
+    from swelltree.compiler.compile import compile
     from swelltree.data.make_barges import barges_file
-    from swelltree.hydro.read import read_hydro
-    from swelltree.model.compile import compile
+    from swelltree.hydro.readers.read import read_hydro
     from swelltree.results.files import make_folder, save
-    from swelltree.studies.modes import modes
-    from swelltree.studies.rao import rao
-    from swelltree.studies.simulate import simulate
-    from swelltree.system.whole_files import write_whole
+    from swelltree.studies.linear.modes import modes
+    from swelltree.studies.linear.rao import rao
+    from swelltree.studies.time.simulate import simulate
+    from swelltree.system.files.whole_files import write_whole
     from swelltree.views import plot
     from swelltree.views.plot import write_figure
     from swelltree.views.report import write_report

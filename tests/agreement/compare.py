@@ -10,19 +10,19 @@ import pytest
 
 import swelltree as sw
 from agreement.generate import RandomSystem
+from swelltree.compiler.closure import Closure
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import FORMULATIONS, Formulation, formulation
 from swelltree.formulations.equations import Phase, observe, settle, start_phase
-from swelltree.model.closure import Closure
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model, Start
 from swelltree.model.rank import null_space
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.solvers.smooth import Options, integrate
-from swelltree.solvers.smooth import start as start_carry
-from swelltree.spatial.engine import jax, jnp
-from swelltree.studies.simulate import problem
+from swelltree.solvers.stepping.smooth import Options, integrate
+from swelltree.solvers.stepping.smooth import start as start_carry
+from swelltree.studies.time.simulate import problem
 
 NAMES = tuple(FORMULATIONS)
 CONDITION = 1e6  # the range for which agreement is promised

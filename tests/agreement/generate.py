@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import swelltree.system as sw
-from swelltree.model.compile import compile as compiled
-from swelltree.system.joints import JOINT_TYPES
+from swelltree.compiler.compile import compile as compiled
+from swelltree.system.joints.kinds import JOINT_TYPES
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 KINDS = (

@@ -8,8 +8,8 @@ import pytest
 import swelltree as sw
 from agreement.compare import QUICK
 from formulations.examples import bar, spatial_loop
-from swelltree.model.forces.stroke_forces import stroke_forces
-from swelltree.spatial.engine import jax, jnp
+from swelltree.effects.strokes.stroke_forces import stroke_forces
+from swelltree.engine.backend import jax, jnp
 
 TIMES = (0.1, 0.2, 0.3, 0.4)
 

@@ -12,7 +12,7 @@ from support import refdata
 from swelltree.data.make_barges import barges_file
 from swelltree.demo import demo_sea, demo_system
 from swelltree.hydro.frames import shift, turn
-from swelltree.hydro.read import read_hydro
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.results.energy import energy_scale
 from swelltree.validation.signals import harmonic
 
@@ -145,7 +145,7 @@ def test_no_energy_from_nowhere(model):
 
 @pytest.mark.slow
 def test_no_energy_from_nowhere_in_hours():
-    from swelltree.validation.hydro_devices import rm3
+    from swelltree.validation.waters.hydro_devices import rm3
 
     model = rm3(refdata("ts_rm3_decay"))
     sea = sw.IrregularSea(sw.Jonswap(Hs=2.5, Tp=8.0), seed=3, omega_max=3.0, ramp=50.0)

@@ -8,10 +8,10 @@ import pytest
 
 import swelltree as sw
 from agreement.compare import QUICK, some
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import solve_motion
 from swelltree.model.inertia import kinetic_energy
-from swelltree.spatial.engine import jax, jnp
 
 SPEEDS = np.array([1.0, 2.0, 0.5, 0.5, 1.0, -0.7, 0.8])
 

@@ -6,10 +6,10 @@ import pytest
 import swelltree as sw
 from agreement.compare import NAMES, QUICK, first_instant
 from formulations.examples import bar, chain, floating_tree, spatial_loop
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import solve_motion
 from swelltree.model.inertia import dense_inertia
-from swelltree.spatial.engine import jax, jnp
 
 JOINT_COORDINATES = ("path_matrix", "partial_velocity", "composite_body")
 LOOP, LOOP_ADDED_MASS = spatial_loop()

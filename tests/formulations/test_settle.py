@@ -6,12 +6,12 @@ import pytest
 import swelltree as sw
 from agreement.compare import QUICK, some, trajectory
 from formulations.examples import bar, floating_tree, spatial_loop
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import State, formulation
 from swelltree.formulations.equations import Phase, observe, settle, start_phase
 from swelltree.formulations.lagrange import Lagrange
 from swelltree.formulations.partition import Partition
 from swelltree.model.inertia import apply_inertia
-from swelltree.spatial.engine import jax, jnp
 
 
 def compiled_loop():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.hydro import bem_solve
-from swelltree.hydro.bem import run_bem
+from swelltree.hydro.bem import solve as bem_solve
+from swelltree.hydro.bem.run import run_bem
 
 pytest.importorskip("capytaine")
 
@@ -297,7 +297,7 @@ def test_command_writes_the_data_of_a_case(tmp_path):
     from typer.testing import CliRunner
 
     from swelltree.cli import app
-    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.readers.read import read_hydro
 
     text = """
         [system]

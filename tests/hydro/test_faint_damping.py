@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from swelltree.hydro.memory import added_mass_change
-from swelltree.hydro.passive_form import PassiveProblem
-from swelltree.hydro.radiation_fit import fit_radiation
+from swelltree.hydro.radiation.fit import fit_radiation
+from swelltree.hydro.radiation.memory import added_mass_change
+from swelltree.hydro.radiation.passive_form import PassiveProblem
 
 
 def test_low_damping_is_fitted_by_its_own_size():

@@ -19,7 +19,7 @@ from made_hydro import heaving_float
 from swelltree.hydro.dataset import complete
 from swelltree.hydro.frames import shift
 from swelltree.hydro.gap_mending import mend_gaps
-from swelltree.hydro.read import read_hydro
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 from swelltree.system.errors import SwelltreeError
 

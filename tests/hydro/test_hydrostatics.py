@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.hydro.hydrostatics import hydrostatics
-from swelltree.system.frames import euler_matrix
-from swelltree.system.panels import hull_panels
-from swelltree.system.solids import immersed_of_panels
+from swelltree.hydro.bem.hydrostatics import hydrostatics
+from swelltree.system.bodies.frames import euler_matrix
+from swelltree.system.bodies.panels import hull_panels
+from swelltree.system.bodies.solids import immersed_of_panels
 
 WATER = sw.Water(1000.0)
 RG = 9810.0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.hydro.damping_band import damping_scale, extend_damping
-from swelltree.hydro.memory import (
+from swelltree.hydro.radiation.damping_band import damping_scale, extend_damping
+from swelltree.hydro.radiation.memory import (
     added_mass_change,
     cosine_transform,
     infinite_added_mass,

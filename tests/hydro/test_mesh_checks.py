@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.mesh_checks import check_apart, checked_panels, standing
+from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
+from swelltree.system.bodies.panels import Panels, hull_panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.panels import Panels, hull_panels
 
 RNG = np.random.default_rng(5)
 

@@ -9,11 +9,11 @@ import pytest
 
 from support import refdata
 from swelltree.hydro import cache
-from swelltree.hydro.memory import radiation_kernel
-from swelltree.hydro.passive_form import Oscillators, PassiveProblem
-from swelltree.hydro.radiation_fit import METHODS, fit_radiation
-from swelltree.hydro.symmetry import independent_parts
-from swelltree.hydro.vector_fitting import vector_fit
+from swelltree.hydro.radiation.fit import METHODS, fit_radiation
+from swelltree.hydro.radiation.memory import radiation_kernel
+from swelltree.hydro.radiation.passive_form import Oscillators, PassiveProblem
+from swelltree.hydro.radiation.symmetry import independent_parts
+from swelltree.hydro.radiation.vector_fitting import vector_fit
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 OMEGA = np.linspace(0.1, 6.0, 60)

@@ -8,7 +8,7 @@ import pytest
 
 from support import refdata
 from swelltree.hydro.dataset import body_names, complete, infinite_added_mass
-from swelltree.hydro.read import read_hydro
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.report import hydro_report
 from swelltree.system.errors import SwelltreeError
 

@@ -6,7 +6,7 @@ import pytest
 from hydro.samples import made_up
 from swelltree.hydro.dataset import HydroParts, assemble, rigid_labels, wavenumber
 from swelltree.hydro.report import hydro_report, water_findings
-from swelltree.system.water import Water
+from swelltree.system.waters.water import Water
 
 RHO, G = 1000.0, 9.81
 

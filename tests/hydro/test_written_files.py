@@ -5,7 +5,7 @@ import pytest
 
 from hydro.samples import made_up, write_aqwa, write_hams, write_nemoh, write_wamit
 from swelltree.hydro.dataset import body_names, complete, rename_bodies, select_bodies
-from swelltree.hydro.read import read_hydro
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 from swelltree.system.errors import SwelltreeError
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.lines.multibody.cable_winch import IDLE, LENGTH
+from swelltree.engine.backend import jax
 from swelltree.formulations import formulation
 from swelltree.formulations.base import Phase, State
 from swelltree.formulations.equations import observe, start_phase, switched
-from swelltree.model.forces.cable_winch import IDLE, LENGTH
 from swelltree.model.inner import Inner
-from swelltree.spatial.engine import jax
 from swelltree.system.errors import SwelltreeError
 
 MASS, TOP = 2000.0, 50.0

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.lines.multibody.cable_shapes import described_nodes, onto
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.base import State
 from swelltree.formulations.equations import Phase, solve_motion, start_phase
-from swelltree.model.cable_shapes import described_nodes, onto
-from swelltree.spatial.engine import jax, jnp
 from swelltree.system import load
 from swelltree.system.errors import SwelltreeError
 

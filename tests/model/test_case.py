@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, memory
-from swelltree.hydro.radiation_fit import METHODS
+from swelltree.hydro.radiation.fit import METHODS
 from swelltree.hydro.write import write_hydro
-from swelltree.system.radiation import FIT_METHODS
+from swelltree.system.waters.radiation import FIT_METHODS
 
 CASE = """
 [system]

@@ -6,9 +6,9 @@ import xarray as xr
 
 import swelltree as sw
 from made_hydro import vessel
+from swelltree.effects.linear_hydro.data_place import placed
+from swelltree.effects.linear_hydro.in_sea import excitation_at
 from swelltree.hydro.frames import shift, turn
-from swelltree.model.data_place import placed
-from swelltree.model.sea_state import excitation_at
 from swelltree.system.errors import SwelltreeError
 
 OMEGA = np.array([0.5, 0.9])

@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift, smooth_pairs, smooth_sums
-from swelltree.model.drift import drift_loads, mean_drift_at, transfer_at
-from swelltree.model.drift_data import check_double_counting
-from swelltree.model.sea_state import in_waves
+from swelltree.effects.linear_hydro.drift import drift_loads, mean_drift_at, transfer_at
+from swelltree.effects.linear_hydro.drift_data import check_double_counting
+from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
@@ -351,7 +351,7 @@ def test_second_order_data_survive_a_file(tmp_path):
 
 
 def test_compiling_refuses_drift_of_a_nonlinear_hull():
-    from swelltree.model.describe_hydro import HydroOptions, build_hydro
+    from swelltree.effects.linear_hydro.build import HydroOptions, build_hydro
 
     data = drift_data()
     model = sw.compile(system(), data, radiation="none")

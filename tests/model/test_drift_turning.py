@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift
-from swelltree.model.drift import drift_loads
-from swelltree.model.drift_turning import check_size, drift_now, yaw_nodes
-from swelltree.model.hydrodynamics import on_grid
+from swelltree.effects.linear_hydro.data import on_grid
+from swelltree.effects.linear_hydro.drift import drift_loads
+from swelltree.effects.linear_hydro.drift_turning import check_size, drift_now, yaw_nodes
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.hydrostatics import hydrostatics
-from swelltree.model.hydrodynamics import Table
-from swelltree.model.sea_state import excitation_at
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.in_sea import excitation_at
+from swelltree.hydro.bem.hydrostatics import hydrostatics
 from swelltree.system.errors import SwelltreeError
 
 

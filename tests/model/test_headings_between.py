@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from swelltree.model.drift import at_one_heading, mean_drift_at, transfer_at
-from swelltree.model.drift_data import MeanDrift, Pairs
-from swelltree.model.headings import (
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.drift import at_one_heading, mean_drift_at, transfer_at
+from swelltree.effects.linear_hydro.drift_data import MeanDrift, Pairs
+from swelltree.effects.linear_hydro.headings import (
     basis,
     heading_weights,
     headings_of,
@@ -15,9 +16,8 @@ from swelltree.model.headings import (
     tell_coarse,
     within,
 )
-from swelltree.model.hydrodynamics import Table
-from swelltree.model.moving_waves import excitation_now, moving_waves
-from swelltree.model.sea_state import excitation_at
+from swelltree.effects.linear_hydro.in_sea import excitation_at
+from swelltree.effects.linear_hydro.moving_waves import excitation_now, moving_waves
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.waves.airy import Components
 

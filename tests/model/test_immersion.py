@@ -8,13 +8,13 @@ import pytest
 
 import swelltree as sw
 from agreement.compare import QUICK, some
+from swelltree.effects.immersion.depth_tables import depth_tables, wet_at
+from swelltree.effects.immersion.immersions import immersions, with_immersed_mass
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import solve_motion
-from swelltree.model.forces.depth_tables import depth_tables, wet_at
-from swelltree.model.forces.immersions import immersions, with_immersed_mass
-from swelltree.model.forces.total import total_loads
 from swelltree.model.kinematics import Motion, Pose, joint_frames
-from swelltree.spatial.engine import jax, jnp
+from swelltree.model.total import total_loads
 
 RHO, G = 1025.0, 9.81
 DEPTH = (0.0, 0.4, 1.0, 1.6)

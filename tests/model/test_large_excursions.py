@@ -7,10 +7,10 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
+from swelltree.effects.linear_hydro.frame import turned_matrix
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.hydro.frames import turn
-from swelltree.model.forces.hydro_frame import turned_matrix
 from swelltree.results.energy import energy_scale
 from swelltree.system.errors import SwelltreeError
 

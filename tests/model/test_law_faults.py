@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.spatial.arrays import namespace
+from swelltree.engine.arrays import namespace
 from swelltree.system.errors import SwelltreeError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.describe_layout import all_joints, build_layout
-from swelltree.model.line_network import line_network
+from swelltree.effects.lines.network import line_network
+from swelltree.model.build_layout import all_joints, build_layout
 
 CHAIN, WIRE = sw.chain(0.1), sw.wire_rope(0.08)
 
@@ -84,7 +84,7 @@ def test_lines_of_two_models_at_one_junction_are_refused():
 
 @pytest.mark.parametrize("what", ["position", "tension"])
 def test_a_line_without_a_shape_at_rest_is_told_and_not_started_slack(monkeypatch, what):
-    from swelltree.model import dynamic_lines
+    from swelltree.effects.lines.dynamic import lines as dynamic_lines
 
     body = sw.Body("float", 1e5, (1e6,) * 3)
     rope = sw.LineType("rope", mass_per_length=20.0, diameter=0.1, EA=1e7)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.hydrodynamics import Table
-from swelltree.model.sea_state import Record, convolved_loads, excitation_at, wave_loads
-from swelltree.model.spectral_lines import real_sum
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.in_sea import Record, convolved_loads, excitation_at, wave_loads
+from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.components import components
 

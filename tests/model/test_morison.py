@@ -7,12 +7,12 @@ import pytest
 
 import swelltree as sw
 from flow import group_loads, motion_of, yaw
+from swelltree.effects.drag.morison import MorisonMembers, wetness
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.effect import Now
-from swelltree.model.forces.morison import MorisonMembers, wetness
 from swelltree.model.inner import inner_at_rest
-from swelltree.spatial.engine import jax, jnp
 from swelltree.waves.components import components
 
 RHO, D, CD, CA = 1025.0, 2.0, 0.9, 1.1

@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.strokes.laws.base import Seen
+from swelltree.effects.strokes.stops import Stops, stop_forces
+from swelltree.effects.strokes.stroke_forces import stroke_forces
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.model.effect import Now
-from swelltree.model.forces.laws.base import Seen
-from swelltree.model.forces.stops import Stops, stop_forces
-from swelltree.model.forces.stroke_forces import stroke_forces
 from swelltree.model.inner import AT_REST, inner_at_rest
-from swelltree.spatial.engine import jax, jnp
-from swelltree.validation.pto_systems import (
+from swelltree.validation.machines.pto_systems import (
     DRY,
     bank,
     budget_residuals,
     machines,
     mean_power,
 )
-from swelltree.validation.ptos import damper_power
+from swelltree.validation.machines.ptos import damper_power
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import swelltree as sw
 from flow import group_loads, yaw
 from support import refdata
 from swelltree.model.kinematics import forward
-from swelltree.validation import rods
-from swelltree.validation.rm3_moored import rm3_moored
+from swelltree.validation.moorings.rm3_moored import rm3_moored
+from swelltree.validation.waters import rods
 
 RHO, G = 1025.0, 9.81
 Y_TURN = yaw(0.7)

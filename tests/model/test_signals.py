@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.signals import compile_signal, drives_at
-from swelltree.spatial.engine import jax, jnp
 
 
 def bump(t):

@@ -5,10 +5,10 @@ import pytest
 
 import swelltree as sw
 from made_hydro import memory
-from swelltree.model.describe_hydro import fit_memory, moving_dofs
-from swelltree.model.hydrodynamics import Table
+from swelltree.effects.linear_hydro.build import fit_memory, moving_dofs
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.welded import shared_out, welded_motion, welded_sets
 from swelltree.model.kinematics import Pose
-from swelltree.model.welded import shared_out, welded_motion, welded_sets
 
 OMEGA = np.linspace(0.05, 6.0, 80)
 

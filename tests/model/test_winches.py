@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.forces.cables import Cables
-from swelltree.model.kinematics import Pose
-from swelltree.model.winches import (
+from swelltree.effects.lines.multibody.cables import Cables
+from swelltree.effects.lines.winches import (
     WinchState,
     after_step,
     at_stop,
@@ -15,7 +14,8 @@ from swelltree.model.winches import (
     winch_start,
     within_stops,
 )
-from swelltree.two_step.winch_rest import tip_velocity
+from swelltree.model.kinematics import Pose
+from swelltree.two_step.lines.winch_rest import tip_velocity
 
 ROPE = sw.LineType("rope", diameter=0.03, mass_per_length=4.0, EA=4e7)
 

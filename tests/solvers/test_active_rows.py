@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.solvers.active_rows import largest, with_active_rows
-from swelltree.solvers.quadratic import solve_quadratic
+from swelltree.solvers.programming.active_rows import largest, with_active_rows
+from swelltree.solvers.programming.quadratic import solve_quadratic
 
 
 def problem(seed=0):

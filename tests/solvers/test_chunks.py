@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from swelltree.engine.backend import jax, jnp
 from swelltree.solvers import chunks
 from swelltree.solvers.chunks import gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
-from swelltree.solvers.smooth import Options, Problem, compiled, start
 from swelltree.solvers.solution import Code
-from swelltree.spatial.engine import jax, jnp
+from swelltree.solvers.stepping.smooth import Options, Problem, compiled, start
 from swelltree.system.errors import SwelltreeError
 
 TIMES = np.linspace(0.0, 10.0, 41)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from swelltree.engine.backend import jnp
 from swelltree.solvers.problem import Options, Problem, padded_corners, start
-from swelltree.solvers.smooth import compiled
-from swelltree.spatial.engine import jnp
+from swelltree.solvers.stepping.smooth import compiled
 
 JUMP = 1.0 / 3.0
 PULSE = (JUMP, JUMP + 0.01)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.solvers.smooth import Options, Problem, compiled, start
-from swelltree.spatial.engine import jnp
+from swelltree.engine.backend import jnp
+from swelltree.solvers.stepping.smooth import Options, Problem, compiled, start
 
 G = 9.81
 BOUNCE = 0.8

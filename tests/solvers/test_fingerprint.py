@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
+from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.fingerprint import run_key
-from swelltree.spatial.engine import jax, jnp
 
 LAW = """
 import numpy as np

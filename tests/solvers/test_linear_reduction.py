@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from swelltree.hydro.reduction import response
+from swelltree.hydro.radiation.reduction import response
 from swelltree.solvers.linear_reduction import (
     held_inputs,
     minimal,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.newton import attach_gradient, newton, newton_traced
 from swelltree.solvers.solution import Code
-from swelltree.spatial.engine import jax, jnp
 
 
 def curves(args, x):

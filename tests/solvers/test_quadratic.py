@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.solvers.quadratic import smallest_excess, solve_quadratic
-from swelltree.solvers.sequential import Point, Program, minimise
+from swelltree.solvers.programming.quadratic import smallest_excess, solve_quadratic
+from swelltree.solvers.programming.sequential import Point, Program, minimise
 
 INF = np.inf
 

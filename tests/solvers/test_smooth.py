@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from swelltree.solvers import smooth
-from swelltree.solvers.smooth import Options, Problem, compiled, integrate, start
+from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import jax, jnp
+from swelltree.solvers.stepping import smooth
+from swelltree.solvers.stepping.smooth import Options, Problem, compiled, integrate, start
 from swelltree.system.errors import SwelltreeError
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.solvers.smooth import Options, Problem, compiled, integrate, start
-from swelltree.spatial.engine import jax, jnp
+from swelltree.engine.backend import jax, jnp
+from swelltree.solvers.stepping.smooth import Options, Problem, compiled, integrate, start
 
 
 def van_der_pol(mu, t, y):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from swelltree.spatial import engine
-from swelltree.spatial.engine import jax, jnp
+from swelltree.engine import backend as engine
+from swelltree.engine.backend import jax, jnp
 
 
 def test_numbers_are_float64():
@@ -25,7 +25,7 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 
 
 def test_compiled_programs_are_kept_on_disk(tmp_path):
-    code = "from swelltree.spatial.engine import jax; jax.jit(lambda x: x + 1.0)(2.0)"
+    code = "from swelltree.engine.backend import jax; jax.jit(lambda x: x + 1.0)(2.0)"
     source = str(Path(engine.__file__).parents[2])
     environment = os.environ | {"SWELLTREE_CACHE_DIR": str(tmp_path), "PYTHONPATH": source}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.in_numpy import in_numpy, staged
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy, staged
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((5, 3))

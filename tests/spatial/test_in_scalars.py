@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from swelltree.spatial.in_numpy import staged
-from swelltree.spatial.in_scalars import UNKNOWNS, InScalars
+from swelltree.engine.in_numpy import staged
+from swelltree.engine.in_scalars import UNKNOWNS, InScalars
 
 GIVEN = {"A": np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 0.5], [0.3, 0.0, 0.0]]), "k": np.array(1.7)}
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.in_numpy import in_numpy, staged
-from swelltree.spatial.in_scalars import InScalars
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy, staged
+from swelltree.engine.in_scalars import InScalars
 
 TABLE = np.linspace(-1.0, 1.0, 5000) ** 3
 BESIDE = 0.0123  # keeps steps away from ties that rounding decides

@@ -5,8 +5,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
-from swelltree.validation.pto_systems import oscillator
-from swelltree.validation.winches import hoist
+from swelltree.validation.machines.pto_systems import oscillator
+from swelltree.validation.moorings.winches import hoist
 
 WAVE = sw.IrregularSea(sw.Jonswap(1.5, 6.0), seed=3, ramp=7.0)
 

@@ -7,11 +7,11 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
-from swelltree.model.forces.drag import DragPieces
-from swelltree.model.forces.morison import MorisonMembers
-from swelltree.model.forces.quadratic_drag import QuadraticDrags
-from swelltree.spatial.engine import jax, jnp
-from swelltree.studies.drag import cycle, gaussian
+from swelltree.effects.drag.drag import DragPieces
+from swelltree.effects.drag.morison import MorisonMembers
+from swelltree.effects.drag.quadratic_drag import QuadraticDrags
+from swelltree.engine.backend import jax, jnp
+from swelltree.studies.linear.drag import cycle, gaussian
 
 RHO = 1000.0
 SEAS = ((2.0, 6.0), (4.0, 8.0), (7.0, 10.0))
@@ -184,7 +184,7 @@ def test_in_a_strong_current_drag_is_linear_without_any_help(pile):
 
 
 def test_a_linearisation_that_does_not_settle_warns(pile, monkeypatch):
-    monkeypatch.setattr("swelltree.studies.drag.ROUNDS", 2)
+    monkeypatch.setattr("swelltree.studies.linear.drag.ROUNDS", 2)
     with pytest.warns(sw.SwelltreeWarning, match="still changes by"):
         sw.rao(pile, omega=[0.5], drag="harmonic", amplitude=3.0)
 

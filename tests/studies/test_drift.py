@@ -5,10 +5,10 @@ import pytest
 
 import swelltree as sw
 from made_drift import ADDED, MASS, OMEGA, RHO, drift_data, mean_drift, newman_pairs
-from swelltree.model.drift import drift_loads
-from swelltree.model.drift_spectrum import slow_force_spectrum
-from swelltree.model.forces.hydrodynamics import wave_force
-from swelltree.model.sea_state import in_waves
+from swelltree.effects.linear_hydro.drift import drift_loads
+from swelltree.effects.linear_hydro.drift_spectrum import slow_force_spectrum
+from swelltree.effects.linear_hydro.hydro import wave_force
+from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.waves.spectra import density
 
 WATER = sw.Water(rho=RHO)

@@ -6,7 +6,7 @@ import pytest
 import made_hydro
 import swelltree as sw
 from swelltree.formulations import formulation
-from swelltree.studies.rao import linear_system
+from swelltree.studies.linear.rao import linear_system
 
 ROPE = sw.LineType("rope", diameter=0.1, mass_per_length=1025 * np.pi / 4 * 0.1**2, EA=4e6)
 PULL, LENGTH, MASS = 5e4, 40.0, 2e4

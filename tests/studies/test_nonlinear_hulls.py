@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.hulls.build import linear_froude_krylov
+from swelltree.effects.hulls.hulls import Hulls
+from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.formulations import State, formulation
-from swelltree.hydro.hydrostatics import hydrostatics
-from swelltree.model.describe_hulls import linear_froude_krylov
-from swelltree.model.forces.hulls import Hulls
-from swelltree.model.forces.total import total_loads
+from swelltree.hydro.bem.hydrostatics import hydrostatics
 from swelltree.model.kinematics import Pose
-from swelltree.model.sea_state import in_waves
+from swelltree.model.total import total_loads
 from swelltree.results.energy import energy_scale
 from swelltree.spatial.rotations import turn_quat
 from swelltree.waves.sea import realise

@@ -5,8 +5,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
-from swelltree.spatial.arrays import namespace
-from swelltree.studies import optimal_control
+from swelltree.engine.arrays import namespace
+from swelltree.studies.control import optimal_control
 from swelltree.system.errors import SwelltreeError
 
 WATER = sw.Water(rho=1000.0)

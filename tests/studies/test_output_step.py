@@ -10,7 +10,7 @@ from made_buoy import buoy_run
 from swelltree.results.sampling import aliased, turned
 from swelltree.results.summary import warnings_of
 from swelltree.spatial.rotations import matrix_to_quat
-from swelltree.studies.output_step import (
+from swelltree.studies.time.output_step import (
     default_output_step,
     natural_frequencies,
     output_times,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.studies.output_step import output_times
+from swelltree.studies.time.output_step import output_times
 
 g, LENGTH = 9.81, 1.5
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.spatial.engine import jax
+from swelltree.engine.backend import jax
 
 FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
 

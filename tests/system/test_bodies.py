@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.frames import euler_matrix
+from swelltree.system.bodies.frames import euler_matrix
 
 
 def test_inertia_may_be_given_in_three_ways():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.casefile import LISTS
-from swelltree.system.study_types import STUDY_TYPES
+from swelltree.system.casefile.case import LISTS
+from swelltree.system.casefile.study_types import STUDY_TYPES
 
 sys.path.insert(0, str(Path(__file__).parent))  # a case file finds its functions beside it
 import laws

@@ -5,7 +5,7 @@ import pytest
 import swelltree as sw
 from made_drift import MASS, RHO, drift_data
 from swelltree.hydro.case import hydro_of_case, hydro_options
-from swelltree.system.casefile import loads
+from swelltree.system.casefile.case import loads
 from swelltree.system.errors import SwelltreeError
 
 CASE = f"""

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.panels import hull_panels
-from swelltree.system.solids import hull_immersed, hull_solid, immersed_of_panels, solid_of_panels
+from swelltree.system.bodies.panels import hull_panels
+from swelltree.system.bodies.solids import (
+    hull_immersed,
+    hull_solid,
+    immersed_of_panels,
+    solid_of_panels,
+)
 
 OFF = {"offset": (1.0, 2.0, -0.3)}
 HULLS = [

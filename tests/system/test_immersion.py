@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.model.compile import compile as compile_system
-from swelltree.model.describe_immersions import immersion_table
+from swelltree.compiler.compile import compile as compile_system
+from swelltree.effects.immersion.build import immersion_table
 from swelltree.system.errors import SwelltreeError
 
 DEPTH = (0.0, 0.5, 1.0)

@@ -6,7 +6,12 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import swelltree.system as sw
-from swelltree.system.frames import euler_matrix, nearest_axis, quaternion_matrix, turned_onto
+from swelltree.system.bodies.frames import (
+    euler_matrix,
+    nearest_axis,
+    quaternion_matrix,
+    turned_onto,
+)
 
 A, B = sw.Body("a", 1.0), sw.Body("b", 1.0)
 LAYOUTS = [

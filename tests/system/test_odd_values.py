@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.casefile import LISTS
-from swelltree.system.currents import CURRENT_TYPES
-from swelltree.system.hulls import HULL_SHAPES
-from swelltree.system.signals import SIGNAL_TYPES
-from swelltree.system.study_types import STUDY_TYPES
+from swelltree.system.bodies.hulls import HULL_SHAPES
+from swelltree.system.casefile.case import LISTS
+from swelltree.system.casefile.study_types import STUDY_TYPES
+from swelltree.system.forces.signals import SIGNAL_TYPES
+from swelltree.system.waters.currents import CURRENT_TYPES
 
 ODD = [
     *(None, 3, -1.5, math.nan, math.inf, 10**400, True, 1j, np.float32(2), np.array(2.0)),

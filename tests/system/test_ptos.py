@@ -3,7 +3,7 @@
 import pytest
 
 import swelltree as sw
-from swelltree.validation.pto_systems import bank, jackknife, machines, oscillator
+from swelltree.validation.machines.pto_systems import bank, jackknife, machines, oscillator
 
 RAIL = {"joint": "rail"}
 OIL = {"piston_area": 0.02, "precharge": 6e6, "gas_volume": 0.3}

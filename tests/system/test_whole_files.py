@@ -8,12 +8,12 @@ import sys
 import pytest
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import clean_up, whole, write_whole
+from swelltree.system.files.whole_files import clean_up, whole, write_whole
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from swelltree.system.whole_files import whole
+from swelltree.system.files.whole_files import whole
 with whole(Path(sys.argv[1]) / "run.nc") as temporary:
     temporary.write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)

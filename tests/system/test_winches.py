@@ -3,7 +3,7 @@
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.schedules import couplings, winch_schedule
+from swelltree.system.lines.schedules import couplings, winch_schedule
 
 ROPE = sw.LineType("rope", diameter=0.03, mass_per_length=4.0, EA=4e7)
 LOAD = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -10))

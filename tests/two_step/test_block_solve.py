@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from made_lines import curved, mixed_lines, quick_jit
-from swelltree.model.bed import make_bed
-from swelltree.two_step.block_solve import back_substitute, eliminate
-from swelltree.two_step.line_forces import NodeWater, freeze
-from swelltree.two_step.line_rows import assemble
+from swelltree.effects.lines.seabed import make_bed
+from swelltree.two_step.lines.forces import NodeWater, freeze
+from swelltree.two_step.lines.rows import assemble
+from swelltree.two_step.solve.block_solve import back_substitute, eliminate
 
 STRETCH = [[0, 0], [0.02, 1e4], [0.05, 6e4], [0.1, 3e5]]
 # seabed, and how the lines differ from the plain ones

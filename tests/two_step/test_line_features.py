@@ -7,10 +7,10 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND, led_lines, line_form, placed, stepped, straight
-from swelltree.model.bed import bed_plane, make_bed
-from swelltree.model.line_arrays import stack_lines
-from swelltree.spatial.arrays import namespace
-from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.effects.lines.dynamic.arrays import stack_lines
+from swelltree.effects.lines.seabed import bed_plane, make_bed
+from swelltree.engine.arrays import namespace
+from swelltree.two_step.lines.forces import NodeWater, freeze
 
 G, RHO = 9.81, 1025.0
 ROPE = {"BA": 1e5, "Cdn": 1.2, "Cdt": 0.1, "Can": 1.0, "Cat": 0.2}

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND, led_lines
-from swelltree.spatial.arrays import namespace
+from swelltree.engine.arrays import namespace
 
 
 def swung(amplitude, rate):

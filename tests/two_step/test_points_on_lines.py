@@ -8,8 +8,8 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND, at_their_rest, led_lines, line_form, placed, stepped
-from swelltree.spatial.arrays import namespace
-from swelltree.studies.moored import derivatives_at
+from swelltree.engine.arrays import namespace
+from swelltree.studies.time.moored import derivatives_at
 from swelltree.two_step.first_half_step import begun
 from swelltree.two_step.start import set_up
 

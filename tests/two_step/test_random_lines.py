@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND
-from swelltree.spatial.arrays import namespace
+from swelltree.engine.arrays import namespace
 
 DEPTH, MOST, COUNT = 100.0, 60, 60
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from swelltree.model.line_arrays import stack_lines
-from swelltree.spatial.engine import jax
-from swelltree.two_step.regrid import Grid, regridded, sums
+from swelltree.effects.lines.dynamic.arrays import stack_lines
+from swelltree.engine.backend import jax
+from swelltree.two_step.lines.regrid import Grid, regridded, sums
 
 L, RHO, EA, g, LOAD, H = 2.0, 5.0, 1e6, 9.81, 4e3, 0.01
 SEGMENTS, IDLE = 3, 4

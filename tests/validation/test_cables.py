@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.validation import all_cases, cables
+from swelltree.validation import all_cases
+from swelltree.validation.moorings import cables
 
 SLOW = (
     "cable_table_1",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from swelltree.model.compile import compile
+from swelltree.compiler.compile import compile
 from swelltree.system.errors import SwelltreeError
-from swelltree.validation.combinations import PAIRS, checked, data, run, system
+from swelltree.validation.mechanics.combinations import PAIRS, checked, data, run, system
 
 QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.hydro.read import read_hydro
-from swelltree.validation.control import conjugate_limit
+from swelltree.hydro.readers.read import read_hydro
+from swelltree.validation.machines.control import conjugate_limit
 
 
 def test_every_number_of_the_power_limits_is_within_its_tolerance():

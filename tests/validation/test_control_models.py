@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from swelltree.data.make_tank import ARM1, ARM2
-from swelltree.validation import all_cases, control_models, two_barges
+from swelltree.validation import all_cases
+from swelltree.validation.machines import control_models
+from swelltree.validation.waters import two_barges
 
 
 def assert_ok(checks):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.validation import cylinder_drift
-from swelltree.validation import drift as validation
+from swelltree.validation.waters import cylinder_drift
+from swelltree.validation.waters import drift as validation
 
 
 def test_drift_of_a_cylinder():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.validation import all_cases, hinge_barge
-from swelltree.validation import hinge_barge_literal as paper
+from swelltree.validation import all_cases
+from swelltree.validation.waters import hinge_barge
+from swelltree.validation.waters import hinge_barge_literal as paper
 
 
 def assert_ok(checks):

@@ -3,8 +3,9 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases, hulls
+from swelltree.validation import all_cases
 from swelltree.validation.table import Check
+from swelltree.validation.waters import hulls
 
 
 def assert_ok(checks: list[Check]) -> None:

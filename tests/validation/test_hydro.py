@@ -4,18 +4,24 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases, hydro_devices, hydro_sphere
-from swelltree.validation.hydro_devices import oswec_decay, rm3_checks, rm3_decay, rm3_irregular
-from swelltree.validation.hydro_forces import oc3_spar
-from swelltree.validation.hydro_sphere import (
+from swelltree.validation import all_cases
+from swelltree.validation.signals import harmonic, peaks
+from swelltree.validation.table import Check
+from swelltree.validation.waters import hydro_devices, hydro_sphere
+from swelltree.validation.waters.hydro_devices import (
+    oswec_decay,
+    rm3_checks,
+    rm3_decay,
+    rm3_irregular,
+)
+from swelltree.validation.waters.hydro_forces import oc3_spar
+from swelltree.validation.waters.hydro_sphere import (
     regular_checks,
     sphere_decay,
     sphere_irregular,
     sphere_rao,
     sphere_regular,
 )
-from swelltree.validation.signals import harmonic, peaks
-from swelltree.validation.table import Check
 
 
 def assert_ok(checks: list[Check]) -> None:

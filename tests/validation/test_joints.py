@@ -3,15 +3,16 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases, joints_adams
-from swelltree.validation.adams_setups import SETUPS
-from swelltree.validation.bearings import two_bearings
-from swelltree.validation.conservation import conservation, rk4_order
-from swelltree.validation.joints_adams import compare, formulation_checks
-from swelltree.validation.loops import agreement, loop_in_space, planar_loop
-from swelltree.validation.motions import heavy_top, pendulum_period, pitch_90_degrees
+from swelltree.validation import all_cases
+from swelltree.validation.mechanics import joints_adams
+from swelltree.validation.mechanics.adams_setups import SETUPS
+from swelltree.validation.mechanics.bearings import two_bearings
+from swelltree.validation.mechanics.conservation import conservation, rk4_order
+from swelltree.validation.mechanics.joints_adams import compare, formulation_checks
+from swelltree.validation.mechanics.loops import agreement, loop_in_space, planar_loop
+from swelltree.validation.mechanics.motions import heavy_top, pendulum_period, pitch_90_degrees
+from swelltree.validation.mechanics.systems import REGULAR
 from swelltree.validation.run import ALL
-from swelltree.validation.systems import REGULAR
 from swelltree.validation.table import Check
 
 # one of each kind that the default suite can afford

@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import lines
+from swelltree.validation.moorings import lines
 
 slow = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import jumper, moored
+from swelltree.validation.moorings import jumper, moored
 
 slow = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swelltree.validation import splash
+from swelltree.validation.waters import splash
 
 
 @pytest.mark.parametrize(

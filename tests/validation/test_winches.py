@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import winches
+from swelltree.validation.moorings import winches
 
 slow = pytest.mark.slow
 

@@ -7,6 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_result import HOSTILE, made_run, made_system
+from swelltree.system.bodies.panels import Panels, hull_panels
 from swelltree.system.drawing import (
     MOST_FACES,
     box,
@@ -17,7 +18,6 @@ from swelltree.system.drawing import (
     sides_from_inertia,
     unpack_shape,
 )
-from swelltree.system.panels import Panels, hull_panels
 from swelltree.views.channels import channels
 from swelltree.views.pack import Blocks, read_block
 from swelltree.views.scene import scene, stride, waves

@@ -33,7 +33,7 @@ def barges_file() -> Path:
 
 def make(system: System) -> xr.Dataset:
     """Hydrodynamic data of the barges."""
-    from swelltree.hydro.bem import run_bem
+    from swelltree.hydro.bem.run import run_bem
 
     return run_bem(system, OMEGA, np.radians(HEADINGS_DEG).tolist())
 

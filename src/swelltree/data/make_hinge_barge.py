@@ -18,8 +18,8 @@ import numpy as np
 from swelltree.data.make_tank import BOX, hinged_pair
 from swelltree.data.pack import write
 from swelltree.system import WORLD, System
-from swelltree.system.hulls import Plate, Union
-from swelltree.system.joints import SubsetJoint
+from swelltree.system.bodies.hulls import Plate, Union
+from swelltree.system.joints.kinds import SubsetJoint
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +43,7 @@ def hinge_barge_file() -> Path:
 
 def hinge_barge_data() -> xr.Dataset:
     """Hydrodynamics with the plate, without the statics, which are those of the boxes alone."""
-    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.readers.read import read_hydro
 
     return read_hydro(hinge_barge_file(), check=False).drop_vars(list(STATICS))
 
@@ -86,7 +86,7 @@ def main(argv: list[str]) -> None:
     """Compute and write."""
     import xarray as xr
 
-    from swelltree.hydro.bem import run_bem
+    from swelltree.hydro.bem.run import run_bem
 
     path = Path(argv[0]) if argv else hinge_barge_file()
     system = hinge_barge_system(plate=True)

@@ -18,8 +18,8 @@ import numpy as np
 
 from swelltree.data.pack import write
 from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
-from swelltree.system.joint import Joint
-from swelltree.system.moorings import LinearDamping
+from swelltree.system.joints.joint import Joint
+from swelltree.system.lines.moorings import LinearDamping
 
 OMEGA = np.linspace(0.5, 12.0, 47)  # [rad/s]
 ARM1, ARM2 = 0.78, 1.48  # from each waterline origin to the hinge [m]
@@ -100,7 +100,7 @@ def tank_system(losses: Losses | None = None) -> System:
 
 def main(argv: list[str]) -> None:
     """Compute and write."""
-    from swelltree.hydro.bem import run_bem
+    from swelltree.hydro.bem.run import run_bem
 
     path = Path(argv[0]) if argv else tank_file()
     write(run_bem(tank_system(), OMEGA, (0.0,)), path)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations.base import Formulation, Kinematics, State
 from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import (
@@ -25,7 +26,6 @@ from swelltree.model.layout import DOFS, Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import (
     matrix_to_quat,
     normalise,

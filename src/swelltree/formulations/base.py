@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.constraints import Rows
 from swelltree.model.inertia import Inertia
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import constrained_solve, solve_spd
 from swelltree.spatial.products import apply
 

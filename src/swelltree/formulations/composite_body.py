@@ -25,14 +25,14 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
 from swelltree.model.kinematics import Frames, Pose, dof_joint
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.tree import velocity_matrix
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 
 

@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.effects.linear_hydro.data import Convolution
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
+from swelltree.effects.linear_hydro.hydro import remembered
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State
 from swelltree.formulations.latches import held_motion, latch_group
 from swelltree.formulations.reactions import joint_reactions
 from swelltree.formulations.reeling import reeled
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.effect import Loads, Now
-from swelltree.model.forces.hydro_frame import in_axes, mean_yaw
-from swelltree.model.forces.hydrodynamics import remembered
-from swelltree.model.forces.immersions import with_immersed_mass
-from swelltree.model.forces.points import point_motion
-from swelltree.model.forces.total import element_names, total_loads
-from swelltree.model.hydrodynamics import Convolution
 from swelltree.model.inertia import kinetic_energy
 from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate, inner_settled
 from swelltree.model.kinematics import Motion, attitudes
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.points import point_motion
 from swelltree.model.present import present
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
+from swelltree.model.total import element_names, total_loads
 from swelltree.spatial.vectors import cross, dot, matvec
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Formulation, Kinematics, State
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import apply_inertia, gyroscopic, world_inertia
@@ -32,8 +34,6 @@ from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import moved_positions, position_rates, tree_velocities
-from swelltree.spatial.arrays import Array, namespace
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.linalg import solve_blocks, solve_spd
 from swelltree.spatial.products import gram, transpose_apply
 from swelltree.spatial.rotations import normalise

@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.formulations.base import Kinematics, State
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.effects.strokes.stroke_channels import of_ptos
+from swelltree.effects.strokes.strokes import pair_wrench
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics
 from swelltree.model.effect import Loads, Now
-from swelltree.model.forces.stroke_channels import of_ptos
-from swelltree.model.forces.strokes import pair_wrench
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import solve_spd
 from swelltree.spatial.vectors import cross
 

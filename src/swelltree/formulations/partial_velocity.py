@@ -16,13 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
 from swelltree.model.kinematics import Frames, Pose, forward
 from swelltree.model.model import Model
 from swelltree.model.tree import position_rates
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.vectors import cross, matmul, matvec, skew, transpose, unskew
 
 

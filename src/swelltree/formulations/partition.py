@@ -20,12 +20,12 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.formulations.base import Acceleration, Kinematics, State
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import left_inverse, solve_spd
 
 

@@ -26,6 +26,8 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.joint_coordinates import JointCoordinates
 from swelltree.model.inertia import kirchhoff
@@ -33,8 +35,6 @@ from swelltree.model.kinematics import Frames, Pose, body_index, dof_joint, with
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import masked_sum
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
 

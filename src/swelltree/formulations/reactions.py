@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Acceleration, Kinematics
 from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.inertia import inertia_force
@@ -18,8 +20,6 @@ from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.linalg import least_squares
 from swelltree.spatial.vectors import cross, matvec, transpose
 

@@ -17,20 +17,20 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.effects.lines.multibody.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
+from swelltree.effects.lines.multibody.cables import Cables
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Formulation, Phase, State, held_still
 from swelltree.model.effect import Now
-from swelltree.model.forces.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
-from swelltree.model.forces.cables import Cables
-from swelltree.model.forces.points import point_motion
-from swelltree.model.forces.total import element_names, total_loads
 from swelltree.model.inertia import inertia_force, kinetic_energy
 from swelltree.model.inner import Inner
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
+from swelltree.model.points import point_motion
 from swelltree.model.present import present
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
+from swelltree.model.total import element_names, total_loads
 from swelltree.spatial.linalg import constrained_solve, solve_spd
 from swelltree.spatial.rotations import matrix_to_quat
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system.whole_files import whole
+from swelltree.system.files.whole_files import whole
 
 SEAL = "seal"  # name of the entry that tells a file of ours from any other
 

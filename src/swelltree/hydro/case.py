@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swelltree.system.casefile import Case
+from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, suggest
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
     if case.hydro is None or (case.hydro.source is None and case.hydro.file is None):
         return None
     if case.hydro.source is not None:
-        from swelltree.hydro.bem import bem_of_case
+        from swelltree.hydro.bem.run import bem_of_case
         from swelltree.hydro.gap_mending import mend_gaps
 
         return mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps)
-    from swelltree.hydro.read import read_hydro
+    from swelltree.hydro.readers.read import read_hydro
 
     assert case.hydro.file is not None
     return read_hydro(case.hydro.file, gaps=case.hydro.gaps)

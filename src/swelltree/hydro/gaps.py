@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.hydro.drift_gaps import mean_gaps, pair_gaps
 from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.hydro import GAPS
+from swelltree.system.waters.hydro import GAPS
 
 if TYPE_CHECKING:
     import xarray as xr

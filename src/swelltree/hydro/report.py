@@ -33,7 +33,7 @@ from swelltree.system.findings import RANK, Finding
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.system.water import Water
+    from swelltree.system.waters.water import Water
 
 
 def hydro_report(data: xr.Dataset) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.numbers import LARGEST, to_positive
+from swelltree.system.files.numbers import LARGEST, to_positive
 
 if TYPE_CHECKING:
     from swelltree.hydro.dataset import HydroParts

@@ -20,7 +20,7 @@ from swelltree.hydro.dataset import (
 )
 from swelltree.hydro.frames import FORCES
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 
 if TYPE_CHECKING:
     import xarray as xr

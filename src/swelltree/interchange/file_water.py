@@ -13,7 +13,7 @@ from dataclasses import replace
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.tables import PointRow, RodRow, Three
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.seabed import depth_under
+from swelltree.system.lines.seabed import depth_under
 
 IN_THE_WORLD = ("fixed", "pinned", "coupled", "coupledpinned", "free")
 Fail = Callable[[str, PointRow | RodRow, str], SwelltreeError]

@@ -29,7 +29,7 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.system.numbers import is_number
+from swelltree.system.files.numbers import is_number
 
 # options by their names in MoorDyn, old and new, in lower case
 DEPTH = ("wtrdpth", "wtrdepth", "depth")

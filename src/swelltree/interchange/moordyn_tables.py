@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.interchange.sections import Place, TextRow
 from swelltree.system import DepthGrid, SwelltreeError
-from swelltree.system.numbers import is_number, to_number, to_whole
+from swelltree.system.files.numbers import is_number, to_number, to_whole
 
 MOST = 100_000  # places along an axis of a bathymetry
 Curve = tuple[tuple[float, float], ...]
@@ -79,7 +79,7 @@ def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
 
 def write_curve(path: Path, name: str, curve: Curve) -> None:
     """A curve as MoorDyn reads it."""
-    from swelltree.system.whole_files import write_whole
+    from swelltree.system.files.whole_files import write_whole
 
     rows = [f"----{name}----", "Strain Tension", "(-) (N)"]
     rows += [f"{strain!r} {tension!r}" for strain, tension in curve]
@@ -140,7 +140,7 @@ def _grid_of_points(lines: _Lines) -> Axes:
 
 def write_grid(path: Path, grid: DepthGrid) -> None:
     """Bathymetry in the form of MoorDyn-C, which has heights, not depths."""
-    from swelltree.system.whole_files import write_whole
+    from swelltree.system.files.whole_files import write_whole
 
     rows = [f"{len(grid.x)} {len(grid.y)}"]
     rows += [" ".join(f"{v!r}" for v in axis) for axis in (grid.x, grid.y)]

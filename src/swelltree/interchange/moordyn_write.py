@@ -12,7 +12,7 @@ from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.mooring_of import mooring_of
 from swelltree.system import LineType, System
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 
 TITLES = {
     "LINE TYPES": (

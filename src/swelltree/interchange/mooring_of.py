@@ -37,9 +37,9 @@ from swelltree.system import (
     System,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.forces.viscous import QuadraticDrag
 from swelltree.system.six import dense
 from swelltree.system.topology import WORLD_NAME
-from swelltree.system.viscous import QuadraticDrag
 
 CLAMP = RodType("clamp", 0.1, 1.0)
 

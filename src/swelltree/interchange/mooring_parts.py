@@ -46,7 +46,7 @@ from swelltree.system import (
     SwelltreeError,
     SwelltreeWarning,
 )
-from swelltree.system.frames import euler_deg_matrix
+from swelltree.system.bodies.frames import euler_deg_matrix
 
 SLIDES = ("Surge", "Sway", "Heave")
 MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself describes

@@ -17,7 +17,7 @@ from swelltree.interchange.tables import LineRow, PointRow, attachment
 from swelltree.interchange.yaml_text import read_yaml
 from swelltree.system import LineType, Seabed, Water
 from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.numbers import to_number, to_whole
+from swelltree.system.files.numbers import to_number, to_whole
 
 GRAVITY = 9.81
 # keys of a line type in YAML, and fields of LineType

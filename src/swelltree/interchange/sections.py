@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.numbers import to_number, to_whole
+from swelltree.system.files.numbers import to_number, to_whole
 
 MOST_SEGMENTS = 100_000  # of one line or rod
 

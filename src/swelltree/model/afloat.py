@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from swelltree.system import System
-from swelltree.system.bodies import Point
+from swelltree.system.bodies.body import Point
 from swelltree.system.findings import Finding
-from swelltree.system.moorings import LinearMooring
+from swelltree.system.lines.moorings import LinearMooring
 from swelltree.system.six import dense, six
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import DOFS
@@ -123,7 +123,7 @@ def _hull_volume(body: Any) -> float:
     """Displaced by the hull as described [m^3]."""
     if body.hull is None:
         return 0.0
-    from swelltree.system.solids import hull_immersed
+    from swelltree.system.bodies.solids import hull_immersed
 
     return float(hull_immersed(body.hull, body.rotation_matrix).volume)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import (
     Frames,
     Pose,
@@ -26,7 +27,6 @@ from swelltree.model.kinematics import (
 )
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.system import currents
-from swelltree.system.signals import resolve
-from swelltree.system.water import Water
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.system.forces.signals import resolve
+from swelltree.system.waters import currents
+from swelltree.system.waters.water import Water
 
 LOWEST = 1.0  # m: below this height the wind is that of this height
 
@@ -56,7 +56,7 @@ class Field:
 
     def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
         """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
-        from swelltree.spatial.engine import jax, jnp
+        from swelltree.engine.backend import jax, jnp
 
         def velocity(t: Array, x: Array) -> Array:
             return jnp.stack([jnp.asarray(c, float) for c in self.function(t, *x)])

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Motion
-from swelltree.spatial.arrays import Array, namespace, pytree
 
 
 @pytree()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 
 HALVES = (slice(0, 3), slice(3, 6))  # translations, rotations

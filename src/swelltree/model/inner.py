@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from swelltree.spatial.arrays import Array, pytree
+from swelltree.engine.arrays import Array, pytree
 
 
 @pytree()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.rotations import (
     about_axis,
     euler_rates,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, namespace
 from swelltree.model.line_parameters import line_numbers, line_value, with_line_value
-from swelltree.spatial.arrays import Array, namespace
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
 
 

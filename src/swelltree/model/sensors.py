@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swelltree.spatial.arrays import Array, pytree
+from swelltree.engine.arrays import Array, pytree
 
 
 @pytree("points", "pairs", "body", "body_a", "body_b")

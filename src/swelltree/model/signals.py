@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.bends import bends
 from swelltree.model.constraints import Drives
-from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.system import signals as described
+from swelltree.system.forces import signals as described
 
 Motion = tuple[Array, Array, Array]
 
@@ -140,7 +140,7 @@ class UserFunction:
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration, by automatic differentiation."""
-        from swelltree.spatial.engine import jax, jnp
+        from swelltree.engine.backend import jax, jnp
 
         def value(time: Array) -> Array:
             return jnp.asarray(self.function(time), dtype=float)

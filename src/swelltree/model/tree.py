@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace
 from swelltree.model.kinematics import Frames, Pose, body_index, dof_joint, with_world
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import quat_rate, quat_velocity, turn_quat
 from swelltree.spatial.vectors import cross
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.model.dynamic_lines import bodies_touch
-from swelltree.model.forces.total import element_names
+from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.model.model import Model
+from swelltree.model.total import element_names
 from swelltree.results.angles import following
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes

@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 
 
 def energy_residual(

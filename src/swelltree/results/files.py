@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.system.hdf5 import open_hdf5
-from swelltree.system.whole_files import clean_up, write_whole
+from swelltree.system.files.hdf5 import open_hdf5
+from swelltree.system.files.whole_files import clean_up, write_whole
 from swelltree.waves.netcdf import open_netcdf
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system import seas
+from swelltree.system.waters import seas
 from swelltree.waves.airy import Components
 from swelltree.waves.spectra import total_energy
 from swelltree.waves.stream_function import StreamWave, bound_components

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.engine import jax
+from swelltree.engine.backend import jax
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import clean_up, whole
+from swelltree.system.files.whole_files import clean_up, whole
 
 
 def path(folder: Path, number: int) -> Path:

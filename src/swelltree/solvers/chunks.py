@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.backend import jax
 from swelltree.solvers import checkpoint as files
 from swelltree.solvers.progress import progress_bar
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import jax
 from swelltree.system.errors import SwelltreeError
 
 LARGE = 200_000_000  # bytes of outputs that are held in memory

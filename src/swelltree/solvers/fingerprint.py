@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.engine import jax
+from swelltree.engine.backend import jax
 
 PACKAGE = Path(__file__).resolve().parents[1]
 PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(Ellipsis))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 
 BY_MATRIX = 25  # harmonics up to which products with matrices beat the Fourier transform
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.hydro.reduction import StateSpace, balance, response, truncate
+from swelltree.hydro.radiation.reduction import StateSpace, balance, response, truncate
 
 DRIFT = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
 SAME = 1e-6  # of its size: eigenvalues so near count as one

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy
 from swelltree.solvers.solution import Code, describe
-from swelltree.spatial.engine import jax, jnp
-from swelltree.spatial.in_numpy import in_numpy
 
 Residual = Callable[[Any, Float[Array, " n"]], Float[Array, " m"]]
 

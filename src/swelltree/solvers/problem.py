@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.solvers.control import FIRST_ERROR
-from swelltree.spatial.engine import Tracer, jax, jnp
+from swelltree.engine.backend import Tracer, jax, jnp
+from swelltree.solvers.stepping.control import FIRST_ERROR
 
 
 @dataclass(frozen=True)

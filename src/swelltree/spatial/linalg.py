@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.spatial.products import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code

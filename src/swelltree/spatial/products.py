@@ -13,7 +13,7 @@ from contextvars import ContextVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array
+from swelltree.engine.arrays import Array
 
 WRITTEN_OUT = 16  # most terms of a sum along a path or over a branch
 SMALL_PRODUCT = 20_000  # multiplications above which a dot pays

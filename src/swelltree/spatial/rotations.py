@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 from swelltree.spatial.vectors import cross, dot, matmul, skew, unskew
 
 LOCKED = 1e-20  # square of the cosine of the pitch where roll and yaw are one

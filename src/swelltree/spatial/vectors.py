@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 
 
 def cross(a: Float[Array, "*n 3"], b: Float[Array, "*m 3"]) -> Float[Array, "*k 3"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.spatial.engine import Tracer, jax
+from swelltree.engine.backend import Tracer, jax
 from swelltree.system.errors import SwelltreeError
 
 

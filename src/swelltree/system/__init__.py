@@ -3,21 +3,9 @@
 No JAX here, so describing and checking a system is quick.
 """
 
-from swelltree.system.bodies import WORLD, Body, Point
-from swelltree.system.casefile import Case, case_schema, load, loads
-from swelltree.system.controllers import Controller, Measure, parse_measure
-from swelltree.system.currents import (
-    Current,
-    CurrentTable,
-    FlowField,
-    PowerLawCurrent,
-    UniformCurrent,
-    Wind,
-)
-from swelltree.system.denavit_hartenberg import DhRow, dh_chain
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
-from swelltree.system.forces import AppliedForce, Force, JointForce, SpringDamper
-from swelltree.system.hulls import (
+from swelltree.system.bodies.body import WORLD, Body, Point
+from swelltree.system.bodies.denavit_hartenberg import DhRow, dh_chain
+from swelltree.system.bodies.hulls import (
     Axisymmetric,
     Box,
     Cone,
@@ -30,9 +18,31 @@ from swelltree.system.hulls import (
     Sphere,
     Union,
 )
-from swelltree.system.hydro import HydroSpec, OmegaRange
-from swelltree.system.immersion import Immersion
-from swelltree.system.joints import (
+from swelltree.system.casefile.case import Case, case_schema, load, loads
+from swelltree.system.casefile.limits import ChannelLimit
+from swelltree.system.casefile.studies import (
+    FORMULATIONS,
+    SOLVERS,
+    EquilibriumStudy,
+    ModesStudy,
+    OptimalControlStudy,
+    RaoStudy,
+    ResponseStudy,
+    SimulateStudy,
+    SteadyStateStudy,
+    Study,
+)
+from swelltree.system.casefile.study_operability import OperabilityStudy
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.forces.controllers import Controller, Measure, parse_measure
+from swelltree.system.forces.elements import AppliedForce, Force, JointForce, SpringDamper
+from swelltree.system.forces.immersion import Immersion
+from swelltree.system.forces.own_effects import OwnEffect
+from swelltree.system.forces.rotors import Rotor
+from swelltree.system.forces.sensors import DistanceSensor, PointSensor, Sensor
+from swelltree.system.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
+from swelltree.system.forces.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
+from swelltree.system.joints.kinds import (
     Ball,
     CableElement,
     Cylindrical,
@@ -49,26 +59,36 @@ from swelltree.system.joints import (
     Universal,
     Weld,
 )
-from swelltree.system.limits import ChannelLimit
-from swelltree.system.line_types import LineType, chain, nylon, polyester, wire_rope
-from swelltree.system.lines import Junction, Line, OnJunction, OnLine, Section
-from swelltree.system.moorings import LinearDamping, LinearMooring
-from swelltree.system.operations import Operation, Stage
-from swelltree.system.own_effects import OwnEffect
-from swelltree.system.pto_base import Pto
-from swelltree.system.pto_machines import (
+from swelltree.system.lines.line import Junction, Line, OnJunction, OnLine, Section
+from swelltree.system.lines.line_types import LineType, chain, nylon, polyester, wire_rope
+from swelltree.system.lines.moorings import LinearDamping, LinearMooring
+from swelltree.system.lines.operations import Operation, Stage
+from swelltree.system.lines.rods import Rod
+from swelltree.system.lines.seabed import DepthGrid, Seabed, SeabedContact
+from swelltree.system.lines.winches import ConstantTension, HeaveCompensation, Winch
+from swelltree.system.ptos.base import Pto
+from swelltree.system.ptos.kinds import CoulombPto, EndStops, LinearPto
+from swelltree.system.ptos.machines import (
     ConstantPressurePto,
     DirectDrivePto,
     HydraulicPto,
     MechanicalRectifierPto,
 )
-from swelltree.system.pto_switching import DeclutchingPto, LatchingPto
-from swelltree.system.ptos import CoulombPto, EndStops, LinearPto
-from swelltree.system.radiation import RadiationFit
-from swelltree.system.rods import Rod
-from swelltree.system.rotors import Rotor
-from swelltree.system.seabed import DepthGrid, Seabed, SeabedContact
-from swelltree.system.seas import (
+from swelltree.system.ptos.switching import DeclutchingPto, LatchingPto
+from swelltree.system.system import System
+from swelltree.system.topology import Topology, find_topology
+from swelltree.system.values import DOFS
+from swelltree.system.waters.currents import (
+    Current,
+    CurrentTable,
+    FlowField,
+    PowerLawCurrent,
+    UniformCurrent,
+    Wind,
+)
+from swelltree.system.waters.hydro import HydroSpec, OmegaRange
+from swelltree.system.waters.radiation import RadiationFit
+from swelltree.system.waters.seas import (
     FocusedWave,
     GriddedSea,
     IrregularSea,
@@ -79,9 +99,7 @@ from swelltree.system.seas import (
     StillWater,
     StreamFunctionWave,
 )
-from swelltree.system.sensors import DistanceSensor, PointSensor, Sensor
-from swelltree.system.signals import Harmonic, Polynomial, Signal, Table, resolve
-from swelltree.system.spectra import (
+from swelltree.system.waters.spectra import (
     Bimodal,
     Bretschneider,
     Cos2s,
@@ -93,25 +111,7 @@ from swelltree.system.spectra import (
     SpectrumTable,
     WhiteNoise,
 )
-from swelltree.system.studies import (
-    FORMULATIONS,
-    SOLVERS,
-    EquilibriumStudy,
-    ModesStudy,
-    OptimalControlStudy,
-    RaoStudy,
-    ResponseStudy,
-    SimulateStudy,
-    SteadyStateStudy,
-    Study,
-)
-from swelltree.system.study_operability import OperabilityStudy
-from swelltree.system.system import System
-from swelltree.system.topology import Topology, find_topology
-from swelltree.system.values import DOFS
-from swelltree.system.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
-from swelltree.system.water import Water
-from swelltree.system.winches import ConstantTension, HeaveCompensation, Winch
+from swelltree.system.waters.water import Water
 
 __all__ = [
     "DOFS",

@@ -71,7 +71,7 @@ def differs(value: object, default: object) -> bool:
 
 def plain(value: Any) -> Any:
     """A described value as TOML knows it."""
-    from swelltree.system.signals import written_name
+    from swelltree.system.forces.signals import written_name
 
     if isinstance(value, Description):
         return value.table()

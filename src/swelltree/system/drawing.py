@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system.bodies import Body, Point
+from swelltree.system.bodies.body import Body, Point
+from swelltree.system.bodies.frames import turned_onto
+from swelltree.system.bodies.panels import Panels, hull_panels
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.forces import SpringDamper
-from swelltree.system.frames import turned_onto
-from swelltree.system.panels import Panels, hull_panels
+from swelltree.system.forces.elements import SpringDamper
 from swelltree.system.system import System
 
 DRUM, BAR = 0.12, 0.04  # sides of a drum and of a boom, of the longest boom
@@ -224,7 +224,7 @@ def surface(hull: Any, stamp: tuple[float, ...] = ()) -> Panels:
 
 def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
     """The surface with about so many faces at most: near vertices are made one."""
-    from swelltree.system.panels import merged
+    from swelltree.system.bodies.panels import merged
 
     size = float(np.ptp(panels.vertices, axis=0).max())
     cells = 160

@@ -8,26 +8,26 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator
 
-from swelltree.system.bodies import Body, Point
-from swelltree.system.controllers import Controller, check_order, parse_measure
-from swelltree.system.currents import CurrentLike, PowerLawCurrent, WindLike
+from swelltree.system.bodies.body import Body, Point
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.forces import Force, JointForce, SpringDamper
-from swelltree.system.ground import check_ground
-from swelltree.system.joint import Joint
-from swelltree.system.line_types import LineType
-from swelltree.system.lines import CABLES, Junction, Line, OnJunction, OnLine
-from swelltree.system.operations import Operation
-from swelltree.system.rods import Rod, RodParts
-from swelltree.system.seabed import Seabed, SeabedContact, as_seabed
-from swelltree.system.sensors import Sensor
+from swelltree.system.forces.controllers import Controller, check_order, parse_measure
+from swelltree.system.forces.elements import Force, JointForce, SpringDamper
+from swelltree.system.forces.sensors import Sensor
+from swelltree.system.forces.viscous import WindDrag
+from swelltree.system.joints.joint import Joint
+from swelltree.system.lines.ground import check_ground
+from swelltree.system.lines.line import CABLES, Junction, Line, OnJunction, OnLine
+from swelltree.system.lines.line_types import LineType
+from swelltree.system.lines.operations import Operation
+from swelltree.system.lines.rods import Rod, RodParts
+from swelltree.system.lines.seabed import Seabed, SeabedContact, as_seabed
+from swelltree.system.lines.winch_checks import check_operations, check_winches
+from swelltree.system.lines.winches import Winch
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
-from swelltree.system.viscous import WindDrag
-from swelltree.system.water import Water, as_water
-from swelltree.system.winch_checks import check_operations, check_winches
-from swelltree.system.winches import Winch
+from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindLike
+from swelltree.system.waters.water import Water, as_water
 
 
 def _rows(cls: type) -> BeforeValidator:
@@ -242,8 +242,8 @@ class System(Description):
 
     def to_toml(self, path: str | Path | None = None) -> str:
         """The system as case file text; with a path the file is written, whole or not at all."""
-        from swelltree.system.toml import to_text
-        from swelltree.system.whole_files import write_whole
+        from swelltree.system.casefile.toml import to_text
+        from swelltree.system.files.whole_files import write_whole
 
         text = to_text({"system": self.table()})
         if path is not None:

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
+from swelltree.system.bodies.frames import quaternion_matrix
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.frames import quaternion_matrix
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")

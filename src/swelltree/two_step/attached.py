@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.dynamic_lines import LineSystem
+from swelltree.effects.lines.dynamic.lines import LineSystem
+from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.backend import jnp
 from swelltree.model.kinematics import Pose, with_world
-from swelltree.spatial.arrays import Array, namespace
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import product
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
 from swelltree.two_step.poses import Three

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 from swelltree.spatial.vectors import dot, matmul, matvec, skew, transpose, unskew
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jnp
 from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.model.tree import moved_positions
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.products import product, transpose_apply
 from swelltree.spatial.vectors import dot, matmul, transpose
 from swelltree.two_step.attached import booked, held_points
-from swelltree.two_step.balance import inertia_balance, weight_correction
 from swelltree.two_step.cayley import gibbs
-from swelltree.two_step.complementarity import fischer_burmeister
 from swelltree.two_step.immersed import immersed_balance
 from swelltree.two_step.instant import Step
 from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
-from swelltree.two_step.path import discrete_path_matrix
 from swelltree.two_step.poses import Three, three_poses
+from swelltree.two_step.solve.balance import inertia_balance, weight_correction
+from swelltree.two_step.solve.complementarity import fischer_burmeister
+from swelltree.two_step.solve.path import discrete_path_matrix
 from swelltree.two_step.surplus import without_surplus
 
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force

@@ -6,24 +6,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.model.dynamic_lines import bodies_touch
+from swelltree.effects.lines.dynamic.lines import bodies_touch
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.inner import Inner
 from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.equations import contact_forces, moved, poses_around
 from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Step, element_rates, mean_memory
-from swelltree.two_step.line_report import report
-from swelltree.two_step.newton import Iterate
+from swelltree.two_step.lines.report import report
+from swelltree.two_step.lines.ties import finished_ties
+from swelltree.two_step.lines.winch_step import finished_winches
 from swelltree.two_step.poses import Three
 from swelltree.two_step.samples import LineSample, Sample
+from swelltree.two_step.solve.newton import Iterate
 from swelltree.two_step.step_rows import ends_before
-from swelltree.two_step.ties import finished_ties
 from swelltree.two_step.walk import LineWalk, Walk
-from swelltree.two_step.winch_step import finished_winches
 
 
 def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:

@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.kinematics import joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.step_rows import with_ends
 from swelltree.two_step.walk import LineWalk, Setup, Walk
-from swelltree.two_step.winch_rest import present
 
 NEARER = 4.0 / 3.0
 ROUNDS = 40

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.forces.depth_tables import Wet, wet_at
-from swelltree.model.forces.immersions import Immersions, immersions, surface_near
-from swelltree.model.forces.points import point_motion
-from swelltree.model.forces.total import element_names
+from swelltree.effects.immersion.depth_tables import Wet, wet_at
+from swelltree.effects.immersion.immersions import Immersions, immersions, surface_near
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jnp
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion, Pose
 from swelltree.model.model import Model
+from swelltree.model.points import point_motion
 from swelltree.model.sea import surface_at
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
+from swelltree.model.total import element_names
 from swelltree.spatial.vectors import dot, matvec
 from swelltree.two_step.poses import Three, before
 from swelltree.two_step.walk import Setup, Walk

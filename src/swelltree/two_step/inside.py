@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.complementarity import Slack
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.instant import Step
-from swelltree.two_step.mehrotra import Pairs, interior_point
-from swelltree.two_step.newton import Iterate, first_iterate
+from swelltree.two_step.solve.complementarity import Slack
+from swelltree.two_step.solve.mehrotra import Pairs, interior_point
+from swelltree.two_step.solve.newton import Iterate, first_iterate
 from swelltree.two_step.step_rows import Unknowns, changed, direction, evaluate, line_rows
 
 INSIDE = 1e-8  # m, tolerance of the interior point before the last correction

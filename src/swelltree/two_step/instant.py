@@ -6,24 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.bed import bed_plane
+from swelltree.effects.lines.seabed import bed_plane
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jnp
 from swelltree.model.constraints import Drives
 from swelltree.model.effect import Loads, Now
-from swelltree.model.forces.total import total_loads
 from swelltree.model.inner import Inner, inner_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jnp
+from swelltree.model.total import total_loads
 from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
-from swelltree.two_step.line_forces import NodeWater, freeze
+from swelltree.two_step.lines.forces import NodeWater, freeze
+from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present, rest_lengths
 from swelltree.two_step.surplus import surplus_projector
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
-from swelltree.two_step.winch_rest import change_of_rest, next_state, present, rest_lengths
 
 
 @pytree()

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import body_index, with_world
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jnp
 from swelltree.spatial.vectors import cross, matvec
 from swelltree.two_step.cayley import couple_of
 from swelltree.two_step.poses import Three

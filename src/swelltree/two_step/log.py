@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.walk import LOG, Log
 
 SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 9))

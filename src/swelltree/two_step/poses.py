@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Frames, Pose, joint_frames
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, namespace, pytree
 from swelltree.spatial.vectors import matmul, transpose
 from swelltree.two_step.cayley import cayley, turning
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import pytree
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import pytree
 from swelltree.two_step.start import set_up
 from swelltree.two_step.walk import Form, Walk
 

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.inner import Inner
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
-from swelltree.two_step.line_report import LineReport
+from swelltree.two_step.lines.report import LineReport
+from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.step import advance
 from swelltree.two_step.walk import Form, Setup, Sizes, Walk
-from swelltree.two_step.winch_step import WinchSample
 
 PER_LINE = tuple(
     field.name

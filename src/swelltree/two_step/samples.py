@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.engine.arrays import Array, pytree
 from swelltree.model.inner import Inner
 from swelltree.model.kinematics import Pose
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.two_step.line_report import LineReport
+from swelltree.two_step.lines.report import LineReport
 
 
 @pytree()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.forces.total import element_names, total_loads
-from swelltree.model.hydrodynamics import Memory
+from swelltree.effects.linear_hydro.data import Memory
+from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.inner import Inner, inner_at_rest
 from swelltree.model.kinematics import (
@@ -17,16 +17,16 @@ from swelltree.model.kinematics import (
     joint_frames,
 )
 from swelltree.model.model import Model
+from swelltree.model.total import element_names, total_loads
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.spatial.arrays import Array, namespace
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.immersed import apart
+from swelltree.two_step.lines.winch_rest import winch_walk
 from swelltree.two_step.log import empty_log
-from swelltree.two_step.newton import other_terms
+from swelltree.two_step.solve.newton import other_terms
 from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
-from swelltree.two_step.winch_rest import winch_walk
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 LIGHT = 0.95  # share of the inertia that is taken off on the way to rest

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swelltree.engine.backend import jax
 from swelltree.model.model import Model
-from swelltree.spatial.engine import jax
 from swelltree.two_step.finish import finished
 from swelltree.two_step.inside import search_inside
 from swelltree.two_step.instant import Step, step_from
-from swelltree.two_step.newton import Iterate, search
 from swelltree.two_step.samples import Sample
+from swelltree.two_step.solve.newton import Iterate, search
 from swelltree.two_step.step_rows import changed, direction
 from swelltree.two_step.walk import Form, Setup, Walk
 

@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.model.line_arrays import LineArrays
+from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
-from swelltree.spatial.arrays import Array, pytree
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import directions, end_positions
-from swelltree.two_step.block_solve import Condensed, back_substitute, eliminate
-from swelltree.two_step.complementarity import Slack
 from swelltree.two_step.equations import Trial, equations, moved, poses_around
 from swelltree.two_step.instant import Step, forces_at
-from swelltree.two_step.line_rows import LineRows, assemble
+from swelltree.two_step.lines.rows import LineRows, assemble
 from swelltree.two_step.poses import before, half_velocity
+from swelltree.two_step.solve.block_solve import Condensed, back_substitute, eliminate
+from swelltree.two_step.solve.complementarity import Slack
 
 
 @pytree()

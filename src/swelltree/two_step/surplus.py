@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.spatial.arrays import Array
-from swelltree.spatial.engine import jax, jnp
 from swelltree.two_step.walk import Form, Setup, Sizes
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from swelltree.effects.lines.winches import WinchState
+from swelltree.engine.arrays import Array, pytree
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.winches import WinchState
-from swelltree.spatial.arrays import Array, pytree
 
 LOG = 512  # events that are kept
 MANY = 100  # unknowns of poses, multipliers and junctions, beyond which programs grow long

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.compiler.compile import compile as compile_system
 from swelltree.formulations import Formulation
-from swelltree.model.compile import compile as compile_system
 from swelltree.model.model import Model
-from swelltree.studies.simulate import simulate
+from swelltree.studies.time.simulate import simulate
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 

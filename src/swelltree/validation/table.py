@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from swelltree.spatial.engine import make_room
+from swelltree.engine.backend import make_room
 from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 
 GROUPS = (
     "joints",

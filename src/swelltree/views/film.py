@@ -19,7 +19,7 @@ import numpy as np
 from swelltree.results.sea import sea_of
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import whole, write_whole
+from swelltree.system.files.whole_files import whole, write_whole
 from swelltree.views.scene import COLORS, drawing_of, reach
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 from swelltree.views.scene import COLORS, continuous, drawing_of, stride
 
 if TYPE_CHECKING:

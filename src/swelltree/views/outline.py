@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system import Case, System
-from swelltree.system.currents import FlowField
-from swelltree.system.forces import AppliedForce, SpringDamper
-from swelltree.system.immersion import IMMERSION_TYPES
-from swelltree.system.viscous import VISCOUS_TYPES
+from swelltree.system.forces.elements import AppliedForce, SpringDamper
+from swelltree.system.forces.immersion import IMMERSION_TYPES
+from swelltree.system.forces.viscous import VISCOUS_TYPES
+from swelltree.system.waters.currents import FlowField
 from swelltree.two_step.walk import usual_formulation
 
 if TYPE_CHECKING:

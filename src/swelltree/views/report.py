@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from swelltree.results.files import load_result
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 from swelltree.views import tables
 from swelltree.views.channels import CHANNEL_SAMPLES, channels
 from swelltree.views.frequency import modes_data, rao_data, sea_spectrum

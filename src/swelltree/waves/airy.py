@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.water import Water
+from swelltree.system.waters.water import Water
 from swelltree.waves.dispersion import depth_decay
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp

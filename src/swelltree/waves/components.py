@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system import seas
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.spectra import DirectionalTable
 from swelltree.system.units import tell_units
-from swelltree.system.water import Water
+from swelltree.system.waters import seas
+from swelltree.system.waters.spectra import DirectionalTable
+from swelltree.system.waters.water import Water
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace
+from swelltree.engine.arrays import Array, namespace
 from swelltree.system.errors import SwelltreeError
 
 GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.water import Water
+from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Kinematics
 from swelltree.waves.netcdf import open_netcdf
 from swelltree.waves.ramp import ramp

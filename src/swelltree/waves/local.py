@@ -22,8 +22,8 @@ import math
 
 import numpy as np
 
-from swelltree.spatial.arrays import Array, namespace, pytree
-from swelltree.system.water import Water
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp

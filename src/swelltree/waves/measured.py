@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.numbers import is_number, to_number
-from swelltree.system.water import Water
+from swelltree.system.files.numbers import is_number, to_number
+from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 

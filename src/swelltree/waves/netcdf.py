@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.hdf5 import broken
-from swelltree.system.netcdf4 import read_netcdf4
+from swelltree.system.files.hdf5 import broken
+from swelltree.system.files.netcdf4 import read_netcdf4
 
 if TYPE_CHECKING:
     import xarray as xr

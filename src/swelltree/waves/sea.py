@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.spatial.arrays import Array
-from swelltree.system.seas import GriddedSea, SeaOf, StreamFunctionWave
-from swelltree.system.water import Water
+from swelltree.engine.arrays import Array
+from swelltree.system.waters.seas import GriddedSea, SeaOf, StreamFunctionWave
+from swelltree.system.waters.water import Water
 from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components

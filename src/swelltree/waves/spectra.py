@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system import spectra as described
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.waters import spectra as described
 
 PM_ALPHA = 0.0081  # Phillips' constant in the spectrum of Pierson and Moskowitz (1964)
 BELOW, ABOVE = 5e-4, 2e-3  # energy left outside the usual band, restored by scaling

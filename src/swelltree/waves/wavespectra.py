@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system import seas
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.spectra import DirectionalTable, SpectrumTable
-from swelltree.system.water import Water
+from swelltree.system.waters import seas
+from swelltree.system.waters.spectra import DirectionalTable, SpectrumTable
+from swelltree.system.waters.water import Water
 from swelltree.waves import spectra
 
 EAST = 90.0  # by default x points East, so y points North

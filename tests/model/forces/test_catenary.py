@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from swelltree.model.forces.catenary import Sections, span
-from swelltree.model.forces.catenary_ends import Bed, Pieces, ends
-from swelltree.model.forces.catenary_solve import LEAST, end_force
-from swelltree.model.forces.catenary_stiffness import inside
-from swelltree.model.forces.line_junctions import end_stiffness
-from swelltree.spatial.engine import jax, jnp
+from swelltree.effects.lines.quasi_static.catenary import Sections, span
+from swelltree.effects.lines.quasi_static.catenary_ends import Bed, Pieces, ends
+from swelltree.effects.lines.quasi_static.catenary_solve import LEAST, end_force
+from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
+from swelltree.effects.lines.quasi_static.junctions import end_stiffness
+from swelltree.engine.backend import jax, jnp
 
 BED = -50.0
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.describe_layout import all_joints, build_layout
+from swelltree.effects.lines.network import line_network
+from swelltree.effects.lines.quasi_static.lines import QuasiStaticLines
+from swelltree.effects.lines.quasi_static.rest_shapes import static_network, static_shape
+from swelltree.engine.backend import jax, jnp
+from swelltree.model.build_layout import all_joints, build_layout
 from swelltree.model.effect import Now
-from swelltree.model.forces.quasi_static_lines import QuasiStaticLines
 from swelltree.model.inner import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
-from swelltree.model.line_network import line_network
-from swelltree.model.line_statics import static_network, static_shape
-from swelltree.spatial.engine import jax, jnp
 
 CHAIN, WIRE = sw.chain(0.06), sw.wire_rope(0.05)
 WAY = {"model": "quasi_static"}

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.describe_hulls import _triangles, closed_panels, linear_froude_krylov
-from swelltree.model.forces.wetted_hull import Triangles, places, wet_shares, wetted
+from swelltree.effects.hulls.build import _triangles, closed_panels, linear_froude_krylov
+from swelltree.effects.hulls.wetted_hull import Triangles, places, wet_shares, wetted
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.kinematics import Pose
-from swelltree.spatial.engine import jax, jnp
 from swelltree.spatial.rotations import quat_to_matrix, turn_quat
-from swelltree.system.solids import immersed_of_panels
+from swelltree.system.bodies.solids import immersed_of_panels
 from swelltree.waves.sea import realise, surface_head
 
 HULLS = {

@@ -113,8 +113,8 @@ def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any
         fit: True, False, or options of the radiation fit.
     """
     from swelltree.hydro.dataset import finite_rows, infinite_added_mass
-    from swelltree.hydro.memory import radiation_kernel
-    from swelltree.hydro.radiation_fit import fit_radiation
+    from swelltree.hydro.radiation.fit import fit_radiation
+    from swelltree.hydro.radiation.memory import radiation_kernel
 
     labels = [str(label) for label in data["influenced_dof"].values]
     heaves = [label for label in labels if label.endswith("Heave")]

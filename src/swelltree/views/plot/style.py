@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.whole_files import write_whole
+from swelltree.system.files.whole_files import write_whole
 from swelltree.views.scene import COLORS
 
 INK = "#22303c"

@@ -1,0 +1,1 @@
+"""From the described system to the model that solvers run."""

@@ -1,0 +1,202 @@
+"""Initial assembly: coordinates and velocities made consistent with loops and drives.
+
+Plain numpy. Coordinates that the user gave are kept if the rest can close the
+loops; what had to move is reported. A loop that cannot close is an error.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.compiler.closure import Closure
+from swelltree.compiler.given_values import Given, at_odds, given
+from swelltree.model.constraints import Drives
+from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.rank import smallest_step
+from swelltree.model.tree import turn_dofs
+from swelltree.spatial.rotations import euler_velocity, matrix_to_euler, quat_to_matrix
+from swelltree.system.errors import SwelltreeError
+
+KEPT = 1e-6  # m, rad: a given value that moves by less was given with that many digits
+
+
+def assemble(
+    model: Model,
+    joints: list,
+    q: np.ndarray,
+    angles: np.ndarray,
+    drives: Drives,
+    attitudes: dict[int, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """Consistent q, s and angles, and sentences about what was moved."""
+    layout = model.layout
+    places, rates = given(model, joints, "position"), given(model, joints, "velocity")
+    s = np.zeros(layout.n_tree)
+    for k in np.flatnonzero(rates.held):
+        s[k] = joints[layout.dofs[k].joint].initial_velocity()[layout.dofs[k].label]
+    report: list[str] = []
+    if layout.cut_rows:
+        for row in (r for r in layout.cut_rows if r.kind in ("slide", "turn")):
+            if row.i < layout.n_tree:
+                q[layout.dof_position[row.i]] = drives.value[row.j]
+                if row.i in layout.angle_dofs:
+                    angles[layout.angle_dofs.index(row.i)] = drives.value[row.j]
+        start = q.copy()
+        q = _closed(model, places, attitudes, q, angles, drives)
+        report += _moved(model, start, q)
+    s = spinning(model, q, s)
+    if layout.cut_rows:
+        nothing = np.zeros(len(rates.rows))
+        moving = _with(drives, nothing, _spins(model, q, rates))
+        s = _consistent_velocity(model, Closure(model, moving, angles, rates.rows), q, s, rates)
+    frames = joint_frames(model, forward(model, q))
+    found = dof_coordinates(model, frames, angles)
+    tree = [k for k in layout.angle_dofs if k < layout.n_tree]
+    angles = np.array(
+        [q[layout.dof_position[k]] if k in tree else found[k] for k in layout.angle_dofs]
+    )
+    return q, s, angles, report
+
+
+def _with(drives: Drives, value: np.ndarray, rate: np.ndarray) -> Drives:
+    """Drives followed by given values."""
+    more = ((drives.value, value), (drives.rate, rate), (drives.acceleration, 0.0 * rate))
+    return Drives(*(np.concatenate(pair) for pair in more))
+
+
+def _closed(
+    model: Model,
+    places: Given,
+    attitudes: dict[int, np.ndarray],
+    start: np.ndarray,
+    angles: np.ndarray,
+    drives: Drives,
+) -> np.ndarray:
+    """Closed position that keeps all that was given."""
+    layout = model.layout
+    asked = _with(drives, places.values, 0.0 * places.values)
+    closure = Closure(model, asked, angles, places.rows, attitudes)
+    driven = [r.i for r in layout.cut_rows if r.kind in ("slide", "turn") and r.i < layout.n_tree]
+    held = places.held.copy()
+    held[driven] = True
+    q, left = closure.close(start.copy(), ~held)
+    if left < 1e-9:
+        return q
+    # without what was given: does the loop close at all, and how far from it?
+    bare = Closure(model, drives, angles)
+    q, left = bare.close(start.copy(), np.ones_like(held))
+    if left > 1e-9:
+        raise SwelltreeError(_cannot_close(model, bare, start, q, left))
+    rows, size, J = closure.at(q)
+    gap = -rows.residual / size
+    where = np.flatnonzero(places.held & (layout.dof_position >= 0))
+    apart = (start - q)[layout.dof_position[where]]
+    first = len(layout.cut_rows)
+    if max(np.abs(apart).max(initial=0.0), np.abs(gap[first:]).max(initial=0.0)) < KEPT:
+        return q
+    A = np.concatenate([J, np.eye(layout.n_tree)[where]])
+    number = {i: n for n, i in enumerate(np.flatnonzero(places.held))}
+    names = [places.names[number[k]] for k in where]
+    names = [*places.names[len(number) :], *names]
+    found = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
+    wrong = [names[i - first] for i in found if i >= first]
+    raise SwelltreeError(
+        f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
+        "loops cannot close with them. Leave some of them out, or give values that fit."
+    )
+
+
+def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Velocities with the rates of Roll, Pitch, Yaw of free rotations as angular velocities."""
+    layout = model.layout
+    s = s.copy()
+    for (_, first), own in zip(layout.quaternions, turn_dofs(layout), strict=True):
+        if (own < layout.n_tree).all():
+            euler = matrix_to_euler(quat_to_matrix(q[first : first + 4]))
+            s[own] = euler_velocity(euler, s[own])
+    return s
+
+
+def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
+    """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
+    found = rates.values.copy()
+    frames = joint_frames(model, forward(model, q))
+    for j in {row.joint for row in rates.rows if row.kind == "spin"}:
+        own = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
+        axes = [rates.rows[i].i for i in own]
+        euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
+        if len(own) < 3 and np.abs(euler).max() > KEPT:
+            raise SwelltreeError(
+                f"joint '{model.layout.joints[j]}': the rates of some of Roll, Pitch, Yaw are "
+                "given where it is turned. Give all three, or none."
+            )
+        asked = np.zeros(3)
+        asked[axes] = rates.values[own]
+        found[own] = euler_velocity(euler, asked)[axes]
+    return found
+
+
+def _cannot_close(
+    model: Model, closure: Closure, start: np.ndarray, q: np.ndarray, left: float
+) -> str:
+    layout = model.layout
+    drives = [row for row in closure.rows if row.kind in ("slide", "turn")]
+    if drives:
+        loops = Closure(model, closure.drives, closure.angles)
+        loops.rows = tuple(row for row in closure.rows if row not in drives)
+        if not loops.rows or loops.close(start.copy(), np.ones(layout.n_tree, bool))[1] < 1e-9:
+            names = ", ".join(f"'{layout.joints[row.joint]}'" for row in drives)
+            return (
+                f"the prescribed motions of joints {names} do not fit together at t = 0: "
+                f"{left:.3g} m or rad remain open in their loop. Prescribe fewer, or what fits."
+            )
+    rows, _, _ = closure.at(q)
+    worst = closure.rows[int(np.abs(rows.residual).argmax())]
+    unit = "rad" if worst.kind in ("align", "turn") else "m"
+    return (
+        f"joint '{layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
+        "remain open wherever the other joints move. "
+        "Check points, axes and lengths of the joints in the loop."
+    )
+
+
+def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
+    """Sentences about coordinates that assembly changed."""
+    layout = model.layout
+    out = []
+    for k, dof in enumerate(layout.dofs[: layout.n_tree]):
+        i = layout.dof_position[k]
+        if i >= 0 and abs(after[i] - before[i]) > KEPT:
+            unit = "rad" if dof.turns else "m"
+            out.append(
+                f"joint '{layout.joints[dof.joint]}': {dof.label} was moved from {before[i]:.6g} "
+                f"to {after[i]:.6g} {unit} to close the loops."
+            )
+    return out
+
+
+def _consistent_velocity(
+    model: Model, closure: Closure, q: np.ndarray, s: np.ndarray, rates: Given
+) -> np.ndarray:
+    """Velocities that satisfy the rows, the user's kept; the others are as small as may be."""
+    layout = model.layout
+    rows, size, J = closure.at(q)
+    asked = rows.drift / size
+    free = ~rates.held
+    wanted = s.copy()
+    s[free] += smallest_step(J[:, free], asked - J @ s)
+    if np.abs(J @ s - asked).max(initial=0.0) < 1e-9 * max(1.0, np.abs(s).max(initial=0.0)):
+        return s
+    held = np.flatnonzero(rates.held)
+    A = np.concatenate([J, np.eye(layout.n_tree)[held]])
+    found = at_odds(A, np.concatenate([asked, wanted[held]]), 1e-9)
+    first = len(layout.cut_rows)
+    names = [*rates.names[len(held) :], *rates.names[: len(held)]]
+    wrong = [names[i - first] for i in found if i >= first]
+    driven = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
+    wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]
+    raise SwelltreeError(
+        f"the initial velocities of joints {', '.join(dict.fromkeys(wrong or names))} do not fit "
+        "together in their loops. Leave some of them out, or give values that fit."
+    )

@@ -1,0 +1,21 @@
+"""From a case file to the model that its studies run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.compiler.compile import compile
+from swelltree.hydro.case import hydro_of_case, hydro_options
+from swelltree.model.model import Model
+from swelltree.system import Case
+
+
+def compile_case(case: Case, *, progress: Any = None) -> Model:
+    """Compile the system of a case with the data and the options of its [hydro] section.
+
+    Args:
+        case: from `load` or `loads`.
+        progress: of a BEM run, as in `run_bem`.
+    """
+    data = hydro_of_case(case, progress=progress)
+    return compile(case.system, data, **hydro_options(case))

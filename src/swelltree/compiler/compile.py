@@ -1,0 +1,272 @@
+"""`compile`: from the described system to the model that solvers run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.compiler.assembly import assemble
+from swelltree.compiler.closure import Closure
+from swelltree.compiler.described_start import asked_attitudes, described_start, joined
+from swelltree.compiler.elements import build_effects, build_sensors
+from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned_over, whole_turns
+from swelltree.compiler.massless import check_mass
+from swelltree.compiler.redundancy import Redundancy, find_redundancy
+from swelltree.compiler.table_notes import table_notes
+from swelltree.effects.drag.build import viscous_notes, with_added_mass
+from swelltree.effects.hulls.build import (
+    build_hulls,
+    hull_notes,
+    nonlinear_bodies,
+    with_mesh_displacement,
+)
+from swelltree.effects.linear_hydro.build import (
+    HydroOptions,
+    build_hydro,
+    wet_bodies,
+    with_rotation_centers,
+)
+from swelltree.effects.linear_hydro.data_place import placed
+from swelltree.effects.linear_hydro.drift_data import chosen
+from swelltree.effects.linear_hydro.frame import FollowingFrame
+from swelltree.effects.lines.dynamic.lines import build_dynamic_lines
+from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
+from swelltree.effects.lines.multibody.expand import with_cables
+from swelltree.effects.own_effect import check_own_effects
+from swelltree.hydro.gaps import check_usable
+from swelltree.hydro.report import told
+from swelltree.model.afloat import floating_sets, mass_against_displacement
+from swelltree.model.build_layout import (
+    all_joints,
+    build_bodies,
+    build_joints,
+    build_layout,
+    pose_of,
+)
+from swelltree.model.constraints import Drives
+from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.described import Described
+from swelltree.model.effect import Now
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.kinematics import Pose
+from swelltree.model.layout import Layout
+from swelltree.model.lines_alone import with_a_body
+from swelltree.model.model import Model, Start
+from swelltree.model.present import present
+from swelltree.model.sea import Sea
+from swelltree.model.signals import compile_signal, drives_at
+from swelltree.model.start_motion import start_motion
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
+
+
+def data_origin(hydro: Any) -> dict[str, str]:
+    """Source, solver and hash of hydrodynamic data, as far as they are told."""
+    attrs = getattr(hydro, "attrs", {})
+    return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
+
+
+def compile(
+    system: System,
+    hydro: Any = None,
+    *,
+    radiation: str = "state_space",
+    omega: float | None = None,
+    coupling: bool = True,
+    fit: dict[str, Any] | None = None,
+    step: float = 0.05,
+    frame: str = "fixed",
+    yaw_time: float = 60.0,
+    drift: str | None = None,
+    nonlinear: Any = False,
+    stretching: str = "wheeler",
+    added_mass: np.ndarray | None = None,
+) -> Model:
+    """Compile a described system.
+
+    Args:
+        system: the description.
+        hydro: hydrodynamic data of `read_hydro` or `run_bem`; the described poses are the mean
+            ones. Bodies without data are dry.
+        radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
+        omega: the frequency of "constant" [rad/s].
+        coupling: keep the hydrodynamic coupling between bodies.
+        fit: options of the radiation fit.
+        step: time step of radiation="convolution" [s]; simulate it with solver="rk4".
+        frame: "fixed", or "yaw": the axes of the data follow the mean yaw of each body, for
+            vessels that turn far; headings of the waves are then relative to it.
+        yaw_time: time over which that mean is taken [s], longer than the waves.
+        drift: second-order wave loads from the data: "none" (the default), "mean", "newman" or
+            "qtf" (difference and sum frequencies).
+        nonlinear: True, or names of bodies: buoyancy and Froude-Krylov force act on the actual
+            wetted hull, and linear theory keeps radiation and diffraction. Works without data too.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
+        added_mass: 6N x 6N, in the order of `system.bodies`, six rows each
+            (Surge ... Yaw), constant in world axes at the reference points
+            [kg, kg m, kg m^2].
+
+    The model's `report` says which loops were cut, what assembly moved and
+    which constraints are redundant.
+    """
+    hulls = nonlinear_bodies(system, nonlinear, stretching)
+    moved: list[str] = []
+    system = with_mesh_displacement(system, hulls).resolved
+    if hydro is not None:
+        if added_mass is not None:
+            raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
+        wet_bodies(system, hydro)
+        check_usable(hydro)
+        hydro, moved = placed(system, hydro)
+        moved += told(hydro, "hydro data", ("frequencies",))
+        system = with_rotation_centers(system, hydro)
+    whole, (system, chains) = system, with_cables(system)
+    described = tuple(body.name for body in system.bodies)
+    system = with_a_body(system)
+    joints = all_joints(system)
+    layout = build_layout(system, joints, described)
+    bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
+    effects = build_effects(system, layout)
+    bodies = with_added_mass(bodies, system, layout, effects)
+    cables = build_cables(system, layout, chains) if chains else None
+    if cables is not None:
+        bodies = with_cable_added_mass(bodies, system, layout, cables, chains)
+    signals = [compile_signal(signal) for joint in joints for signal in joint.motions().values()]
+    model = Model(
+        bodies=bodies,
+        joints=build_joints(system, joints),
+        gravity=np.array([0.0, 0.0, -system.water.g]),
+        rho=np.array(system.water.rho),
+        added_mass=None
+        if added_mass is None
+        else _added_mass(added_mass, layout, len(whole.bodies)),
+        effects=effects,
+        sea=Sea(
+            stretching=stretching,
+            current=compile_current(system.current, system.water),
+            wind=compile_wind(system.wind),
+        ),
+        drives=tuple(signals),
+        sensors=build_sensors(system, layout),
+        start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
+        reference=reference,
+        layout=layout,
+        water=system.water,
+        cut_rows=layout.cut_rows,
+        all_rows=layout.rows,
+        surplus=0,
+        redundant=False,
+        lines=build_dynamic_lines(system, layout),
+        described=Described(whole, data=data_origin(hydro), afloat=floating_sets(whole, hulls)),
+    )
+    notes: list[str] = []
+    if cables is not None:
+        model = model.with_effect(cables)
+    if hulls:
+        model = model.with_effect(build_hulls(system, layout, hulls))
+        notes += hull_notes(system, hulls)
+    if hydro is not None:
+        poses = [_reference_pose(system, name) for name in layout.bodies]
+        mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
+        options = HydroOptions(
+            radiation,
+            omega,
+            coupling,
+            tuple((fit or {}).items()),
+            step,
+            frame,
+            yaw_time,
+            nonlinear=hulls,
+            drift=drift,
+        )
+        loads, added, told_by_data = build_hydro(system, model, mean, hydro, options)
+        notes += [*moved, *told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
+        model = model.with_effect(loads)
+        model = model.replace(added_mass=added)
+        if frame == "yaw":
+            model = model.with_effect(FollowingFrame(mean, np.array(yaw_time)))
+    elif chosen(drift) != "none":
+        raise SwelltreeError(
+            f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
+        )
+    return _started(model, system, joints, notes)
+
+
+def _started(model: Model, system: System, joints: list, notes: list[str]) -> Model:
+    """The model with its assembled start, independent rows, and notes for the user."""
+    layout = model.layout
+    poses = [
+        (
+            _reference_pose(system, joint.base.body),
+            _reference_pose(system, joint.follower.body),
+        )
+        for joint in joints
+    ]
+    q, angles = described_start(model, joints, poses)
+    now = drives_at(model.drives, np.zeros(()))
+    drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
+    refuse_pointless_rods(model, joints, q)
+    attitudes = asked_attitudes(model, joints, poses)
+    q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
+    refuse_turned_over(model, joints, q)
+    loops = dict(system.topology.loops)
+    closure = Closure(model, drives, angles)
+    found = Redundancy((), 0, [])
+    if layout.cut_rows:
+        found = find_redundancy(model, q, closure, loops)
+    dropped = set(layout.cut_rows) - set(found.kept)
+    inner = inner_at_rest(model)
+    check_mass(present(model, inner), q, closure)
+    model = model.replace(start=Start(q, s, angles))
+    check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
+    before = [*_cuts(system), *joined(model, joints, poses), *moved]
+    before += [*whole_turns(model, q, angles), *found.report]
+    floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
+    model = model.replace(
+        cut_rows=found.kept,
+        all_rows=tuple(row for row in layout.rows if row not in dropped),
+        surplus=found.surplus,
+        redundant=bool(found.report),
+    )
+    return model.noted(*before, *table_notes(system), *notes, *floating)
+
+
+def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Described position of a body's reference point and its rotation."""
+    p, R = pose_of(system, name)
+    if name == "world":
+        return p, R
+    return p + R @ np.array(system.body(name).reference), R
+
+
+def _cuts(system: System) -> list[str]:
+    """Sentences about loops and implicit joints."""
+    out = []
+    for name, loop in system.topology.loops:
+        if loop and not system.joint(name).layout().rows_only:
+            through = ", ".join(f"'{n}'" for n in loop)
+            out.append(f"joint '{name}' closes a loop through {through} and was cut.")
+    for body in system.topology.implicit_free:
+        out.append(f"body '{body}' got the free joint '{body}_free': only constraints hold it.")
+    return out
+
+
+def _added_mass(added_mass: np.ndarray, layout: Layout, count: int) -> np.ndarray:
+    """Check the added mass of the described bodies and bring it into depth-first order."""
+    A = np.asarray(added_mass, dtype=float)
+    n = 6 * count
+    if A.shape != (n, n):
+        raise SwelltreeError(
+            f"added_mass has shape {A.shape}. Give {n} x {n}: six rows for each of the "
+            f"{count} bodies, in the order of system.bodies."
+        )
+    if not np.isfinite(A).all():
+        raise SwelltreeError("added_mass holds values that are not finite. Give numbers only.")
+    if np.abs(A - A.T).max() > 1e-6 * np.abs(A).max():
+        raise SwelltreeError(
+            "added_mass is not symmetric. Give a matrix equal to its transpose, e.g. (A + A.T)/2."
+        )
+    # bodies of cables come behind the described ones
+    A = np.pad(A, (0, 6 * layout.n_bodies - n))
+    order = [6 * layout.described.index(name) + k for name in layout.bodies for k in range(6)]
+    return 0.5 * (A + A.T)[np.ix_(order, order)]

@@ -1,0 +1,119 @@
+"""Corners: times at which what acts on a model jumps or has a kink.
+
+Every part of a compiled model that knows such times has a method ``corners()`` that gives them as
+an array [s]: tables, set speeds of winches. `corner_times` asks them all, wherever they stand in
+the model, so that a new kind of signal or operation needs nothing else than this method. Smooth
+solvers end their steps there (`solvers.problem.Options.corners`). A part that jumps counts its
+jump as done at the corner itself.
+
+What a user's function of time does is not known: `noticed_times` samples it over the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.applied import applied_forces
+from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+from swelltree.engine.backend import Tracer, jax, jnp
+from swelltree.model.bends import bends
+from swelltree.model.effect import Now
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.model import Model
+from swelltree.model.points import PointMotion, point_motion
+from swelltree.model.signals import UserFunction
+from swelltree.model.start_motion import start_motion
+
+SAMPLES = 20_000  # of a function over a run, at most
+PER_GAP = 40  # samples of a function between two samples of a run
+STEEP = 0.1  # of the range of a function: a rise between two samples that may be a jump
+HALVINGS = 60
+
+
+def corner_times(model: Any) -> Any:
+    """Known corners of all parts of a model or of a part of it, in order [s]."""
+
+    def knows(part: Any) -> bool:
+        return hasattr(part, "corners")
+
+    parts = [part for part in jax.tree.leaves(model, is_leaf=knows) if knows(part)]
+    found = [part.corners() for part in parts]
+    if any(isinstance(times, Tracer) for times in found):
+        return jnp.sort(jnp.concatenate(found))
+    return np.unique(np.concatenate([np.zeros(0), *(np.ravel(x) for x in found)]))
+
+
+def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
+    """Times at which functions in a model bend or jump, as far as samples tell [s].
+
+    Functions of the motion too are asked at the motion of the start. Jumps are enclosed until
+    they lie between neighbouring numbers, so that a step can end there.
+
+    Args:
+        model: compiled; not traced.
+        times: samples of the run [s].
+    """
+    functions = functions_of_time(model)
+    if not functions or len(times) < 2:
+        return np.zeros(0)
+    begin, end = float(times[0]), float(times[-1])
+    count = min(PER_GAP * len(times), SAMPLES)
+    at = np.linspace(begin, end, count + 1)
+    found = [np.zeros(0)]
+    for function in functions:
+        values = sampled(function, at)
+        for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
+            found.append(at[bends(at, values[:, k])])
+            found.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
+    return np.unique(np.concatenate(found))
+
+
+def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
+    """What users' functions give as functions of time alone."""
+    parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
+    found: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
+    applied = [element for element in applied_forces(model) if element.function is not None]
+    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
+    if not applied and not laws:
+        return found
+    motion = start_motion(model)
+    now = Now(np.zeros(()), motion, inner_at_rest(model))
+    for element in applied:
+        assert element.function is not None
+        seen = point_motion(motion, np.array([element.body]), element.point[None])
+        own = PointMotion(*(jnp.asarray(x[0]) for x in vars(seen).values()))
+        found.append(
+            lambda t, f=element.function, own=own: jnp.stack(jnp.broadcast_arrays(*f(t, own)))
+        )
+    for controller in laws:
+        y = jnp.asarray(measured(model, now, controller))
+        found.append(lambda t, law=controller.law, y=y: law(t, y))
+    return found
+
+
+def sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:
+    """Values at times, one column for each component."""
+    values = jax.vmap(lambda t: jnp.ravel(jnp.asarray(function(t), float)))(jnp.asarray(at))
+    return np.asarray(values)
+
+
+def jumps(function: Callable[[Any], np.ndarray], at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The first times behind jumps between samples."""
+    steep = np.flatnonzero(np.abs(np.diff(values)) > STEEP * np.ptp(values))
+    low, high = at[steep].copy(), at[steep + 1].copy()
+    v_low, v_high = values[steep].copy(), values[steep + 1].copy()
+    for _ in range(HALVINGS):
+        if not steep.size:
+            break
+        middle = 0.5 * (low + high)
+        v = function(middle)
+        left = np.abs(v - v_low) >= np.abs(v - v_high)  # the larger rise is before the middle
+        high, v_high = np.where(left, middle, high), np.where(left, v, v_high)
+        low, v_low = np.where(left, low, middle), np.where(left, v_low, v)
+    there = (high - low <= 4.0 * np.spacing(high)) & (
+        np.abs(v_high - v_low) > STEEP * STEEP * np.ptp(values)
+    )
+    return high[there]

@@ -1,0 +1,150 @@
+"""From described elements, controllers and sensors to effects and arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.applied import Applied, AppliedForces
+from swelltree.effects.controllers.controllers import CompiledController, Controllers, PlainLaw
+from swelltree.effects.controllers.law_checks import check_law
+from swelltree.effects.drag.build import viscous_groups
+from swelltree.effects.gravity import Gravity
+from swelltree.effects.immersion.build import build_immersions
+from swelltree.effects.linear_moorings import LinearMoorings
+from swelltree.effects.lines.quasi_static.build import build_lines
+from swelltree.effects.own_effect import build_own_effects
+from swelltree.effects.strokes.build import build_stroke_forces
+from swelltree.effects.strokes.stroke_forces import NO_STROKES, StrokeForces
+from swelltree.effects.wind.rotors import build_rotors
+from swelltree.model.build_layout import local_point
+from swelltree.model.effect import Effect
+from swelltree.model.kinematics import Pose
+from swelltree.model.layout import DOFS, Layout
+from swelltree.model.sensors import Sensors
+from swelltree.model.signals import compile_signal
+from swelltree.system import AppliedForce, System
+from swelltree.system.bodies.body import Point
+from swelltree.system.forces.controllers import parse_measure
+from swelltree.system.forces.sensors import DistanceSensor, PointSensor
+from swelltree.system.forces.signals import resolve
+from swelltree.system.six import dense, six
+
+
+def _body(layout: Layout, point: Point) -> int:
+    """Body number of a point, N for the world."""
+    return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
+
+
+def _points(system: System, points: list[Point]) -> np.ndarray:
+    return np.array([local_point(system, p) for p in points], dtype=float).reshape(-1, 3)
+
+
+def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
+    """Every effect that is described by elements, in the order of the energy budget."""
+    on_strokes = build_stroke_forces(system, layout)
+    found: list[Effect | None] = [
+        Gravity(),
+        on_strokes,
+        _controllers(system, layout, on_strokes or NO_STROKES),
+        _applied_forces(system, layout),
+        _moorings(system, layout),
+        build_lines(system, layout),
+        *viscous_groups(system, layout),
+        build_immersions(system, layout),
+        build_rotors(system, layout),
+        *build_own_effects(system),
+    ]
+    return tuple(effect for effect in found if effect is not None)
+
+
+def build_sensors(system: System, layout: Layout) -> Sensors:
+    """Arrays of every sensor."""
+    points = [s for s in system.sensors if isinstance(s, PointSensor)]
+    pairs = [s for s in system.sensors if isinstance(s, DistanceSensor)]
+    return Sensors(
+        _points(system, [s.point for s in points]),
+        _points(system, [s.a for s in pairs]),
+        _points(system, [s.b for s in pairs]),
+        tuple(s.name for s in points),
+        tuple(s.name for s in pairs),
+        tuple(_body(layout, s.point) for s in points),
+        tuple(_body(layout, s.a) for s in pairs),
+        tuple(_body(layout, s.b) for s in pairs),
+    )
+
+
+def _moorings(system: System, layout: Layout) -> LinearMoorings | None:
+    own = system.moorings
+    if not own:
+        return None
+    places, turns = [], []
+    for mooring in own:
+        body = system.body(mooring.body.body)
+        R = body.rotation_matrix
+        places.append(np.array(body.position) + R @ np.array(body.reference))
+        turns.append(R)
+    return LinearMoorings(
+        np.array([dense(getattr(m, "stiffness", ())) for m in own]).reshape(-1, 6, 6),
+        np.array([dense(m.damping) for m in own]).reshape(-1, 6, 6),
+        np.array([six(getattr(m, "pretension", ())) for m in own]).reshape(-1, 6),
+        Pose(np.array(places).reshape(-1, 3), np.array(turns).reshape(-1, 3, 3)),
+        tuple(_body(layout, m.body) for m in own),
+        tuple(m.name for m in own),
+    )
+
+
+def _applied_forces(system: System, layout: Layout) -> AppliedForces | None:
+    own = [f for f in system.forces if isinstance(f, AppliedForce)]
+    if not own:
+        return None
+    found = tuple(_applied(system, layout, f) for f in own)
+    return AppliedForces(found, tuple(f.name for f in own))
+
+
+def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
+    signals = [*(force.force or (0.0,) * 3), *(force.torque or (0.0,) * 3)]
+    return Applied(
+        local_point(system, force.point),
+        tuple(compile_signal(s) for s in signals),
+        _body(layout, force.point),
+        force.axes == "body",
+        resolve(force.function) if force.function is not None else None,
+    )
+
+
+def _controllers(system: System, layout: Layout, own: StrokeForces) -> Controllers | None:
+    if not system.controllers:
+        return None
+    return Controllers(tuple(_controller(layout, own, c) for c in system.controllers))
+
+
+def _controller(layout: Layout, own: StrokeForces, controller: Any) -> CompiledController:
+    measures = tuple(_measure(layout, own, controller, text) for text in controller.measures)
+    drives = tuple(own.names.index(name) for name in controller.drives)
+    law = resolve(controller.law)
+    if controller.plain:
+        law = PlainLaw(law, len(drives), controller.name)
+    else:
+        check_law(controller.name, law, len(measures), len(drives))
+    return CompiledController(law, measures, drives)
+
+
+def _measure(
+    layout: Layout, own: StrokeForces, controller: Any, text: str
+) -> tuple[str, int, bool]:
+    item, quantity, is_rate = parse_measure(text)
+    if quantity in ("stroke", "length", "force"):
+        return quantity, own.names.index(item), is_rate
+    if quantity == "rate":
+        return "stroke", own.names.index(item), True
+    if item in layout.bodies:
+        return "body", 6 * layout.bodies.index(item) + DOFS.index(quantity), is_rate
+    k = layout.dof_number(item, quantity)
+    if layout.dofs[k].free_turn and not is_rate:
+        raise controller.fail(
+            f"measure '{text}': joint '{item}' turns freely and has no angle {quantity}. "
+            f"Measure '{text}.rate'."
+        )
+    return "coordinate", k, is_rate

@@ -1,0 +1,1 @@
+"""Physical effects: everything that acts on a model, behind the interface of `model.effect`."""

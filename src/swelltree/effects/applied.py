@@ -1,0 +1,84 @@
+"""Forces and torques applied at a body point: signals of time, or a user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.model import Model
+from swelltree.model.points import PointMotion, point_motion, spread
+from swelltree.model.signals import Constant
+from swelltree.spatial.vectors import dot, matvec
+
+
+@pytree("body", "in_body_axes", "function")
+class Applied:
+    """One applied force."""
+
+    point: Array  # (3,)
+    signals: tuple[Any, ...]  # three of the force, three of the torque
+    body: int
+    in_body_axes: bool
+    function: Callable[[Array, PointMotion], tuple[Array, Array]] | None
+
+
+@pytree("names")
+class AppliedForces(Effect):
+    """All applied forces and torques, counted as work done on the system."""
+
+    elements: tuple[Applied, ...]
+    names: tuple[str, ...]
+
+    kind: ClassVar[str] = "applied"
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        elements, t = self.elements, now.t
+        body = np.array([e.body for e in elements], dtype=int)
+        xp = namespace(now.motion.pose.p)
+        points = point_motion(now.motion, body, xp.stack([xp.asarray(e.point) for e in elements]))
+        forces, moments = [], []
+        for i, element in enumerate(elements):
+            own = PointMotion(
+                points.position[i],
+                points.rotation[i],
+                points.velocity[i],
+                points.angular_velocity[i],
+            )
+            values = [xp.asarray(f(t), dtype=float) for f in element.signals]
+            force, moment = xp.stack(values[:3]), xp.stack(values[3:])
+            if element.in_body_axes:
+                force, moment = matvec(own.rotation, force), matvec(own.rotation, moment)
+            if element.function is not None:
+                extra_force, extra_moment = element.function(t, own)
+                force, moment = force + xp.asarray(extra_force), moment + xp.asarray(extra_moment)
+            forces.append(force)
+            moments.append(moment)
+        force, moment = xp.stack(forces), xp.stack(moments)
+        wrench = spread(model.layout, now.motion, body, points.position, force, moment)
+        power = dot(force, points.velocity) + dot(moment, points.angular_velocity)
+        return Loads(wrench, 0.0 * power, power, {"force": force, "torque": moment})
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        for name, own in zip(self.names, self.elements, strict=True):
+            steady = all(isinstance(signal, Constant) for signal in own.signals)
+            if own.function is not None or not steady:
+                return f"force '{name}' changes with time or motion"
+        return ""
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        bodies = (*layout.bodies, "world")
+        on = [bodies[e.body] for e in self.elements]
+        return {
+            "applied": ("applied", self.names, "applied force"),
+            "applied_body": ("applied", on, "body the force acts on"),
+        }
+
+
+def applied_forces(model: Model) -> tuple[Applied, ...]:
+    """The applied forces of a model."""
+    found = model.effect(AppliedForces)
+    return () if found is None else found.elements

@@ -1,0 +1,1 @@
+"""Control laws: what they measure and what they command."""

@@ -1,0 +1,156 @@
+"""What is wrong with a control law, in one sentence: its name, its line, and what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.arrays import namespace
+from swelltree.system.errors import SwelltreeError
+
+PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
+
+
+def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
+    """Name, file and line of a law; the line of an error where it is inside of the law."""
+    own = inspect.unwrap(getattr(law, "function", law))
+    name = getattr(own, "__qualname__", type(own).__name__)
+    code = getattr(own, "__code__", None) or getattr(type(own).__call__, "__code__", None)
+    if code is None:
+        return f"law '{name}'"
+    line = code.co_firstlineno
+    for frame in traceback.extract_tb(None if error is None else error.__traceback__):
+        if frame.filename == code.co_filename:
+            line = frame.lineno or line
+    return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
+
+
+def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) -> None:
+    """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
+
+    Args:
+        name: of the controller.
+        law: u(t, y).
+        measures: length of y.
+        drives: number of elements driven.
+    """
+    from swelltree.engine.backend import jax, jnp
+
+    def once(t: Any, y: Any) -> Any:
+        found = law(t, y)
+        if found is None:
+            raise SwelltreeError(
+                f"controller '{name}': {where_of(law)} gives None. Return one value for each of "
+                f"the {drives} driven elements."
+            )
+        return jnp.asarray(found, dtype=float)
+
+    like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
+    untraceable = (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerBoolConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    )
+    try:
+        found = jax.eval_shape(once, *like)
+    except SwelltreeError:
+        raise
+    except untraceable as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} asks for numbers while it is compiled. "
+            f"{PLAIN}"
+        ) from None
+    except Exception as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} fails with {type(error).__name__}: "
+            f"{_short(error)}. {PLAIN}"
+        ) from None
+    if found.size != drives:
+        raise SwelltreeError(wrong_size(name, law, found.size, drives))
+
+
+def wrong_size(name: str, law: Any, size: int, drives: int) -> str:
+    """A law with too many or too few values."""
+    return (
+        f"controller '{name}': the law gives {size} values but drives {drives} elements "
+        f"({where_of(law)}). Return one value for each."
+    )
+
+
+def _short(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else "no message").rstrip(".")
+
+
+def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
+    """Values of a law in plain Python; every fault as a sentence."""
+    try:
+        found = law(float(t), np.array(y))
+    except Exception as error:
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
+            f"{type(error).__name__}: {_short(error)}. Mend the law."
+        ) from None
+    try:
+        u = np.asarray(found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law)} gives {found!r} at t = {float(t):.6g} s. "
+            "Return one number for each driven element."
+        ) from None
+    if found is None or u.size != count:
+        size = 0 if found is None else u.size
+        raise SwelltreeError(wrong_size(name, law, size, count))
+    if not np.isfinite(u).all():
+        raise SwelltreeError(
+            f"controller '{name}': {where_of(law)} gives {u.tolist()} at t = {float(t):.6g} s with "
+            f"y = {np.asarray(y).tolist()}. Return finite numbers."
+        )
+    return u
+
+
+def not_finite(model: Any, moments: Iterable[Any]) -> str:
+    """A sentence for the first law that has no number, and when; empty: none.
+
+    Args:
+        model: with controllers.
+        moments: where to ask, `Now`, in their order; not looked at without traced laws.
+    """
+    from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+
+    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
+    for now in moments if laws else ():
+        for controller in laws:
+            y = measured(model, now, controller)
+            t = namespace(y).asarray(now.t)
+            u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
+            if not np.isfinite(u).all():
+                where = where_of(controller.law, _first_gap(controller.law, t, y))
+                return (
+                    f"The {where} gives {u.tolist()} at t = {float(t):.6g} s with "
+                    f"y = {np.round(np.asarray(y), 6).tolist()}."
+                )
+    return ""
+
+
+def _first_gap(law: Any, t: Any, y: Any) -> BaseException | None:
+    """The error of the line that first has no number, with its traceback; None: it is not known."""
+    from swelltree.engine.backend import jax
+
+    for infinite in (False, True):
+        watched = (jax.debug_nans(True), jax.debug_infs(infinite))
+        quiet = contextlib.redirect_stdout(io.StringIO())  # JAX prints what it finds
+        try:
+            with watched[0], watched[1], quiet, np.errstate(invalid="raise"):
+                law(t, y)
+        except FloatingPointError as error:
+            return error
+    return None

@@ -1,0 +1,1 @@
+"""Forces of flow past bodies and members."""

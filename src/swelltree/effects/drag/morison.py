@@ -1,0 +1,147 @@
+r"""Slender members by Morison's formula, strip by strip.
+
+.. math::
+    f = \tfrac12 \rho C_d D |w_n| w_n + \rho A (1 + C_a)\, \dot u_n - \rho A C_a\, \dot v_n
+    \quad \text{per length, } w = u - v
+
+The last term is in the mass matrix (`bodies.added_mass`), with what is wet in still water. All
+others act on the part of each strip that is under the instantaneous surface (`wet_strips`).
+
+Drag and inertia act at the point of a strip. That is its middle, or, where strips are lumped at the
+nodes of the member, the node it belongs to; then the middle of the strip is a `shift` away from it.
+Pressure on the ends is in buoyancy and in the axial inertia of the displaced volume (Gauss).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.effects.drag.drag import DragPieces, size
+from swelltree.effects.drag.wet_strips import submergence, wetness
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.kinematics import Motion
+from swelltree.model.points import point_motion, spread
+from swelltree.model.sea import surface_at, water_at
+from swelltree.spatial.vectors import cross, dot, matvec, skew
+
+
+@pytree("names", "body", "member", "follows")
+class MorisonMembers(Effect):
+    """Strips and end plates of all members (k of them).
+
+    In still water buoyancy stores energy; in waves all of it is booked as work.
+    """
+
+    kind: ClassVar[str] = "morison"
+    uses_sea: ClassVar[bool] = True
+    adds_excitation: ClassVar[bool] = True
+
+    point: Array  # (k, 3) where it acts, from the reference point, body axes
+    axis: Array  # (k, 3) along the member, body axes
+    drag_normal: Array  # (k,) half Cd D dl, m^2
+    drag_axial: Array  # (k,)
+    inertia_normal: Array  # (k,) (1 + Ca) A dl, m^3
+    inertia_axial: Array  # (k,)
+    volume: Array  # (k,) that buoys, m^3
+    length: Array  # (k,) m
+    width: Array  # (k,) m
+    shift: Array  # (k,) from the point to the middle of the strip, along the axis, m
+    follows: tuple[bool, ...]  # (k,) where the wet part follows the instantaneous surface
+    body: tuple[int, ...]  # of each strip
+    member: tuple[int, ...]  # of each strip
+    names: tuple[str, ...]
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {"member": ("member", self.names, "slender member")}
+
+    def loads(self, model: Any, now: Now) -> Loads:
+        """Wrenches and their power."""
+        body = np.array(self.body)
+        seen = point_motion(now.motion, body, self.point)
+        xp = namespace(seen.position)
+        s = matvec(seen.rotation, self.axis)
+        follows = np.array(self.follows, dtype=bool)
+        surface = follows * surface_at(model, now.t, seen.position)
+        under = submergence(surface, seen.position, s, self)
+        water = water_at(model, now.t, seen.position, follows)
+        w_s, w_n = _split(water.velocity - seen.velocity, s)
+        a_s, a_n = _split(water.acceleration, s)
+        along = (self.drag_axial * abs(w_s) * w_s + self.inertia_axial * a_s)[:, None] * s
+        across = (self.drag_normal[:, None] * size(w_n)) * w_n + self.inertia_normal[:, None] * a_n
+        flow = (model.rho * under.wet)[:, None] * (along + across)
+        # buoyancy, with the moment of the centre of what is wet
+        weight = (model.rho * self.volume)[:, None] * model.gravity
+        lift = -under.wet[:, None] * weight
+        moment = cross(s, self.shift[:, None] * lift + under.turn[:, None] * weight)
+        force = flow + lift
+        wrench = spread(model.layout, now.motion, body, seen.position, force, moment)
+        # by member: energies, and the resultant about the body's reference point
+        hits = self._of_member()
+        arm = matvec(seen.rotation, self.point)
+        each = xp.concatenate([force, cross(arm, force) + moment], axis=-1)
+        by_member = (hits[:, :, None] * each[None]).sum(1)
+        power = dot(flow, seen.velocity)
+        if model.sea.waves is None:
+            stored = -weight[:, 2] * under.head
+        else:
+            power = power + dot(lift, seen.velocity) + dot(moment, seen.angular_velocity)
+            stored = 0.0 * power
+        stored, power = (hits * stored[None]).sum(1), (hits * power[None]).sum(1)
+        return Loads(wrench, stored, power, {"wrench": by_member})
+
+    def _of_member(self) -> np.ndarray:
+        """(e, k) one where the strip belongs to the member."""
+        rows = np.arange(len(self.names))[:, None]
+        return (rows == np.array(self.member)[None, :]).astype(float)
+
+    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+        """Pieces across (two directions) and along the members."""
+        body = np.array(self.body)
+        seen = point_motion(motion, body, self.point)
+        at = np.asarray(seen.position)
+        s = np.asarray(matvec(seen.rotation, self.axis))
+        wet = np.asarray(wetness(np.zeros(len(at)), at, s, self))
+        still = model.replace(sea=replace(model.sea, waves=None))
+        flow = np.asarray(water_at(still, np.zeros(()), at).velocity)
+        arm = at - np.asarray(motion.pose.p)[body]
+        factor = float(model.rho) * wet
+        across = np.stack(_normals(s), axis=1)
+        pieces = []
+        for axes, c in ((across, self.drag_normal), (s[:, None], self.drag_axial)):
+            c = factor * np.asarray(c)
+            live = c > 0
+            if not live.any():
+                continue
+            D = axes[live]
+            L = np.concatenate([D, -D @ np.asarray(skew(arm[live]))], axis=-1)
+            mean = (D @ flow[live][:, :, None])[:, :, 0]
+            law = _quadratic(c[live])
+            pieces.append(DragPieces(body[live], at[live], L, D, mean, L.transpose(0, 2, 1), law))
+        return tuple(pieces)
+
+    def without_drag(self) -> MorisonMembers:
+        """The same members with their inertia only."""
+        return replace(self, drag_normal=0.0 * self.drag_normal, drag_axial=0.0 * self.drag_axial)
+
+
+def _quadratic(c: np.ndarray) -> Any:
+    return lambda w: c[:, None] * np.linalg.norm(w, axis=-1, keepdims=True) * w
+
+
+def _split(x: Float[Array, "k 3"], s: Float[Array, "k 3"]) -> tuple[Array, Array]:
+    """Part along s as a number, and the rest."""
+    along = dot(x, s)
+    return along, x - along[:, None] * s
+
+
+def _normals(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions normal to each s."""
+    other = np.where(np.abs(s[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
+    first = np.cross(s, other)
+    first = first / np.linalg.norm(first, axis=1, keepdims=True)
+    return first, np.cross(s, first)

@@ -1,0 +1,1 @@
+"""Pressure of the undisturbed sea on the wetted hull."""

@@ -1,0 +1,1 @@
+"""Bodies that pass through the surface, by tables over depth."""

@@ -1,0 +1,1 @@
+"""Linear hydrodynamics from data: buoyancy, radiation, excitation, drift."""

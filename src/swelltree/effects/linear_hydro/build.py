@@ -1,0 +1,494 @@
+"""From hydrodynamic data to the model's linear hydrodynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Convolution, Memory, Table
+from swelltree.effects.linear_hydro.drift_data import check_double_counting, drift_table
+from swelltree.effects.linear_hydro.hydro import Hydro
+from swelltree.effects.linear_hydro.welded import shared_out, welded_motion
+from swelltree.model.kinematics import Pose, forward, joint_frames
+from swelltree.model.layout import DOFS, Layout
+from swelltree.model.model import Model
+from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.waters.radiation import FRAMES, RADIATION
+from swelltree.system.waters.water import Water
+
+DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
+
+
+@dataclass(frozen=True)
+class HydroOptions:
+    """How hydrodynamic data are used.
+
+    Args:
+        radiation: "state_space" (memory fitted to the data), "convolution" (with the kernel, for
+            the fixed-step solver), "constant" (added mass and damping of one frequency, as in
+            MBS4WEC), or "none" (added mass at infinite frequency only).
+        omega: the frequency of "constant" [rad/s].
+        coupling: keep the coupling between bodies.
+        fit: options of `hydro.radiation_fit.fit_radiation`.
+        step: time step of "convolution" [s].
+        frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
+        yaw_time: time over which the mean yaw is taken [s].
+        nonlinear: bodies whose buoyancy and Froude-Krylov force act on the actual wetted hull.
+        drift: second-order loads: "none", "mean", "newman" or "qtf"; None is "none".
+    """
+
+    radiation: str = "state_space"
+    omega: float | None = None
+    coupling: bool = True
+    fit: tuple[tuple[str, Any], ...] = ()
+    step: float = 0.05
+    frame: str = "fixed"
+    yaw_time: float = 60.0
+    nonlinear: tuple[str, ...] = ()
+    drift: str | None = None
+
+
+def wet_bodies(system: System, data: Any) -> list[str]:
+    """Names of the data's bodies, all of which must be in the system."""
+    names = [str(name) for name in data["body"].values]
+    known = [body.name for body in system.bodies]
+    for name in names:
+        if name not in known:
+            raise SwelltreeError(
+                f"hydro data hold body '{name}', which is not in the system."
+                f"{suggest(name, known)} The bodies are {listed(known)}; "
+                "rename with read_hydro(..., names=...)."
+            )
+    return names
+
+
+def with_rotation_centers(system: System, data: Any) -> System:
+    """Bodies without a reference point of their own take that of the data."""
+    if "rotation_center" not in data:
+        return system
+    bodies = []
+    for body in system.bodies:
+        if body.name in wet_bodies(system, data) and body.reference_point is None:
+            center = np.asarray(data["rotation_center"].sel(body=body.name).values, dtype=float)
+            if np.isfinite(center).all():
+                local = body.rotation_matrix.T @ (center - np.array(body.position))
+                body = body.replace(reference_point=tuple(float(x) for x in local))
+        bodies.append(body)
+    return system.replace(bodies=tuple(bodies))
+
+
+def check_water(system: System, data: Any) -> None:
+    """Density, gravity and depth of data and system must agree."""
+    water = system.water
+    for name, own in (("rho", water.rho), ("g", water.g), ("water_depth", water.depth)):
+        if name not in data:
+            continue
+        theirs = float(data[name])
+        if np.isfinite(own) != np.isfinite(theirs) or (
+            np.isfinite(own) and abs(theirs - own) > 1e-3 * abs(own)
+        ):
+            raise SwelltreeError(
+                f"hydro data were made with {name} = {theirs:g}, but the system's water has "
+                f"{own:g}. Give Water({'depth' if name == 'water_depth' else name}={theirs:g}) "
+                "or other data."
+            )
+
+
+class BodyOrder:
+    """Places data with labels body__Dof into 6N arrays in the model's order."""
+
+    def __init__(self, layout: Layout, data: Any, shift: dict[str, np.ndarray]) -> None:
+        labels = [f"{body}__{dof}" for body in layout.bodies for dof in DOFS]
+        have = [str(label) for label in data["influenced_dof"].values]
+        unknown = [label for label in have if label not in labels]
+        if unknown:
+            raise SwelltreeError(
+                f"hydro data hold the freedom '{unknown[0]}', which is not one of the six rigid "
+                "ones of a body. Leave generalised modes out with .sel(...)."
+            )
+        self.take = [label for label in labels if label in have]
+        self.place = np.array([labels.index(label) for label in self.take], dtype=int)
+        self.size = len(labels)
+        # the data's point to ours: v_data = J v_ours
+        J = np.eye(self.size)
+        for name, r in shift.items():
+            i = 6 * layout.bodies.index(name)
+            x, y, z = r
+            J[i : i + 3, i + 3 : i + 6] = np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])
+        self.J = J
+
+    def matrix(self, values: Any) -> np.ndarray:
+        """(..., dof, dof) into (..., 6N, 6N)."""
+        picked = values.sel(influenced_dof=self.take, radiating_dof=self.take)
+        picked = picked.transpose(..., "influenced_dof", "radiating_dof")
+        array = np.asarray(picked.values, dtype=float)
+        out = np.zeros((*array.shape[:-2], self.size, self.size))
+        out[..., self.place[:, None], self.place[None, :]] = array
+        return self.J.T @ out @ self.J
+
+    def vector(self, values: Any) -> np.ndarray:
+        """(..., dof) into (..., 6N)."""
+        picked = values.sel(influenced_dof=self.take).transpose(..., "influenced_dof")
+        array = np.asarray(picked.values)
+        out = np.zeros((*array.shape[:-1], self.size), dtype=array.dtype)
+        out[..., self.place] = array
+        return out @ self.J
+
+
+def build_hydro(
+    system: System, model: Model, mean: Pose, data: Any, options: HydroOptions
+) -> tuple[Hydro, np.ndarray, list[str]]:
+    """Hydrodynamics of the model, its added mass in the mass matrix, and what to report."""
+    layout = model.layout
+    if options.radiation not in RADIATION:
+        raise SwelltreeError(
+            f"radiation '{options.radiation}' is not known.{suggest(options.radiation, RADIATION)} "
+            f"Choose one of {listed(RADIATION)}."
+        )
+    if options.frame not in FRAMES:
+        raise SwelltreeError(
+            f"frame '{options.frame}' is not known.{suggest(options.frame, FRAMES)} "
+            f"Choose one of {listed(FRAMES)}."
+        )
+    if not options.yaw_time > 0:
+        raise SwelltreeError(f"yaw_time {options.yaw_time} s is not positive. Give e.g. 60.")
+    check_water(system, data)
+    wet = wet_bodies(system, data)
+    shift = {}
+    if "rotation_center" in data:
+        for name in wet:
+            center = np.asarray(data["rotation_center"].sel(body=name).values, dtype=float)
+            if np.isfinite(center).all():
+                shift[name] = center - mean.p[layout.bodies.index(name)]
+    order = BodyOrder(layout, data, shift)
+    table = _table(order, data, mean, system.water)
+    if not options.coupling:
+        table = _uncoupled(layout, table)
+    buoyancy, stiffness = _hydrostatics(system, layout, mean, order, data, wet)
+    check_double_counting(options.nonlinear, options.drift, data)
+    drift, report = drift_table(order, data, table.place, options.drift)
+    table = replace(table, drift=drift)
+    if options.nonlinear:
+        table, notes = _without_froude_krylov(system, layout, mean, table, options.nonlinear)
+        report = [*report, *notes]
+        for name in options.nonlinear:
+            i = layout.bodies.index(name)
+            own = slice(6 * i, 6 * i + 6)
+            buoyancy[i], stiffness[own], stiffness[:, own] = 0.0, 0.0, 0.0
+    damping = np.zeros_like(stiffness)
+    memory, added = None, table.added_mass_inf
+    if options.radiation == "constant":
+        if options.omega is None:
+            raise SwelltreeError("radiation='constant' needs omega. Give the wave's frequency.")
+        added, damping = at_frequency(table, options.omega)
+    elif options.radiation == "state_space":
+        motion = welded_motion(layout, mean)
+        memory, above, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
+        added = added + above
+        report.append(sentence)
+    elif options.radiation == "convolution":
+        memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
+        report.append(sentence)
+    reach = hull_reach(system, layout)
+    hydro = Hydro(mean, buoyancy, stiffness, damping, memory, None, table, reach)
+    return hydro, 0.5 * (added + added.T), report
+
+
+def hull_reach(system: System, layout: Layout) -> np.ndarray:
+    """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
+    from swelltree.system.bodies.panels import hull_panels
+
+    reach = np.full(layout.n_bodies, np.inf)
+    for i, name in enumerate(layout.bodies):
+        hull = system.body(name).hull
+        if hull is not None:
+            z = hull_panels(hull).vertices @ system.body(name).rotation_matrix[2]
+            reach[i] = max(min(z.max(), -z.min()), 0.0)
+    return np.where(reach > 0.0, reach, np.inf)
+
+
+def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
+    """The frequency-domain data in body order.
+
+    Excitation is kept with its phase at each body: at the origin it would turn quickly with
+    frequency and heading for bodies far away, and could not be interpolated.
+    """
+    from swelltree.effects.linear_hydro.in_sea import travelled
+
+    omega = np.asarray(data["omega"].values, dtype=float)
+    A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
+    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
+    A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
+    usable = np.isfinite(omega) & (omega > 0)
+    if usable.sum() < 2:
+        raise SwelltreeError("hydro data hold fewer than two usable frequencies. Give more.")
+    infinite = np.isinf(omega)
+    if infinite.any():
+        A_inf = A[infinite][0]
+    else:
+        from swelltree.hydro.radiation.memory import infinite_added_mass
+
+        A_inf = infinite_added_mass(omega[usable], A[usable], B[usable]).value
+    direction = np.zeros(1)
+    F = np.zeros((int(usable.sum()), 1, order.size), dtype=complex)
+    if "excitation_force" in data:
+        direction = np.asarray(data["wave_direction"].values, dtype=float)
+        values = data["excitation_force"].transpose("omega", "wave_direction", "influenced_dof")
+        F = order.vector(values)[usable]
+    rank = np.argsort(omega[usable])
+    place = np.repeat(mean.p[:, :2], 6, axis=0)
+    pairs = (x.ravel() for x in np.meshgrid(omega[usable], direction, indexing="ij"))
+    F = F * travelled(place, water.g, water.depth, *pairs).conj().reshape(F.shape)
+    return Table(
+        omega[usable][rank],
+        direction,
+        A[usable][rank],
+        B[usable][rank],
+        F[rank],
+        A_inf,
+        place,
+        np.array(water.g),
+        np.array(water.depth),
+    )
+
+
+def _without_froude_krylov(
+    system: System, layout: Layout, mean: Pose, table: Table, names: tuple[str, ...]
+) -> tuple[Table, list[str]]:
+    """The table with the excitation that nonlinear hulls leave to linear theory."""
+    from swelltree.effects.hulls.build import SAME_HULL, linear_froude_krylov
+
+    remaining, notes = table.excitation.copy(), []
+    for name in names:
+        i = layout.bodies.index(name)
+        own = slice(6 * i, 6 * i + 6)
+        if not np.abs(table.excitation[..., own]).max(initial=0.0) > 0.0:
+            continue
+        pose = Pose(mean.p[i], mean.R[i])
+        F = linear_froude_krylov(
+            system.body(name), pose, system.water, table.omega, table.direction
+        )
+        remaining[..., own] -= F
+        # the longest wave is hardly diffracted: there the two must agree
+        lift = table.excitation[0, :, 6 * i + 2]
+        if np.abs(lift - F[0, :, 2]).max() > SAME_HULL * np.abs(lift).max():
+            notes.append(
+                f"body '{name}': Froude-Krylov heave of its hull and excitation of the data differ "
+                f"by {np.abs(lift - F[0, :, 2]).max() / np.abs(lift).max():.0%} in the longest "
+                "wave. Check that both have the same hull."
+            )
+    return replace(table, remaining=remaining), notes
+
+
+def _uncoupled(layout: Layout, table: Table) -> Table:
+    """The table without coupling between bodies."""
+    same = np.kron(np.eye(layout.n_bodies), np.ones((6, 6)))
+    return replace(
+        table,
+        added_mass=table.added_mass * same,
+        radiation_damping=table.radiation_damping * same,
+        added_mass_inf=table.added_mass_inf * same,
+    )
+
+
+def at_frequency(table: Table, omega: float) -> tuple[np.ndarray, np.ndarray]:
+    """Added mass and damping of one frequency, interpolated."""
+    if not table.omega[0] <= omega <= table.omega[-1]:
+        raise SwelltreeError(
+            f"omega {omega:g} rad/s is outside the data, {table.omega[0]:g} to "
+            f"{table.omega[-1]:g} rad/s. Choose another, or compute data there."
+        )
+    from swelltree.effects.linear_hydro.in_sea import interpolated
+
+    A = interpolated(table.omega, table.added_mass, np.array([omega]))[0]
+    return A, interpolated(table.omega, table.radiation_damping, np.array([omega]))[0]
+
+
+def moving_dofs(model: Model) -> np.ndarray:
+    """Which of the 6N body velocities the joints let move, found at positions about the start."""
+    layout = model.layout
+    rng = np.random.default_rng(0)
+    moves = np.zeros(6 * layout.n_bodies, dtype=bool)
+    unit = np.zeros(layout.n_positions)
+    for _, first in layout.quaternions:
+        unit[first] = 1.0
+    for _ in range(3):
+        q = moved_positions(layout, unit, rng.uniform(-1.0, 1.0, layout.n_tree))
+        pose = forward(model, q)
+        P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
+        moves |= np.abs(P).max(axis=1, initial=0.0) > 1e-9
+    return moves
+
+
+def fit_memory(
+    table: Table, moves: np.ndarray, motion: np.ndarray, options: dict[str, Any]
+) -> tuple[Memory | None, np.ndarray, str]:
+    """State space of the radiation memory on the dofs that move and radiate.
+
+    Beside it the added mass that water swinging above the band has (6N, 6N), and a sentence.
+
+    Args:
+        table: the data.
+        moves: which of the 6N body velocities can move.
+        motion: T of `welded_motion`: bodies welded together are fitted as one.
+        options: of `fit_radiation`.
+    """
+    from swelltree.hydro.radiation.fit import fit_radiation
+
+    apart, T = table, motion
+    table = replace(
+        table,
+        added_mass=T.T @ table.added_mass @ T,
+        radiation_damping=T.T @ table.radiation_damping @ T,
+        added_mass_inf=T.T @ table.added_mass_inf @ T,
+    )
+    size = np.abs(table.radiation_damping).max(axis=(0, 2))
+    live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
+    if live.size == 0:
+        none = np.zeros_like(apart.added_mass_inf)
+        return None, none, "radiation: the data have no damping, so there is no memory."
+    pick = np.ix_(np.arange(len(table.omega)), live, live)
+    A_inf = table.added_mass_inf[np.ix_(live, live)]
+    options = {"omega_max": _end_of_damping(table, live)} | options
+    fit = fit_radiation(
+        table.omega,
+        table.added_mass[pick],
+        table.radiation_damping[pick],
+        A_inf,
+        **options,
+    )
+    k, W = fit.A.shape[0], shared_out(apart.radiation_damping, T, live)
+    B, C = fit.B @ W.T, W @ fit.C
+    sentence = (
+        f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %; kernel "
+        f"{100 * fit.kernel_error:.2g} % in the band and {100 * fit.impulse_error:.2g} % as "
+        f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
+        f"{100 * fit.damping_error:.2g} % where the bodies radiate."
+    )
+    above = W @ (fit.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
+    notes = [n for n in fit.notes if "left out" in n]
+    return Memory(fit.A, B, C), above, " ".join([sentence, *notes])
+
+
+def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
+    """The kernel at multiples of half a step, on the dofs that move and radiate."""
+    from swelltree.hydro.radiation.damping_band import damping_scale
+    from swelltree.hydro.radiation.memory import radiation_kernel
+    from swelltree.hydro.radiation.spikes import jumps
+
+    if not step > 0:
+        raise SwelltreeError(f"step {step} s of the convolution is not positive. Give e.g. 0.05.")
+    size = np.abs(table.radiation_damping).max(axis=(0, 2))
+    live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
+    if live.size == 0:
+        return None, "radiation: the data have no damping, so there is no memory."
+    omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
+    A, B = A[:, live][:, :, live], B[:, live][:, :, live]
+    off = jumps(omega, A, B, damping_scale(B))
+    good = off == 0.0
+    kernel = radiation_kernel(omega[good], B[good], step=step / 2)
+    count = len(kernel.time) // 2 + 1
+    K = np.zeros((2 * count + 2, live.size, live.size))
+    K[: len(kernel.values)] = kernel.values
+    sentence = (
+        f"radiation: convolution over {kernel.time[-1]:.3g} s, the kernel's remainder is "
+        f"{100 * kernel.remainder:.2g} % of its largest value."
+    )
+    if not good.all():
+        names = ", ".join(f"{w:.4g}" for w in omega[~good])
+        sentence += f" Frequencies at which the data jump were left out: {names} rad/s."
+    return Convolution(K, np.array(step), tuple(int(i) for i in live)), sentence
+
+
+def _end_of_damping(table: Table, live: np.ndarray) -> float:
+    """Frequency beyond which no freedom radiates.
+
+    There K = B + i w (A - A_inf) holds nothing but the small difference of two large added
+    masses, often spoilt by irregular frequencies; a fit must not follow it.
+    """
+    damping = np.diagonal(table.radiation_damping, axis1=1, axis2=2)[:, live]
+    size = damping / damping.max(axis=0)
+    last = int(np.flatnonzero((size > DECAYED).any(axis=1)).max())
+    return float(min(1.1 * table.omega[last], table.omega[-1]))
+
+
+def _hydrostatics(
+    system: System, layout: Layout, mean: Pose, order: BodyOrder, data: Any, wet: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
+    N, water = layout.n_bodies, system.water
+    buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
+    # all of it may be unknown (NaN); `compile` refuses a part
+    given = "hydrostatic_stiffness" in data and bool(
+        np.isfinite(data["hydrostatic_stiffness"].values).any()
+    )
+    if given:
+        G = order.matrix(data["hydrostatic_stiffness"])
+    for name in wet:
+        body, i = system.body(name), layout.bodies.index(name)
+        own = slice(6 * i, 6 * i + 6)
+        com = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
+        if not given:
+            from swelltree.hydro.bem.hydrostatics import hydrostatics
+
+            if body.hull is None:
+                raise SwelltreeError(
+                    f"body '{name}': the hydro data hold no hydrostatic stiffness and the body "
+                    "has no hull to take it from. Give one of them."
+                )
+            found = hydrostatics(body, water, weight=False)
+            G[own, own] = found.stiffness
+            buoyancy[i] = _lift(water, found.volume, found.center_of_buoyancy - mean.p[i])
+            continue
+        volume = _value(data, "displaced_volume", name)
+        center = _value(data, "center_of_buoyancy", name)
+        data_com = _value(data, "center_of_mass", name)
+        # take the weight out of the data's stiffness: it acts as a force of its own
+        mass = _data_mass(data, name)
+        if mass is None:
+            mass = body.mass if volume is None else water.rho * float(volume)
+        arm = (com if data_com is None else data_com) - mean.p[i]
+        G[own, own] -= weight_stiffness(mass * water.g, arm)
+        if volume is None or center is None:
+            # no displacement in the data: the body floats in equilibrium by itself
+            weight = np.array([0.0, 0.0, -body.mass * water.g])
+            buoyancy[i] = -np.concatenate([weight, np.cross(com - mean.p[i], weight)])
+        else:
+            buoyancy[i] = _lift(water, float(volume), center - mean.p[i])
+    return buoyancy, G
+
+
+def _data_mass(data: Any, body: str) -> float | None:
+    """The mass whose weight is in the stiffness of `run_bem`; None where it is not told."""
+    if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
+        return None
+    label = f"{body}__Heave"
+    value = float(data["inertia_matrix"].sel(influenced_dof=label, radiating_dof=label))
+    return value if np.isfinite(value) else None
+
+
+def _value(data: Any, name: str, body: str) -> np.ndarray | None:
+    """A finite value of a body in the data, or None."""
+    if name not in data:
+        return None
+    value = np.asarray(data[name].sel(body=body).values, dtype=float)
+    return value if np.isfinite(value).all() else None
+
+
+def _lift(water: Any, volume: float, arm: np.ndarray) -> np.ndarray:
+    """Wrench of buoyancy about the reference point."""
+    force = np.array([0.0, 0.0, water.rho * water.g * volume])
+    return np.concatenate([force, np.cross(arm, force)])
+
+
+def weight_stiffness(weight: float, arm: np.ndarray) -> np.ndarray:
+    """Stiffness that a weight at `arm` from the reference point puts into rotations (6, 6)."""
+    x, y, z = arm
+    G = np.zeros((6, 6))
+    G[3, 3] = G[4, 4] = -weight * z
+    G[3, 5], G[4, 5] = weight * x, weight * y
+    return G

@@ -1,0 +1,105 @@
+r"""Linear hydrodynamics of a compiled model, as arrays in body order.
+
+All bodies are coupled: matrices are 6N x 6N in mean (world) axes at the
+reference points, zero for dry bodies. The displacement of a body from its mean
+pose is
+
+.. math:: \xi = (p - p_0,\; \text{rotation vector of } R R_0^\top)
+
+and the wrench of linear hydrodynamics (CONVENTIONS, Body quantities)
+
+.. math:: w = w_0 - G \xi - D v - C_r \chi + F(t) - A_\infty \dot v
+
+with w_0 the buoyancy in the mean pose. Weight is not in G: it acts exactly, as
+on dry bodies, so nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.kinematics import Pose
+from swelltree.spatial.rotations import rotation_vector
+from swelltree.spatial.vectors import matmul, transpose
+
+
+@pytree()
+class Memory:
+    """Radiation memory as a linear block: chi' = A chi + B v, memory force C chi."""
+
+    A: Array  # (k, k)
+    B: Array  # (k, 6N)
+    C: Array  # (6N, k)
+
+
+@pytree("live")
+class Convolution:
+    """Radiation memory as a convolution with the kernel, on a fixed step."""
+
+    kernel: Array  # (2L + 2, m, m) K at multiples of half a step
+    step: Array  # s
+    live: tuple[int, ...]  # which of the 6N velocities radiate
+
+
+@pytree()
+class Past:
+    """Velocities at the last L steps, the newest first, and the time of the newest."""
+
+    velocity: Array  # (L, m)
+    time: Array  # s
+
+
+@pytree()
+class WaveLoads:
+    """Excitation of a sea on a uniform time grid, with its rate (cubic Hermite between)."""
+
+    step: Array  # s
+    force: Array  # (T, 6N)
+    rate: Array  # (T, 6N)
+
+
+@pytree()
+class Table:
+    """Frequency-domain data in body order, for studies in the frequency domain."""
+
+    omega: Array  # (f,) rad/s, increasing and finite
+    direction: Array  # (d,) rad
+    added_mass: Array  # (f, 6N, 6N)
+    radiation_damping: Array  # (f, 6N, 6N)
+    excitation: Array  # (f, d, 6N) complex, per metre of a crest at the body, exp(-i w t)
+    added_mass_inf: Array  # (6N, 6N)
+    place: Array  # (6N, 2) x and y of the body of each freedom
+    gravity: Array  # m/s^2
+    depth: Array  # m
+    drift: Any = None  # drift_data.DriftTable, or None
+    remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
+
+
+def displacement(mean: Pose, pose: Pose) -> Array:
+    """Displacement of every body from its mean pose, (N, 6)."""
+    xp = namespace(pose.p)
+    turn = rotation_vector(matmul(pose.R, transpose(mean.R)))
+    return xp.concatenate([pose.p - mean.p, turn], axis=-1)
+
+
+def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
+    """Values at time t by cubic Hermite interpolation between the rows of a uniform grid."""
+    xp = namespace(t)
+    value, rate = xp.asarray(value), xp.asarray(rate)
+    x = t / step
+    i = xp.clip(xp.floor(x).astype(int), 0, value.shape[0] - 2)
+    x = x - i
+    h00, h10 = (1.0 + 2.0 * x) * (1.0 - x) ** 2, x * (1.0 - x) ** 2
+    h01, h11 = x * x * (3.0 - 2.0 * x), x * x * (x - 1.0)
+    left = h00 * value[i] + h10 * step * rate[i]
+    return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
+
+
+def without_table(model: Any) -> Any:
+    """The model as time stepping needs it."""
+    if model.hydro is None or model.hydro.table is None:
+        return model
+    from dataclasses import replace
+
+    return model.with_effect(replace(model.hydro, table=None))

@@ -1,0 +1,195 @@
+"""Hydrodynamic data brought to where the bodies are described.
+
+Data hold for bodies in the pose they were computed in. Moved over the sea or turned about the
+vertical together, nothing changes but phases and axes, and the data are moved exactly. Another
+draft or trim, or another distance between bodies, are other data.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.hydro.frames import shift, turn
+from swelltree.system import System
+from swelltree.system.bodies.body import Body
+from swelltree.system.errors import SwelltreeError
+
+SAME_PLACE = 1e-3  # of the size of a body: nearer counts as the same place
+SAME_ANGLE = 1e-4  # rad
+SAME_DRAFT = 0.01  # of the size
+SAME_TRIM = np.radians(0.2)
+SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
+ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
+FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
+
+
+class Moved(NamedTuple):
+    """How far a body is from the pose of its data."""
+
+    body: str
+    yaw: float  # rad
+    offset: np.ndarray  # (3,) after the turn about the origin, m
+    trim: float  # rad, between both
+    tilt: tuple[float, float]  # rad, of the body's z axis as described and in the data
+    size: float  # m, edge of a cube with its volume
+
+
+def placed(system: System, data: Any) -> tuple[Any, list[str]]:
+    """The data where the bodies are, and what to report.
+
+    Args:
+        system: resolved.
+        data: hydrodynamic data.
+    """
+    names = [str(name) for name in data["body"].values]
+    known = "body_position" in data
+    found = [(_by_pose if known else _by_mass)(system.body(name), data, system) for name in names]
+    for name in names:
+        _check_hull(system.body(name), data, system)
+    notes = [] if known else _turned_notes(system, names)
+    whole = [moved for moved in found if moved is not None]
+    if len(whole) < len(names) or not whole:
+        return data, notes
+    for moved in whole:
+        _check_level(moved, data, system)
+    first = whole[0]
+    for other in whole[1:]:
+        _check_together(first, other)
+    yaw, (x, y) = first.yaw, first.offset[:2]
+    if abs(yaw) <= SAME_ANGLE and np.hypot(x, y) <= SAME_PLACE * first.size:
+        return data, notes
+    notes.append(
+        f"hydro data: turned by {np.degrees(yaw):.4g} degrees and moved by ({x:.4g}, {y:.4g}) m "
+        "to where the bodies are."
+    )
+    return shift(turn(data, yaw) if abs(yaw) > SAME_ANGLE else data, float(x), float(y)), notes
+
+
+def _size(body: Body, data: Any, system: System) -> float:
+    """Edge of a cube of the displaced volume [m]."""
+    volume = _point(data, "displaced_volume", body.name)
+    value = body.mass / system.water.rho if volume is None else float(volume)
+    return max(value, 1e-9) ** (1.0 / 3.0)
+
+
+def _point(data: Any, name: str, body: str) -> np.ndarray | None:
+    if name not in data:
+        return None
+    value = np.asarray(data[name].sel(body=body).values, dtype=float)
+    return value if np.isfinite(value).all() else None
+
+
+def _tilt(R: np.ndarray) -> float:
+    """Angle of the z axis of a frame from the vertical."""
+    return float(np.arccos(np.clip(R[2, 2], -1, 1)))
+
+
+def _by_pose(body: Body, data: Any, system: System) -> Moved | None:
+    """Data that tell the pose of their bodies."""
+    place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
+    if place is None or axes is None:
+        return None
+    R = body.rotation_matrix @ axes.T
+    yaw = float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1]))
+    c, s = np.cos(yaw), np.sin(yaw)
+    about_z = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    trim = float(np.arccos(np.clip((R @ about_z.T)[2, 2], -1.0, 1.0)))
+    tilt = _tilt(body.rotation_matrix), _tilt(axes)
+    offset = np.array(body.position) - about_z @ place
+    return Moved(body.name, yaw, offset, trim, tilt, _size(body, data, system))
+
+
+def _by_mass(body: Body, data: Any, system: System) -> Moved | None:
+    """Data of a file: only a centre of mass far away tells that the body was moved."""
+    theirs = _point(data, "center_of_mass", body.name)
+    if theirs is None:
+        return None
+    size = _size(body, data, system)
+    ours = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
+    offset = ours - theirs
+    if abs(offset[2]) > ELSEWHERE * _height(body, data, size) and not _at_its_draft(body, data):
+        raise SwelltreeError(
+            f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro data "
+            f"at z = {theirs[2]:.4g} m: its draft is not that of the data. Describe the body where "
+            "they were made, or compute data there; where only its load is another, give its hull, "
+            "or as reference_point the rotation centre of the data."
+        )
+    if np.hypot(*offset[:2]) <= ELSEWHERE * size:
+        offset = np.zeros(3)
+    return Moved(body.name, 0.0, np.array([*offset[:2], 0.0]), 0.0, (0.0, 0.0), size)
+
+
+def _height(body: Body, data: Any, size: float) -> float:
+    """Draft of a box with the body's centre of buoyancy, at most the size [m]."""
+    center = _point(data, "center_of_buoyancy", body.name)
+    draft = size if center is None else 2.0 * abs(float(center[2]))
+    return min(draft, size) if draft > FLATTEST * size else size
+
+
+def _at_its_draft(body: Body, data: Any) -> bool:
+    """Whether hull or reference point tell that the body is where the data were made."""
+    volume, center = (_point(data, x, body.name) for x in ("displaced_volume", "rotation_center"))
+    if body.hull is not None and volume is not None and volume > 0:
+        return True  # `_check_hull` compares them
+    if body.reference_point is None or center is None:
+        return False
+    own = np.array(body.position) + body.rotation_matrix @ np.array(body.reference_point)
+    return bool(abs(own[2] - center[2]) <= 1e-3 * max(1.0, abs(center[2])))
+
+
+def _check_level(moved: Moved, data: Any, system: System) -> None:
+    """Draft and trim are those of the data."""
+    again = "Describe the body there, or compute data with run_bem as it is."
+    if abs(moved.offset[2]) > SAME_DRAFT * moved.size:
+        here = float(system.body(moved.body).position[2])
+        raise SwelltreeError(
+            f"body '{moved.body}' is described at z = {here:.4g} m, but its hydro data were made "
+            f"with it at z = {here - moved.offset[2]:.4g} m: its draft is another. {again}"
+        )
+    if moved.trim > SAME_TRIM:
+        own, theirs = np.degrees(moved.tilt)
+        raise SwelltreeError(
+            f"body '{moved.body}' is described trimmed by {own:.3g} degrees, but its hydro data "
+            f"were made with it trimmed by {theirs:.3g} degrees, {np.degrees(moved.trim):.3g} "
+            f"degrees apart. {again}"
+        )
+
+
+def _check_together(first: Moved, other: Moved) -> None:
+    """Bodies that interact keep their arrangement."""
+    apart = np.hypot(*(other.offset - first.offset)[:2])
+    turned = abs((other.yaw - first.yaw + np.pi) % (2 * np.pi) - np.pi)
+    if apart > SAME_PLACE * max(first.size, other.size) or turned > SAME_ANGLE:
+        raise SwelltreeError(
+            f"bodies '{first.body}' and '{other.body}' are described {apart:.4g} m and "
+            f"{np.degrees(turned):.3g} degrees from the arrangement of their hydro data, which "
+            "hold their interaction. Describe them as there, or run run_bem again."
+        )
+
+
+def _check_hull(body: Body, data: Any, system: System) -> None:
+    """The hull displaces what the data say."""
+    volume = _point(data, "displaced_volume", body.name)
+    if body.hull is None or volume is None or not volume > 0:
+        return
+    from swelltree.system.bodies.solids import hull_immersed
+
+    own = hull_immersed(body.hull, body.rotation_matrix).volume
+    if abs(own - volume) > SAME_VOLUME * volume:
+        raise SwelltreeError(
+            f"body '{body.name}': its hull displaces {own:.5g} m^3, its hydro data "
+            f"{float(volume):.5g} m^3: hull, draft or trim are not those of the data. Give the "
+            "hull of the data, or compute data for this one."
+        )
+
+
+def _turned_notes(system: System, names: list[str]) -> list[str]:
+    """Files do not tell how their bodies lay."""
+    turned = [n for n in names if abs(system.body(n).rotation_matrix - np.eye(3)).max() > 1e-6]
+    return [
+        f"body '{name}' is described turned; the hydro data, which do not tell their pose, are "
+        "taken as made for it so. Use hydro.frames.turn where they were not."
+        for name in turned
+    ]

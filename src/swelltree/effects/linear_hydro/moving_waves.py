@@ -1,0 +1,71 @@
+r"""Excitation at the actual place and heading of a body.
+
+.. math:: F_i(t) = r(t)\, T_i \sum_c \mathrm{Re}\left[ \hat F_i(\omega_c, \beta_c - \psi_i)
+          \, a_c\, e^{i (k_c \cdot x_i - \omega_c t + \varphi_c)} \right]
+
+with x_i the place of body i now and psi_i its mean yaw. Between the headings of the data the
+excitation (with its phase at the body) follows the curve of `headings`, as elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.headings import Headings, basis, headings_of, within
+from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, interpolated
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.waves.airy import Components
+from swelltree.waves.ramp import ramp
+
+
+@pytree("follows_place")
+class MovingWaves:
+    """A sea of c components and its excitation as curves over the heading."""
+
+    waves: Components
+    headings: Headings
+    curve: Array  # (k, c, 6N) complex coefficients, crest at the body
+    mean_place: Array  # (N, 2) m
+    follows_place: bool  # phase by the actual place, not the mean one
+
+
+def moving_waves(table: Table, waves: Components, follows_place: bool) -> MovingWaves:
+    """Excitation of every component at all headings of the data."""
+    inside = in_band(table, waves)
+    parts = {name: np.asarray(getattr(waves, name))[inside] for name in PER_COMPONENT}
+    size = parts["amplitude"]
+    excitation_at(table, parts["omega"], parts["beta"], size)  # covered?
+    kept = Components(**parts, ramp=waves.ramp)
+    force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), parts["omega"])
+    own = headings_of(np.asarray(table.direction))
+    place = np.asarray(table.place).reshape(-1, 6, 2)[:, 0]
+    curve = np.tensordot(own.to_curve, force, (1, 1))
+    return MovingWaves(kept, own, curve, place, follows_place)
+
+
+PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
+
+
+def excitation_now(own: MovingWaves, t: Array, place: Array, psi: Array | None) -> Array:
+    """Excitation of every body in the axes of its frame, (N, 6).
+
+    Args:
+        own: the sea.
+        t: [s].
+        place: x and y of the bodies (N, 2) [m].
+        psi: mean yaw of the bodies (N,) [rad], None: zero.
+    """
+    xp = namespace(t, place)
+    waves, (k, c, _) = own.waves, own.curve.shape
+    x = place if own.follows_place else own.mean_place
+    n = own.mean_place.shape[0]
+    along = x[:, :1] * xp.cos(waves.beta) + x[:, 1:] * xp.sin(waves.beta)
+    phase = waves.wavenumber * along - waves.omega * t + waves.phase
+    wave = waves.amplitude * xp.exp(1j * phase)  # (N, c)
+    curve = xp.asarray(own.curve).reshape(k, c, n, 6)
+    turn = xp.zeros((n, 1)) if psi is None else psi[:, None]
+    shape = basis(own.headings, within(own.headings, waves.beta - turn))  # (N, c, k)
+    at = (xp.moveaxis(shape, -1, 0)[..., None] * xp.moveaxis(curve, 2, 1)).sum(0)
+    total = xp.real(at * wave[..., None]).sum(1)
+    return ramp(t, waves.ramp) * total

@@ -1,0 +1,1 @@
+"""Lines: one description, three theories; seabed, winches and networks are shared."""

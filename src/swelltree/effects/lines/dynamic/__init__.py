@@ -1,0 +1,1 @@
+"""Dynamic lines: nodes with inertia, stepped by the two-step scheme."""

@@ -1,0 +1,1 @@
+"""Cables as chains of bodies."""

@@ -1,0 +1,1 @@
+"""Quasi-static lines: catenaries between their ends."""

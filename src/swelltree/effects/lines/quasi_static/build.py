@@ -1,0 +1,230 @@
+"""From described quasi-static lines to arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.effects.lines.network import End, Knot, Network, Part, Piece, line_network
+from swelltree.effects.lines.quasi_static.catenary import Sections
+from swelltree.effects.lines.quasi_static.catenary_ends import Bed, Pieces
+from swelltree.effects.lines.quasi_static.junctions import Junctions
+from swelltree.effects.lines.quasi_static.lines import NODES, QuasiStaticLines
+from swelltree.model.layout import Layout
+from swelltree.system import System
+from swelltree.system.lines.seabed import ON_BED
+
+INEXTENSIBLE = 1e9  # EA of an inextensible line, of its weight
+NOWHERE = -1e9  # level of the bed where there is none, m
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Pieces of a network, lower end first.
+
+    Args:
+        pieces: as arrays.
+        junctions: as arrays.
+        lower: lower end of each.
+        upper: upper end of each.
+        turned: is the lower end the described end B?
+    """
+
+    pieces: Pieces
+    junctions: Junctions
+    lower: list[End]
+    upper: list[End]
+    turned: list[bool]
+
+
+def lay(system: System, network: Network, stiffness: list[list[float]] | None = None) -> Laid:
+    """Arrays of a network; EA of every part may be given instead of that of its type."""
+    bed = bed_of(system)
+    laid = [_laid(system, bed, piece) for piece in network.pieces]
+    turned = [flip for flip, _ in laid]
+    anchored = tuple(on_bed for _, on_bed in laid)
+    both = list(zip(network.pieces, turned, strict=True))
+    lower = [p.B if flip else p.A for p, flip in both]
+    upper = [p.A if flip else p.B for p, flip in both]
+    parts = [list(p.parts)[:: -1 if flip else 1] for p, flip in both]
+    if stiffness is None:
+        stiffness = [[_stiffness_of(system, piece, p) for p in piece.parts] for piece, _ in both]
+    EA = [row[:: -1 if flip else 1] for row, flip in zip(stiffness, turned, strict=True)]
+    rests = [_resting(system, p, on_bed) for p, on_bed in zip(parts, anchored, strict=True)]
+    may_touch = tuple(
+        not on_bed and all(row) and system_has_bed(system)
+        for row, on_bed in zip(rests, anchored, strict=True)
+    )
+    sections = sections_of(system, parts, rests, EA)
+    plain = not bed.slope.any() and not float(bed.friction) > 0.0
+    pieces = Pieces(sections, bed, anchored, may_touch, bool(plain))
+    return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
+
+
+def build_lines(
+    system: System, layout: Layout, model: str = "quasi_static"
+) -> QuasiStaticLines | None:
+    """The group of all lines of a model as quasi-static ones, None if there are none.
+
+    Dynamic lines are built so for linear studies: releases are left out, a rope with a stretch
+    table has its stiffness at small strain, and a seabed grid its depth at the origin.
+    """
+    network = line_network(system, layout, model)
+    if not network.pieces:
+        return None
+    if model == "quasi_static":
+        for piece in network.pieces:
+            _check(system, piece)
+    laid = lay(system, network)
+    turned = laid.turned
+    nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
+    knots = tuple(knot.name for knot in network.junctions)
+    return QuasiStaticLines(
+        pieces=laid.pieces,
+        junctions=laid.junctions,
+        point_A=_points(laid.lower),
+        point_B=_points(laid.upper),
+        start=np.array(
+            [p.stop if flip else p.start for p, flip in zip(network.pieces, turned, strict=True)]
+        ),
+        node_share=np.array([share for _, share in nodes]),
+        way=np.where(turned, -1.0, 1.0),
+        names=(*network.lines, *knots),
+        lines=network.lines,
+        junction_names=knots,
+        body_A=_bodies(layout, laid.lower),
+        body_B=_bodies(layout, laid.upper),
+        line=tuple(network.lines.index(piece.line.name) for piece in network.pieces),
+        end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
+        end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
+        node_piece=tuple(k for k, _ in nodes),
+        keeps_energy=laid.pieces.plain,
+    )
+
+
+def _stiffness_of(system: System, piece: Piece, part: Part) -> float:
+    """EA of a part; of an inextensible one very large."""
+    w = abs(part.type.weight_per_length(system.water.rho, system.water.g))
+    large = INEXTENSIBLE * max(piece.length * w, 1e-3)
+    return large if piece.line.axial == "inextensible" else float(part.type.initial_EA or large)
+
+
+def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, float]]:
+    """Piece of every point of a line in results, and place in it, upwards, of its length."""
+    own = network.of_line(name)
+    stops = np.array([network.pieces[k].stop for k in own])
+    found = []
+    for s in np.linspace(0.0, stops[-1], NODES):
+        k = own[min(int(np.searchsorted(stops, s)), len(own) - 1)]
+        piece = network.pieces[k]
+        share = min(max((s - piece.start) / piece.length, 0.0), 1.0)
+        found.append((k, 1.0 - share if turned[k] else share))
+    return found
+
+
+def system_has_bed(system: System) -> bool:
+    """Is there a bed at all?"""
+    return system.seabed.depth is not None or bool(np.isfinite(system.water.depth))
+
+
+def bed_of(system: System) -> Bed:
+    """The plane of the bed."""
+    ground = system.seabed
+    if not system_has_bed(system):
+        return Bed(np.array(NOWHERE), np.zeros(2), np.array(0.0))
+    depth = system.water.depth if ground.depth is None else ground.depth
+    return Bed(np.array(-float(depth)), np.array(ground.slope), np.array(ground.friction))
+
+
+def sections_of(
+    system: System, parts: list[list[Part]], rests: list[list[bool]], EA: list[list[float]]
+) -> Sections:
+    """Arrays of the sections, padded by empty ones at the upper end."""
+    most = max(len(row) for row in parts)
+
+    def padded(rows: list[list[float]], empty: bool = False) -> np.ndarray:
+        # an empty section is like the one below it
+        return np.array(
+            [row + [0.0 if empty else row[-1]] * (most - len(row)) for row in rows], dtype=float
+        )
+
+    water = system.water
+    weight = [[part.type.weight_per_length(water.rho, water.g) for part in row] for row in parts]
+    return Sections(
+        padded([[part.length for part in row] for row in parts], empty=True),
+        padded(weight),
+        1.0 / padded(EA),
+        padded([[float(rest) for rest in row] for row in rests]),
+    )
+
+
+def _check(system: System, piece: Piece) -> None:
+    """Refuse what a catenary cannot be."""
+    line = piece.line
+    for part in piece.parts:
+        if part.type.stretch is not None and line.axial == "elastic":
+            raise line.fail(
+                f"line type '{part.type.name}' has a stretch table, which the quasi-static model "
+                "does not take. Give EA, or model='dynamic'."
+            )
+    if line.release_time is not None or line.release_tension is not None:
+        raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
+    if system.seabed.grid is not None:
+        raise line.fail(
+            "a quasi-static line takes a plane seabed, not a grid. Give Seabed(depth=, slope=), "
+            "or model='dynamic'."
+        )
+
+
+def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
+    """Is a piece turned over, and does its lower end lie on the bed?"""
+    heights = [_height(system, bed, end) for end in (piece.A, piece.B)]
+    lies = [height is not None and bool(height <= 0.0) for height in heights]
+    return lies[1] and not lies[0], lies[0] or lies[1]
+
+
+def _height(system: System, bed: Bed, end: End) -> float | None:
+    """Height of a fixed end above what counts as lying on the bed, None for other ends."""
+    if end.kind != "fixed" or not system_has_bed(system):
+        return None
+    x, y, z = end.point
+    level = float(bed.level + bed.slope[0] * x + bed.slope[1] * y)
+    near = ON_BED * max(abs(level), 1e-3)
+    return float(z - level - near)
+
+
+def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:
+    """Which sections may lie on the bed: heavy ones from the anchor, or all if all are heavy."""
+    if not system_has_bed(system):
+        return [False] * len(parts)
+    heavy = [p.type.weight_per_length(system.water.rho, system.water.g) > 0.0 for p in parts]
+    first = heavy.index(False) if False in heavy else len(heavy)
+    if on_bed:
+        return [k < first for k in range(len(parts))]
+    return [first == len(heavy)] * len(parts)
+
+
+def _points(found: list[End]) -> np.ndarray:
+    return np.array(
+        [np.zeros(3) if end.kind == "junction" else end.point for end in found], dtype=float
+    )
+
+
+def _bodies(layout: Layout, found: list[End]) -> tuple[int, ...]:
+    return tuple(end.index if end.kind == "body" else layout.n_bodies for end in found)
+
+
+def _junctions(system: System, network: Network, lower: list[End], upper: list[End]) -> Junctions:
+    def number(end: End) -> int:
+        return end.index if end.kind == "junction" else -1
+
+    def weight(knot: Knot) -> float:
+        return (knot.mass - system.water.rho * knot.volume) * system.water.g
+
+    return Junctions(
+        np.array([knot.position for knot in network.junctions], dtype=float).reshape(-1, 3),
+        np.array([weight(knot) for knot in network.junctions], dtype=float),
+        tuple(number(end) for end in lower),
+        tuple(number(end) for end in upper),
+    )

@@ -1,0 +1,144 @@
+"""Quasi-static lines: elastic catenaries on the bed, and the junctions they meet at.
+
+At every instant the lines are in balance with the positions of their ends. Without friction on a
+flat bed they store energy, elastic and by weight. Friction acts as if every line were pulled
+towards B, and depends on the path in nature: with friction, or on a sloped bed, all that lines do
+is booked as work.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swelltree.effects.lines.quasi_static.catenary_ends import Ends, Pieces, ends, rows_of
+from swelltree.effects.lines.quasi_static.catenary_shape import points_along
+from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
+from swelltree.effects.lines.quasi_static.junctions import Junctions, joined, rest_of_junctions
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.points import point_motion, spread
+from swelltree.spatial.products import masked_sum
+from swelltree.spatial.vectors import dot
+
+NODES = 41  # points along each line in results
+
+
+@pytree(
+    "names",
+    "lines",
+    "junction_names",
+    "body_A",
+    "body_B",
+    "line",
+    "end_A",
+    "end_B",
+    "node_piece",
+    "keeps_energy",
+)
+class QuasiStaticLines(Effect):
+    """All quasi-static lines of a system, in e pieces.
+
+    Pieces run upwards: where a line was described from its upper end, `end_A` and `end_B` say so.
+    """
+
+    kind: ClassVar[str] = "lines"
+    moors: ClassVar[bool] = True
+    begins_at_rest: ClassVar[bool] = True
+    pieces: Pieces
+    junctions: Junctions
+    point_A: Array  # (e, 3) in body axes, or in the world
+    point_B: Array  # (e, 3)
+    start: Array  # (e,) distance of the lower end from the described end A, m
+    node_share: Array  # (line x node,) place in its piece, from the lower end, of its length
+    way: Array  # (e,) one where it runs like the line, minus one where it runs against it
+    names: tuple[str, ...]  # of the lines, then of junctions
+    lines: tuple[str, ...]
+    junction_names: tuple[str, ...]
+    body_A: tuple[int, ...]  # N: the world, or a junction
+    body_B: tuple[int, ...]
+    line: tuple[int, ...]  # number of the line of each piece
+    end_A: tuple[tuple[int, bool], ...]  # of each line: piece at A, and is it the piece's end A?
+    end_B: tuple[tuple[int, bool], ...]
+    node_piece: tuple[int, ...]  # piece of every point of every line in results
+    keeps_energy: bool
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        return {
+            "line": ("line", self.lines, "line, from end A to end B"),
+            "junction": ("junction", self.junction_names, "free point of lines"),
+        }
+
+    def numbers(self) -> dict[str, Any]:
+        whole = [k for k in self.line if self.line.count(k) == 1]
+        rows = {self.lines[k]: self.line.index(k) for k in whole}
+        return {
+            name: [(("pieces", "sections"), row, {}), ((), row, {})] for name, row in rows.items()
+        }
+
+    def loads(self, model: Any, now: Now) -> Loads:
+        """Wrenches, stored energy or power, tensions and shapes."""
+        body_A, body_B = np.array(self.body_A, dtype=int), np.array(self.body_B, dtype=int)
+        at_A = point_motion(now.motion, body_A, self.point_A)
+        at_B = point_motion(now.motion, body_B, self.point_B)
+        y = rest_of_junctions(self.junctions, self.pieces, at_A.position, at_B.position)
+        a, b = joined(self.junctions, y, at_A.position, at_B.position)
+        found = ends(self.pieces, a, b)
+        force_A, force_B = found.force_A, found.force_B
+        none = 0.0 * force_A
+        wrench = spread(model.layout, now.motion, body_A, a, force_A, none)
+        wrench = wrench + spread(model.layout, now.motion, body_B, b, force_B, none)
+        xp = namespace(wrench)
+        of_line = (np.arange(len(self.lines))[:, None] == np.array(self.line)).astype(float)
+        within = inside(self.pieces, found, a, b)
+        stored = masked_sum(of_line, within.energy[:, None])[:, 0]
+        work = dot(force_A, at_A.velocity) + dot(force_B, at_B.velocity)
+        work = masked_sum(of_line, work[:, None])[:, 0]
+        height = self.junctions.weight * y[:, 2]
+        stored = xp.concatenate([stored, height])
+        work = xp.concatenate([work, 0.0 * height])
+        if self.keeps_energy:
+            work = 0.0 * work
+        else:
+            stored = 0.0 * stored
+        channels = self._channels(found, within.lying, a, b)
+        if self.junctions.count:
+            channels["junction"] = y
+        return Loads(wrench, stored, work, channels)
+
+    def _channels(self, found: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
+        xp = namespace(found.H)
+        force = xp.stack([found.force_B, found.force_A])
+        pull = xp.sqrt(dot(force, force))
+
+        def at(which: tuple[tuple[int, bool], ...], x: Array) -> Array:
+            piece = np.array([k for k, _ in which], dtype=int)
+            is_A = np.array([end for _, end in which], dtype=int)
+            return x[is_A, piece]
+
+        reach = self.start + self.way * lying[:, 1]
+        reach = xp.where(lying[:, 1] > lying[:, 0], reach, 0.0)
+        of_line = np.arange(len(self.lines))[:, None] == np.array(self.line)
+        uplift = at(self.end_A, force[:, :, 2])
+        position, tension = self.shape(found, lying, a, b)
+        return {
+            "fairlead_tension": at(self.end_B, pull),
+            "anchor_tension": at(self.end_A, pull),
+            "anchor_uplift": xp.maximum(uplift, 0.0),
+            "touchdown": xp.where(of_line, reach, 0.0).max(-1),
+            "position": position,
+            "node_tension": tension,
+        }
+
+    def shape(self, found: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:
+        """Points of every line at equal distances (line, node, 3), and tensions (line, node)."""
+        row = np.array(self.node_piece, dtype=int)
+        there, sections = rows_of(found, row), rows_of(self.pieces.sections, row)
+        anchored = np.array(self.pieces.anchored, dtype=bool)[row]
+        s = self.node_share * sections.total_length
+        points, tension = points_along(
+            sections, self.pieces.bed, there, lying[row], anchored, a[row], b[row], s
+        )
+        n = len(self.lines)
+        return points.reshape(n, -1, 3), tension.reshape(n, -1)

@@ -1,0 +1,148 @@
+"""Static shapes of lines and networks, to begin dynamic runs with and to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.effects.lines.network import Network, Part, Piece
+from swelltree.effects.lines.quasi_static.build import Laid, lay
+from swelltree.effects.lines.quasi_static.catenary_ends import Ends, ends, rows_of
+from swelltree.effects.lines.quasi_static.catenary_shape import points_along
+from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
+from swelltree.effects.lines.quasi_static.junctions import joined, rest_of_junctions
+from swelltree.system import System
+
+ROUNDS = 100  # of the secant stiffness of nonlinear ropes
+
+
+@dataclass(frozen=True, eq=False)
+class StaticShape:
+    """A piece of line at rest.
+
+    Args:
+        position: nodes from A to B (n + 1, 3) [m].
+        tension: of the segments between them (n,) [N].
+        force_A: of the line on what holds A (3,) [N].
+        force_B: of the line on what holds B (3,) [N].
+    """
+
+    position: np.ndarray
+    tension: np.ndarray
+    force_A: np.ndarray
+    force_B: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class StaticNetwork:
+    """A network at rest: its junctions (j, 3) [m] and one shape for each piece."""
+
+    junctions: np.ndarray
+    shapes: tuple[StaticShape, ...]
+
+
+def node_distances(piece: Piece) -> np.ndarray:
+    """Unstretched distance of the nodes of a piece from A (n + 1,) [m]."""
+    parts = [np.full(part.segments, part.length / part.segments) for part in piece.parts]
+    return np.concatenate([[0.0], np.cumsum(np.concatenate(parts))])
+
+
+def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarray) -> StaticNetwork:
+    """Lines at rest between given points, as catenaries sampled at their nodes.
+
+    Slack lines lie in a heap that is spread evenly; ropes with a stretch table take the secant
+    stiffness at their mean tension. Currents, waves and bending stiffness are left out.
+
+    Args:
+        system: the description.
+        network: from `line_network`, of any model.
+        a: ends A of the pieces in the world (e, 3) [m]; rows of ends on junctions are not used.
+        b: ends B (e, 3) [m].
+    """
+    laid, before = lay(system, network), np.inf
+    for _ in range(ROUNDS if _is_nonlinear(network) else 0):
+        secants = _secants(network, _solved(laid, a, b)[0])
+        laid, sizes = lay(system, network, secants), np.concatenate(secants)
+        if np.abs(sizes - before).max() <= 1e-10 * sizes.max():
+            break
+        before = sizes
+    found, low, high, y = _solved(laid, a, b)
+    shapes = [
+        _shape(laid, found, low, high, k, node_distances(piece))
+        for k, piece in enumerate(network.pieces)
+    ]
+    return StaticNetwork(y, tuple(shapes))
+
+
+def static_shape(system: System, piece: Piece, a: np.ndarray, b: np.ndarray) -> StaticShape:
+    """One piece at rest between two points in the world (3,) [m]; see `static_network`."""
+    alone = Network((piece,), ())
+    ends_at = (np.asarray(x, dtype=float).reshape(1, 3) for x in (a, b))
+    return static_network(system, alone, *ends_at).shapes[0]
+
+
+def _solved(
+    laid: Laid, a: np.ndarray, b: np.ndarray
+) -> tuple[Ends, np.ndarray, np.ndarray, np.ndarray]:
+    """Ends of the pieces, their lower and upper points, and the junctions."""
+    turned = np.array(laid.turned)[:, None]
+    low, high = np.where(turned, b, a), np.where(turned, a, b)
+    y = rest_of_junctions(laid.junctions, laid.pieces, low, high)
+    low, high = joined(laid.junctions, y, low, high)
+    return ends(laid.pieces, low, high), low, high, y
+
+
+def _shape(
+    laid: Laid, found: Ends, low: np.ndarray, high: np.ndarray, k: int, distances: np.ndarray
+) -> StaticShape:
+    turned, pieces = laid.turned[k], laid.pieces
+    lying = inside(pieces, found, low, high).lying
+
+    def seen(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        row = np.full(len(s), k)
+        there, sections = rows_of(found, row), rows_of(pieces.sections, row)
+        anchored = np.array(pieces.anchored)[row]
+        upwards = distances[-1] - s if turned else s
+        return points_along(
+            sections, pieces.bed, there, lying[row], anchored, low[row], high[row], upwards
+        )
+
+    position = seen(distances)[0]
+    tension = seen(0.5 * (distances[1:] + distances[:-1]))[1]
+    pull = (found.force_A[k], found.force_B[k])
+    return StaticShape(position, tension, *(pull[::-1] if turned else pull))
+
+
+def _is_nonlinear(network: Network) -> bool:
+    return any(
+        _table_of(piece, part) is not None for piece in network.pieces for part in piece.parts
+    )
+
+
+def _table_of(piece: Piece, part: Part) -> np.ndarray | None:
+    """Rows (strain, tension) of a part that has them."""
+    if part.type.stretch is None or piece.line.axial == "inextensible":
+        return None
+    return np.array(part.type.stretch)
+
+
+def _secants(network: Network, found: Ends) -> list[list[float]]:
+    """Secant EA of every part at the tension of its piece."""
+    force = 0.5 * (np.linalg.norm(found.force_A, axis=1) + np.linalg.norm(found.force_B, axis=1))
+    rows = []
+    for piece, tension in zip(network.pieces, force, strict=True):
+        row = []
+        for part in piece.parts:
+            table = _table_of(piece, part)
+            if table is None:
+                row.append(float(part.type.initial_EA or 1e9 * tension))
+                continue
+            # beyond the table the last slope goes on
+            strain, load = table.T
+            slope = (load[-1] - load[-2]) / (strain[-1] - strain[-2])
+            over = max(tension - load[-1], 0.0) / slope
+            at = max(float(np.interp(tension, load, strain)) + over, strain[1] * 1e-6)
+            row.append(max(tension, load[1] * 1e-6) / at)
+        rows.append(row)
+    return rows

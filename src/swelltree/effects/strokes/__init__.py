@@ -1,0 +1,1 @@
+"""Forces on strokes: springs, dampers, joint forces and machines of power take-offs."""

@@ -1,0 +1,249 @@
+"""From described springs, joint forces and power take-offs to forces on strokes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.strokes.laws.base import Law
+from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
+from swelltree.effects.strokes.laws.generator import Generator
+from swelltree.effects.strokes.laws.hydraulic import Hydraulic
+from swelltree.effects.strokes.laws.rectifier import Rectifier
+from swelltree.effects.strokes.laws.switching import NEVER, Declutching, Latching
+from swelltree.effects.strokes.stops import Stops
+from swelltree.effects.strokes.stroke_forces import LIMITLESS, StrokeForces
+from swelltree.effects.strokes.strokes import Ends, Strokes
+from swelltree.model.build_layout import local_point
+from swelltree.model.layout import Layout
+from swelltree.model.signals import compile_signal
+from swelltree.system import JointForce, SpringDamper, System
+
+# the law of each type; elements of one law stand together
+LAWS = {
+    "spring_damper": "damper",
+    "joint_force": "damper",
+    "linear": "damper",
+    "coulomb": "friction",
+    "end_stops": "damper",
+    "constant_pressure": "friction",
+    "hydraulic": "hydraulic",
+    "direct_drive": "generator",
+    "mechanical_rectifier": "rectifier",
+    "latching": "latching",
+    "declutching": "declutching",
+}
+ORDER = tuple(dict.fromkeys(LAWS.values()))
+
+
+def law_of(item: Any) -> str:
+    """The law of an element."""
+    return "friction" if isinstance(item, JointForce) and item.friction else LAWS[item.type]
+
+
+def role_of(item: Any) -> str:
+    """As what an element was described."""
+    if isinstance(item, SpringDamper):
+        return "spring"
+    return "joint_force" if isinstance(item, JointForce) else "pto"
+
+
+def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
+    """All springs, joint forces and power take-offs; None without any."""
+    roles = (SpringDamper, JointForce)
+    items = [item for role in roles for item in system.forces if isinstance(item, role)]
+    items = sorted([*items, *system.ptos], key=lambda item: ORDER.index(law_of(item)))
+    if not items:
+        return None
+    for item in items:
+        _check_angle(system, layout, item)
+    driven = {name for controller in system.controllers for name in controller.drives}
+    laws, counts = [], []
+    for kind in ORDER:
+        own = [item for item in items if law_of(item) == kind]
+        # maps of generators may differ in size, so each is a law of its own
+        for part in [[item] for item in own] if kind == "generator" else [own]:
+            if part:
+                laws.append(MAKERS[kind](part, driven))
+                counts.append(len(part))
+    signals = [getattr(item, "force", None) for item in items]
+    force_limit = column(items, "force_limit", LIMITLESS)
+    power_limit = column(items, "power_limit", LIMITLESS)
+    lower, upper = column(items, "lower", -np.inf), column(items, "upper", np.inf)
+    dofs = [None if joint_of(x) is None else _dof(system, layout, x) for x in items]
+    return StrokeForces(
+        strokes=_strokes(system, layout, items),
+        stiffness=column(items, "stiffness"),
+        neutral=column(items, "rest_position"),
+        stops=Stops(
+            lower,
+            upper,
+            column(items, "stop_stiffness"),
+            column(items, "stop_damping"),
+            column(items, "stop_ramp", 0.01),
+        ),
+        force_limit=force_limit,
+        power_limit=power_limit,
+        signals=tuple(None if s is None else compile_signal(s) for s in signals),
+        laws=tuple(laws),
+        counts=tuple(counts),
+        names=tuple(item.name for item in items),
+        roles=tuple(role_of(item) for item in items),
+        ptos=tuple(items.index(pto) for pto in system.ptos),
+        turns=tuple(dof is not None and layout.dofs[dof].turns for dof in dofs),
+        tension_only=tuple(getattr(item, "tension_only", False) for item in items),
+        limited=bool((np.minimum(force_limit, power_limit) < LIMITLESS).any()),
+        stopped=bool(np.isfinite([*lower, *upper]).any()),
+        watches_hold=any(getattr(item, "release_force", None) is not None for item in items),
+    )
+
+
+def joint_of(item: Any) -> str | None:
+    """Name of the joint that an element acts on, None between points."""
+    return getattr(item, "joint", None)
+
+
+def column(items: list[Any], name: str, missing: float = 0.0) -> np.ndarray:
+    """One number of every item."""
+    values = [getattr(item, name, None) for item in items]
+    return np.array([missing if x is None else x for x in values], dtype=float)
+
+
+def _dof(system: System, layout: Layout, item: Any) -> int:
+    return layout.dof_number(item.joint, system.dof_of(item))
+
+
+def _check_angle(system: System, layout: Layout, item: Any) -> None:
+    if joint_of(item) is None:
+        return
+    dof = layout.dofs[_dof(system, layout, item)]
+    if dof.free_turn and (item.stiffness or item.stop_stiffness):
+        raise item.fail(
+            f"joint '{item.joint}' turns freely, so {dof.label} has no angle for a spring or stop. "
+            "Use a hinge or universal joint, or act between points."
+        )
+
+
+def _rest(system: System, item: Any) -> float:
+    """Length or coordinate of stroke zero; that of a joint force is its coordinate itself."""
+    given = getattr(item, "rest_length" if isinstance(item, SpringDamper) else "rest", None)
+    if given is not None or joint_of(item) is not None:
+        return given or 0.0
+    return float(np.linalg.norm(system.world_point(item.b) - system.world_point(item.a)))
+
+
+def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
+    between = [item for item in items if joint_of(item) is None]
+    on_joints = [item for item in items if joint_of(item) is not None]
+    known = [id(item) for item in (*between, *on_joints)]
+
+    def body(point: Any) -> int:
+        return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
+
+    def places(points: list[Any]) -> np.ndarray:
+        return np.array([local_point(system, p) for p in points], dtype=float).reshape(-1, 3)
+
+    ends = Ends(
+        places([item.a for item in between]),
+        places([item.b for item in between]),
+        tuple(body(item.a) for item in between),
+        tuple(body(item.b) for item in between),
+    )
+    return Strokes(
+        ends,
+        np.array([_rest(system, item) for item in items], dtype=float),
+        tuple(_dof(system, layout, item) for item in on_joints),
+        tuple(known.index(id(item)) for item in items),
+    )
+
+
+# --- one maker for each law ------------------------------------------------------------------
+def _damper(own: list[Any], _: set[str]) -> Law:
+    return Damper(column(own, "damping"), column(own, "efficiency", 1.0))
+
+
+def _friction(own: list[Any], _: set[str]) -> Law:
+    force = column(own, "friction") + column(own, "pressure") * column(own, "piston_area")
+    smoothing = [
+        getattr(pto, "friction_velocity", getattr(pto, "smoothing_velocity", 1.0)) for pto in own
+    ]
+    efficiency = column(own, "efficiency", 1.0)
+    return FrictionDamper(column(own, "damping"), force, np.array(smoothing), efficiency)
+
+
+def _hydraulic(own: list[Any], _: set[str]) -> Law:
+    begin = np.array([pto.begin for pto in own])
+    precharge, volume, gamma = (column(own, x) for x in ("precharge", "gas_volume", "gamma"))
+    return Hydraulic(
+        column(own, "piston_area"),
+        precharge,
+        volume,
+        volume * (1.0 - (precharge / begin) ** (1.0 / gamma)),
+        column(own, "low_pressure"),
+        column(own, "low_gas_volume", LIMITLESS),
+        volume,  # as much oil as could fill the high side
+        gamma,
+        column(own, "motor_flow"),
+        column(own, "motor_gain"),
+        column(own, "efficiency"),
+        column(own, "valve_resistance"),
+        column(own, "smoothing_velocity"),
+    )
+
+
+def _generator(own: list[Any], _: set[str]) -> Law:
+    (pto,) = own
+    table = np.array(pto.map_efficiency or [[pto.efficiency] * 2] * 2, dtype=float)
+    copper = pto.resistance / (pto.force_constant or 1.0) ** 2
+    return Generator(
+        column(own, "damping"),
+        np.array([copper]),
+        np.array(pto.map_force or (0.0, 1.0), dtype=float),
+        np.array(pto.map_speed or (0.0, 1.0), dtype=float),
+        table,
+    )
+
+
+def _rectifier(own: list[Any], _: set[str]) -> Law:
+    clutch = [
+        100.0 * pto.generator_damping if pto.clutch_damping is None else pto.clutch_damping
+        for pto in own
+    ]
+    return Rectifier(
+        column(own, "ratio"),
+        column(own, "inertia"),
+        column(own, "generator_damping"),
+        np.array(clutch, dtype=float),
+        column(own, "both_ways"),
+        column(own, "start_speed"),
+        column(own, "friction"),
+        column(own, "efficiency"),
+    )
+
+
+def _switching(law: Any, time: str) -> Any:
+    def make(own: list[Any], driven: set[str]) -> Law:
+        return law(
+            column(own, "damping"),
+            column(own, "friction"),
+            column(own, "friction_velocity", 1.0),
+            column(own, "efficiency"),
+            column(own, time, NEVER),
+            column(own, "release_force", NEVER),
+            column(own, "rearm"),
+            np.array([pto.name in driven for pto in own], dtype=float),
+        )
+
+    return make
+
+
+MAKERS: dict[str, Any] = {
+    "damper": _damper,
+    "friction": _friction,
+    "hydraulic": _hydraulic,
+    "generator": _generator,
+    "rectifier": _rectifier,
+    "latching": _switching(Latching, "release_after"),
+    "declutching": _switching(Declutching, "off_for"),
+}

@@ -1,0 +1,1 @@
+"""Laws of machines: what force a stroke and its rate bring about."""

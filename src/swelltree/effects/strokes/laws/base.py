@@ -1,0 +1,83 @@
+"""What a law of a power take-off sees and what it answers.
+
+Energy is booked so that absorbed power = rate of the stored energy + delivered + lost, with each
+of the four computed on its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from swelltree.engine.arrays import Array, namespace, pytree
+
+
+@pytree()
+class Seen:
+    """What the law of e machines may depend on."""
+
+    t: Array  # s
+    x: Array  # (e,) stroke
+    v: Array  # (e,) its rate
+    z: Array  # (states, e) inner states
+    u: Array  # (e,) from signals and controllers
+    bound: Any  # (e,) largest force allowed by the limits, None without any
+    hold: Any = None  # (e,) force that holds the stroke, where it is known
+
+    def limited(self, force: Array) -> Array:
+        """Force within its bounds."""
+        if self.bound is None:
+            return force
+        xp = namespace(force, self.bound)
+        return xp.clip(force, -self.bound, self.bound)
+
+    def told(self, force: Array) -> Array:
+        """One where a force is beyond its bounds."""
+        if self.bound is None:
+            return 0.0 * force
+        xp = namespace(force, self.bound)
+        return xp.where(xp.abs(force) > self.bound, 1.0, 0.0)
+
+
+@pytree()
+class Answer:
+    """What e machines do."""
+
+    force: Array  # (e,) N, N m
+    stored: Array  # (e,) J
+    delivered: Array  # (e,) W
+    lost: Array  # (e,) W
+    rate: Array  # (states, e) of the inner states
+    limited: Array  # (e,) one while a limit is met
+    shown: dict[str, Array]  # channels of its own, (e,) each
+
+
+class Law:
+    """All machines of one kind; arrays have one entry for each."""
+
+    states: ClassVar[int] = 0  # inner states of one machine
+    events: ClassVar[int] = 0  # events that one machine watches for
+    holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
+    linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
+
+    def start(self) -> Array:
+        """Inner states at the start, (states, e)."""
+        raise NotImplementedError
+
+    def answer(self, seen: Seen) -> Answer:
+        """Force, energies and rates."""
+        raise NotImplementedError
+
+    def event_values(self, seen: Seen) -> Array:
+        """Values whose fall through zero is an event, (events, e)."""
+        raise NotImplementedError
+
+    def switched(self, seen: Seen, hit: Array) -> Array:
+        """Inner states after the events of which `hit` (events, e) is true."""
+        raise NotImplementedError
+
+
+def generated(power: Array, efficiency: Array) -> Array:
+    """Delivered power of a generator; where it drives, what is taken is more than it gives."""
+    xp = namespace(power)
+    drive = xp.maximum(efficiency, 1e-3)
+    return xp.where(power >= 0.0, efficiency * power, power / drive)

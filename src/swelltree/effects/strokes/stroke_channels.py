@@ -1,0 +1,74 @@
+"""Channels of forces on strokes, under the names of what was described.
+
+Springs tell tension and length, joint forces their force, power take-offs their books: absorbed =
+change of stored + delivered + lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.strokes.laws.base import Answer
+from swelltree.engine.arrays import Array, namespace
+
+# quantity -> channel of power take-offs
+BOOKS = {
+    "force": "pto_force",
+    "stroke": "pto_stroke",
+    "rate": "pto_rate",
+    "control": "pto_control",
+    "delivered": "delivered_power",
+    "stored": "pto_stored_energy",
+    "lost": "pto_losses",
+    "stop_force": "pto_stop_force",
+    "limited": "pto_limited",
+    "latch_force": "pto_latch_force",
+    "pressure": "pto_pressure",
+    "oil_volume": "pto_oil_volume",
+    "oil_total": "pto_oil_total",
+    "flywheel_speed": "pto_flywheel_speed",
+    "copper_loss": "pto_copper_loss",
+    "mode": "pto_mode",
+}
+
+
+def stroke_channels(own: Any, found: dict[str, Array], answers: list[Answer]) -> dict[str, Array]:
+    """Channels by role.
+
+    Args:
+        own: the effect (`stroke_forces.StrokeForces`).
+        found: quantities of all elements, (e,) each.
+        answers: of the laws, for quantities of their own.
+    """
+    out = {}
+    springs, joints = (np.array(own.with_role(x), dtype=int) for x in ("spring", "joint_force"))
+    if springs.size:
+        out["spring_tension"] = -found["force"][springs]
+        out["spring_length"] = (found["stroke"] + own.strokes.rest)[springs]
+        out["spring_rate"] = found["rate"][springs]
+        out["spring_control"] = found["control"][springs]
+    if joints.size:
+        out["joint_force_force"] = found["force"][joints]
+        out["joint_force_control"] = found["control"][joints]
+    if own.ptos:
+        found = found | _of_single_laws(answers)
+        out |= {BOOKS[key]: of_ptos(own, values) for key, values in found.items()}
+        out["absorbed_power"] = -out["pto_force"] * out["pto_rate"]
+    return out
+
+
+def of_ptos(own: Any, values: Array) -> Array:
+    """Values (e,) of the power take-offs, in the order of their description."""
+    return values[np.array(own.ptos, dtype=int)]
+
+
+def _of_single_laws(answers: list[Answer]) -> dict[str, Array]:
+    """Quantities that only some laws have, NaN for the elements of others."""
+    names = dict.fromkeys(name for answer in answers for name in answer.shown)
+    out = {}
+    for name in names:
+        parts = [a.shown.get(name, np.nan + 0.0 * a.force) for a in answers]
+        out[name] = namespace(answers[0].force).concatenate(parts)
+    return out

@@ -1,0 +1,338 @@
+r"""Forces on strokes: springs, dampers, joint forces and the machines of power take-offs.
+
+.. math:: F = F_{machine}(t, x, v, z, u) - k (x - x_0) + F_{stop}
+
+A spring between two points, a force on a joint coordinate and a power take-off are the same
+thing: a law with internal states z (`laws`), a spring, end stops and limits on a stroke. The
+effect finds stroke and rate of each, asks the laws, and books the energy: what is taken from the
+motion, -F v, is stored, delivered or lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
+from swelltree.effects.strokes.stops import Stops, stop_forces
+from swelltree.effects.strokes.stroke_channels import stroke_channels
+from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.model import Model
+from swelltree.model.signals import Constant
+
+LIMITLESS = 1e30  # a limit that is not there; finite, for the sake of derivatives
+WORDS = {"spring": "spring", "joint_force": "joint force", "pto": "pto"}
+
+
+@pytree(
+    "names",
+    "roles",
+    "ptos",
+    "turns",
+    "tension_only",
+    "counts",
+    "limited",
+    "stopped",
+    "watches_hold",
+)
+class StrokeForces(Effect):
+    """All force elements on strokes (e of them), those of one law together."""
+
+    strokes: Strokes
+    stiffness: Array  # (e,) N/m, N m/rad
+    neutral: Array  # (e,) m, rad: stroke at which the spring is slack
+    stops: Stops
+    force_limit: Array  # (e,) N, N m
+    power_limit: Array  # (e,) W
+    signals: tuple[Any, ...]  # u(t) of each, or None
+    laws: tuple[Law, ...]
+    counts: tuple[int, ...]  # elements of each law
+    names: tuple[str, ...]
+    roles: tuple[str, ...]  # as what each was described: spring, joint_force or pto
+    ptos: tuple[int, ...]  # numbers of the power take-offs in the order of their description
+    turns: tuple[bool, ...]  # the stroke is an angle
+    tension_only: tuple[bool, ...]  # it never pushes
+    limited: bool  # one has a limit of force or power
+    stopped: bool  # one has an end stop
+    watches_hold: bool  # an event depends on the force in a latch
+
+    kind: ClassVar[str] = "stroke"
+
+    @property
+    def word(self) -> str:
+        return "pto"
+
+    @property
+    def prefix(self) -> str:
+        return ""  # channels are named after what was described
+
+    def slices(self) -> list[slice]:
+        """Elements of each law."""
+        ends = [int(k) for k in np.cumsum((0, *self.counts))]
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def with_role(self, role: str) -> list[int]:
+        """Numbers of the elements described so."""
+        return [i for i, own in enumerate(self.roles) if own == role]
+
+    def words(self, i: int) -> str:
+        """Role and name of an element, for sentences."""
+        return f"{WORDS[self.roles[i]]} '{self.names[i]}'"
+
+    def law_of(self, i: int) -> tuple[Any, int]:
+        """The law of an element, and its number there."""
+        parts = zip(self.laws, self.slices(), strict=True)
+        return next((law, i - own.start) for law, own in parts if own.start <= i < own.stop)
+
+    def is_plain(self, i: int) -> bool:
+        """Is an element no machine, or one that is a damper without losses, limits or stops?"""
+        law, k = self.law_of(i)
+        if self.roles[i] != "pto":
+            return True
+        limit = min(float(self.force_limit[i]), float(self.power_limit[i]))
+        ends = float(self.stops.lower[i]), float(self.stops.upper[i])
+        lossless = isinstance(law, Damper) and float(law.efficiency[k]) == 1.0
+        return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
+
+    def states(self, now: Now) -> list[Array]:
+        """Inner states by law, (states, e) each; the start where a study knows none."""
+        if self.kind not in now.inner.elements:
+            return [law.start() for law in self.laws]
+        flat, out, first = now.inner.elements[self.kind], [], 0
+        for law, count in zip(self.laws, self.counts, strict=True):
+            last = first + law.states * count
+            out.append(flat[first:last].reshape(law.states, count))
+            first = last
+        return out
+
+    def control(self, model: Model, now: Now) -> Array:
+        """u of every element: signals plus what controllers command, (e,)."""
+        xp = namespace(now.motion.pose.p)
+        total = [
+            xp.zeros(()) if f is None else xp.asarray(f(now.t), dtype=float) for f in self.signals
+        ]
+        for effect in model.effects:
+            for i, u in effect.commands(model, now):
+                total[i] = total[i] + u
+        return namespace(*total).stack(total)
+
+    def seen(self, model: Model, now: Now) -> list[Seen]:
+        """What every law sees."""
+        x, v = stroke(self.strokes, now.motion)
+        xp = namespace(v)
+        u = self.control(model, now)
+        bound = None
+        if self.limited:
+            bound = xp.minimum(self.force_limit, self.power_limit / xp.maximum(xp.abs(v), 1e-9))
+
+        def part(values: Any, s: slice) -> Any:
+            return None if values is None else values[s]
+
+        return [
+            Seen(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
+            for s, z in zip(self.slices(), self.states(now), strict=True)
+        ]
+
+    def answers(self, seen: list[Seen]) -> list[Answer]:
+        """What every law answers."""
+        return [law.answer(own) for law, own in zip(self.laws, seen, strict=True)]
+
+    def evaluated(self, seen: list[Seen], answers: list[Answer]) -> dict[str, Array]:
+        """Force, stroke, energies and powers of every element, (e,) each."""
+
+        def joined(name: str, parts: list[Any]) -> Array:
+            rows = [getattr(part, name) for part in parts]
+            return rows[0] if len(rows) == 1 else namespace(*rows).concatenate(rows)
+
+        x, v, u = (joined(name, seen) for name in ("x", "v", "u"))
+        stretch = x - self.neutral
+        force = joined("force", answers) - self.stiffness * stretch
+        stored = joined("stored", answers) + 0.5 * self.stiffness * stretch**2
+        delivered, lost = joined("delivered", answers), joined("lost", answers)
+        xp = namespace(force, stretch)
+        found = {"limited": joined("limited", answers)} if self.limited else {}
+        if self.stopped:
+            push, elastic, squeezed = stop_forces(self.stops, x, v)
+            force, stored = force + push, stored + squeezed
+            lost = lost - (push - elastic) * v
+            found["stop_force"] = push
+        if any(self.tension_only):
+            pulls, slack = np.array(self.tension_only), stretch < 0.0
+            force = xp.where(pulls & (slack | (force > 0.0)), 0.0, force)
+            stored = xp.where(pulls & slack, 0.0, stored)
+            taut = xp.where(slack, 0.0, self.stiffness * stretch)
+            delivered = xp.where(pulls, -(force + taut) * v, delivered)
+        found |= {"force": force, "stroke": x, "rate": v, "control": u}
+        return found | {"delivered": delivered, "stored": stored, "lost": lost}
+
+    def force(self, model: Model, now: Now) -> Array:
+        """Forces that act to increase the strokes, (e,)."""
+        seen = self.seen(model, now)
+        return self.evaluated(seen, self.answers(seen))["force"]
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        seen = self.seen(model, now)
+        answers = self.answers(seen)
+        found = self.evaluated(seen, answers)
+        wrench = pair_wrench(model, self.strokes, now.motion, found["force"])
+        power = -found["delivered"] - found["lost"]
+        return Loads(wrench, found["stored"], power, stroke_channels(self, found, answers))
+
+    # --- inner states and events ------------------------------------------------------
+    def inner_start(self) -> Array | None:
+        if not any(law.states for law in self.laws):
+            return None
+        xp = namespace(self.stiffness, *(law.start() for law in self.laws))
+        return xp.concatenate([law.start().reshape(-1) for law in self.laws])
+
+    def inner_rate(self, model: Model, now: Now) -> Array:
+        answers = self.answers(self.seen(model, now))
+        xp = namespace(answers[0].force)
+        return xp.concatenate([answer.rate.reshape(-1) for answer in answers])
+
+    @property
+    def event_count(self) -> int:
+        return sum(law.events * n for law, n in zip(self.laws, self.counts, strict=True))
+
+    def event_values(self, model: Model, now: Now) -> Array:
+        values = [
+            law.event_values(seen).reshape(-1)
+            for law, seen in zip(self.laws, self.seen(model, now), strict=True)
+            if law.events
+        ]
+        return namespace(values[0]).concatenate(values)
+
+    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+        out, first = [], 0
+        for law, seen, count in zip(self.laws, self.seen(model, now), self.counts, strict=True):
+            last = first + law.events * count
+            own = hit[first:last].reshape(law.events, count)
+            out.append((law.switched(seen, own) if law.events else seen.z).reshape(-1))
+            first = last
+        return namespace(out[0]).concatenate(out)
+
+    def switching(self) -> str:
+        for law, own in zip(self.laws, self.slices(), strict=True):
+            if law.events or law.holds:
+                return self.words(own.start)
+        return ""
+
+    # --- strokes that can be locked ---------------------------------------------------
+    @property
+    def holds(self) -> bool:
+        return any(law.holds for law in self.laws)
+
+    def held(self, now: Now) -> Array:
+        """One for every stroke that is locked, (e,)."""
+        states = self.states(now)
+        parts = [
+            z[0] if law.holds else np.zeros(count)
+            for law, z, count in zip(self.laws, states, self.counts, strict=True)
+        ]
+        return namespace(*parts).concatenate(parts)
+
+    def can_hold(self) -> np.ndarray:
+        """Numbers of the machines with a latch."""
+        own = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
+        return np.flatnonzero(own)
+
+    # --- what is known of it -----------------------------------------------------------
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        for law, own in zip(self.laws, self.slices(), strict=True):
+            for i in range(own.start, own.stop):
+                what = self.words(i)
+                stops = np.isfinite([self.stops.lower[i], self.stops.upper[i]]).any()
+                if stops and self.names[i] not in off_stops:
+                    return f"{what} has end stops"
+                if self.tension_only[i]:
+                    return f"{what} carries tension only"
+                if not isinstance(law, Damper | FrictionDamper):
+                    return f"{what} has a law of its own"
+                if min(float(self.force_limit[i]), float(self.power_limit[i])) < LIMITLESS:
+                    return f"{what} has a limit"
+                if not isinstance(self.signals[i], Constant | None):
+                    return f"{what} changes with time"
+        return ""
+
+    def numbers(self) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for number, own in enumerate(self.slices()):
+            for i in range(own.start, own.stop):
+                rest = {"spring": "rest_length", "joint_force": "rest_position", "pto": "rest"}
+                found: list[Any] = [(("laws", number), i - own.start, {})]
+                hidden = {} if self.limited else {"force_limit": "", "power_limit": ""}
+                if self.roles[i] == "joint_force":
+                    found.append(((), i, hidden | {"neutral": "rest_position"}))
+                else:
+                    found.append(((), i, hidden | {"neutral": ""}))
+                    found.append((("strokes",), i, {"rest": rest[self.roles[i]]}))
+                if self.stopped:
+                    found.append((("stops",), i, {"tip": ""}))
+                if self.strokes.dof_of(i) is None:
+                    found.append((("strokes", "ends"), self.strokes.place[i], {}))
+                out[self.names[i]] = found
+        return out
+
+    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+        springs, joints = self.with_role("spring"), self.with_role("joint_force")
+        dofs: list[Any] = [self.strokes.dof_of(i) for i in joints]
+        moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
+        unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
+
+        def names(own: Any) -> list[str]:
+            return [self.names[i] for i in own]
+
+        return {
+            "spring": ("spring", names(springs), "spring-damper"),
+            # a dimension cannot be called like the variable `joint_force`
+            "joint_element": ("joint_element", names(joints), "force on a joint coordinate"),
+            "joint_element_coordinate": (
+                "joint_element",
+                [layout.dof_labels[k] for k in dofs],
+                "joint coordinate the force acts on",
+            ),
+            "joint_element_unit": ("joint_element", moment, "unit of the force"),
+            "pto": ("pto", names(self.ptos), "power take-off"),
+            "pto_unit": ("pto", unit, "unit of the stroke"),
+        }
+
+
+NO_ENDS = Ends(np.zeros((0, 3)), np.zeros((0, 3)), (), ())
+NONE = np.zeros(0)
+NO_STROKES = StrokeForces(
+    strokes=Strokes(NO_ENDS, NONE, (), ()),
+    stiffness=NONE,
+    neutral=NONE,
+    stops=Stops(NONE, NONE, NONE, NONE, NONE),
+    force_limit=NONE,
+    power_limit=NONE,
+    signals=(),
+    laws=(),
+    counts=(),
+    names=(),
+    roles=(),
+    ptos=(),
+    turns=(),
+    tension_only=(),
+    limited=False,
+    stopped=False,
+    watches_hold=False,
+)
+
+
+def stroke_forces(model: Model) -> StrokeForces:
+    """The force elements of a model that act on strokes."""
+    return model.effect(StrokeForces) or NO_STROKES
+
+
+def with_control(model: Model, signals: dict[int, Any]) -> Model:
+    """The model with actuators u of some elements given by compiled signals, by number."""
+    own = stroke_forces(model)
+    chosen = tuple(signals.get(i, signal) for i, signal in enumerate(own.signals))
+    return model.with_effect(replace(own, signals=chosen))

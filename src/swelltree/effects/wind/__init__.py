@@ -1,0 +1,1 @@
+"""Forces of the wind: on superstructures, and thrust of rotors."""

@@ -1,0 +1,1 @@
+"""Arrays of two libraries, JAX set up, and traced functions as programs of other kinds."""

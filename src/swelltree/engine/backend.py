@@ -1,0 +1,111 @@
+"""The numerical engine: the one place where JAX is imported and set up.
+
+Everything above writes ``from swelltree.engine.backend import jax, jnp``. Importing this
+module
+
+* switches on float64,
+* asks XLA to emit small time loops as a single function ("one kernel"), which halves the
+  cost of small models on the CPU. The option is undocumented, so nothing but speed may
+  depend on it,
+* keeps compiled programs in the user's cache folder, so that the second run of a model
+  starts without compiling.
+
+Environment variables: ``SWELLTREE_CACHE_DIR`` names the cache folder (``off`` switches the
+cache off), ``SWELLTREE_ONE_KERNEL=0`` leaves XLA's own choice of kernels.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
+# loops whose state is below this many bytes become one function; effectively "all of them"
+_ONE_KERNEL = "xla_cpu_small_while_loop_byte_threshold=1000000000000"
+
+
+def _ask_for_one_kernel() -> None:
+    """Add the one-kernel option to XLA_FLAGS unless the user has set backend options."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    wanted = os.environ.get("SWELLTREE_ONE_KERNEL", "1") != "0"
+    if wanted and "xla_backend_extra_options" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={_ONE_KERNEL}".strip()
+
+
+# XLA reads its flags when the first backend starts, so this comes before the import
+_ask_for_one_kernel()
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax.core import Tracer  # noqa: E402
+from jax.extend.core import jaxpr_as_fun  # noqa: E402
+
+from swelltree.engine.arrays import register_pytrees  # noqa: E402
+
+
+def cache_folder() -> Path | None:
+    """Folder of compiled programs: ``$SWELLTREE_CACHE_DIR`` or the user's cache folder."""
+    chosen = os.environ.get("SWELLTREE_CACHE_DIR")
+    if chosen is not None:
+        return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "swelltree"
+
+
+def _keep_compiled_programs() -> None:
+    """Switch on JAX's persistent cache for every program, however small or quick."""
+    if (
+        getattr(jax.config, "jax_compilation_cache_dir", None) is not None
+    ):  # the user has a cache already
+        return
+    try:
+        folder = cache_folder()
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no writable home: run without a cache
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+jax.config.update("jax_enable_x64", True)
+_keep_compiled_programs()
+register_pytrees()
+
+
+def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
+    """Whether XLA emits a loop of the compiled function as one kernel (for benchmarks)."""
+    return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
+
+
+__all__ = ["Tracer", "cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jnp"]
+
+
+def make_room(most: int = MANY_MAPS) -> None:
+    """Let go of compiled programs before the system runs out of places to map them to.
+
+    Linux lets a process map some 65 000 pieces of memory, and every compiled model takes
+    several hundred. What is used again is compiled again, or read from the cache on disk.
+
+    Args:
+        most: pieces that may be in use.
+    """
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return
+    with maps.open("rb") as file:
+        count = sum(1 for _ in file)
+    if count > most:
+        jax.clear_caches()
+        gc.collect()

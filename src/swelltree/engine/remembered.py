@@ -1,0 +1,39 @@
+"""What was found for a tree of arrays, to be found again for the same tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import Tracer, jax
+
+SMALL = 64  # numbers: such arrays are compared, larger ones must be the same object
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if np.shape(a) != np.shape(b) or np.size(a) > SMALL:
+        return False
+    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+class Remembered:
+    """A few trees and a dictionary of findings for each; arrays must not change in place."""
+
+    def __init__(self, most: int = 8) -> None:
+        self.most = most
+        self.entries: list[tuple[Any, list[Any], dict[Any, Any]]] = []
+
+    def about(self, tree: Any) -> dict[Any, Any]:
+        """Findings for a tree; empty for a new one."""
+        leaves, structure = jax.tree.flatten(tree)
+        if any(isinstance(x, Tracer) for x in leaves):
+            return {}
+        for known, own, found in reversed(self.entries):
+            if known == structure and all(map(_same, own, leaves)):
+                return found
+        found: dict[Any, Any] = {}
+        self.entries = [*self.entries[-self.most + 1 :], (structure, leaves, found)]
+        return found

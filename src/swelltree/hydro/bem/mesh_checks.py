@@ -1,0 +1,189 @@
+r"""Are the panels of hulls fit for a boundary-element run?
+
+A closed surface has the same volume by each of its three axes,
+:math:`V = \oint x n_x = \oint y n_y = \oint z n_z`; the waterplane at z = 0 adds nothing to the
+last and has no part in the others, so that wetted panels are judged without it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.system.bodies.panels import Panels
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
+LONGEST = 1500.0  # m: no hull is longer
+BESIDE = 0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
+HALF = 0.5  # of all area across an axis faces one way
+INSIDE = 0.75  # of a full solid angle
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Area vectors and centres of panels."""
+
+    center: np.ndarray
+    normal: np.ndarray  # area times unit normal
+
+    @property
+    def area(self) -> float:
+        """Of all panels [m^2]."""
+        return float(np.linalg.norm(self.normal, axis=1).sum())
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """By the three axes [m^3]."""
+        return (self.center * self.normal).sum(axis=0)
+
+
+def surface_of(panels: Panels) -> Surface:
+    """Panels as flat triangles."""
+    t = panels.triangles
+    return Surface(t.mean(axis=1), 0.5 * np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]))
+
+
+def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
+    """Wetted panels that a solver may use; what was mended is told and added to the notes.
+
+    Args:
+        name: of the body.
+        panels: below the still water, world axes.
+        notes: sentences about the run.
+    """
+    reach = float(np.ptp(panels.vertices, axis=0).max())
+    if reach > LONGEST:
+        raise SwelltreeError(
+            f"body '{name}': its hull is {reach:.4g} m long. If the mesh is in millimetres, give "
+            "MeshFile(..., scale=0.001)."
+        )
+    panels = _without_duplicates(name, panels, notes)
+    # the middle of the waterplane, so that open surfaces are judged where they are
+    middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
+    panels = panels.moved(-middle)
+    found = surface_of(panels)
+    if found.volumes[2] < 0.0:
+        _tell(f"body '{name}': the normals of its panels point inwards; they were turned.", notes)
+        panels = Panels(panels.vertices, panels.faces[:, ::-1].copy())
+        panels = Panels(panels.vertices, _triangles_last(panels.faces))
+        found = surface_of(panels)
+    _check_closed(name, found)
+    return panels.moved(middle)
+
+
+def _triangles_last(faces: np.ndarray) -> np.ndarray:
+    """Triangles with their double vertex last, after the order was turned."""
+    flat = faces[:, 0] == faces[:, 1]
+    faces[flat] = faces[flat][:, [1, 2, 3, 3]]
+    return faces
+
+
+def _without_duplicates(name: str, panels: Panels, notes: list[str]) -> Panels:
+    key = np.sort(panels.faces, axis=1)
+    _, once = np.unique(key, axis=0, return_index=True)
+    extra = len(key) - len(once)
+    if not extra:
+        return panels
+    _tell(f"body '{name}': {extra} panels came twice; each was taken once.", notes)
+    return Panels(panels.vertices, panels.faces[np.sort(once)])
+
+
+def _check_closed(name: str, found: Surface) -> None:
+    """No part of the surface is missing, apart from the waterplane."""
+    net, size = found.normal.sum(axis=0), np.abs(found.volumes).max()
+    axis = int(np.abs(net[:2]).argmax())
+    # one half of a symmetric hull is open along the plane of symmetry: all of it faces one way
+    if np.abs(net[axis]) > HALF * np.abs(found.normal[:, axis]).sum():
+        plane = "xz" if axis == 1 else "yz"
+        raise SwelltreeError(
+            f"body '{name}': its panels are open along the {plane} plane, as one half of a "
+            "symmetric mesh is. Give the whole hull."
+        )
+    if np.abs(net[:2]).max() > OPEN * found.area or np.ptp(found.volumes) > OPEN * size:
+        x, y, z = found.volumes
+        raise SwelltreeError(
+            f"body '{name}': its hull has a hole: the panels enclose {x:.4g}, {y:.4g} and {z:.4g} "
+            "m^3 along the three axes, which should be equal. Close the mesh below the water."
+        )
+
+
+def check_apart(named: dict[str, Panels]) -> None:
+    """Bodies do not overlap or coincide.
+
+    Args:
+        named: wetted panels of every body, normals outwards.
+    """
+    found = {name: surface_of(panels) for name, panels in named.items()}
+    names = list(named)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            low = np.maximum(*(named[n].vertices.min(axis=0) for n in (one, other)))
+            high = np.minimum(*(named[n].vertices.max(axis=0) for n in (one, other)))
+            if (low >= high).any():
+                continue
+            if _enters(found[one], named[other]) or _enters(found[other], named[one]):
+                raise SwelltreeError(
+                    f"bodies '{one}' and '{other}' overlap: panels of one lie inside the other. "
+                    "Move them apart, or make them one hull with Union."
+                )
+
+
+def _enters(points: Surface, panels: Panels) -> bool:
+    """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
+    area = np.linalg.norm(points.normal, axis=1, keepdims=True)
+    at = points.center - BESIDE * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    # the mirror image above the water closes the surface
+    t = panels.triangles
+    image = t[:, ::-1] * np.array([1.0, 1.0, -1.0])
+    closed = np.concatenate([t, image])
+    for row in np.array_split(at, max(1, len(at) * len(closed) // 400_000)):
+        if (_solid_angle(row, closed) > INSIDE * 4.0 * np.pi).any():
+            return True
+    return False
+
+
+def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Solid angle of outward triangles seen from points (Van Oosterom and Strackee 1983)."""
+    a, b, c = (t[None, :, k] - at[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    top = np.einsum("pti,pti->pt", a, np.cross(b, c))
+    below = la * lb * lc + (a * b).sum(-1) * lc + (b * c).sum(-1) * la + (c * a).sum(-1) * lb
+    return 2.0 * np.arctan2(top, below).sum(axis=1)
+
+
+def _tell(text: str, notes: list[str]) -> None:
+    notes.append(text)
+    warnings.warn(text, SwelltreeWarning, stacklevel=5)
+
+
+def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panels:
+    """Panels of a hull that stands on the seabed, without what lies on it or below.
+
+    Args:
+        name: of the body.
+        panels: below the still water.
+        depth: of the water [m].
+        notes: sentences about the run.
+    """
+    low, size = float(panels.vertices[:, 2].min()), float(np.ptp(panels.vertices, axis=0).max())
+    if not np.isfinite(depth) or low > -depth + 1e-6 * size:
+        return panels
+    # half a turn about x brings the water above the bed below z = 0
+    turned = np.diag([1.0, -1.0, -1.0])
+    up = panels.moved((0.0, 0.0, depth), None)
+    above = Panels(up.vertices @ turned, up.faces).immersed()
+    kept = Panels(above.vertices @ turned, above.faces).moved((0.0, 0.0, -depth))
+    if not len(kept.faces):
+        raise SwelltreeError(
+            f"body '{name}': its hull lies below the seabed at z = {-depth:.4g} m. Raise it or "
+            "deepen the water."
+        )
+    _tell(
+        f"body '{name}': its hull reaches z = {low:.4g} m and the water is {depth:.4g} m deep, so "
+        "it stands on the seabed: no water is under it, and it should be held.",
+        notes,
+    )
+    return kept

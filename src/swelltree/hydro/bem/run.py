@@ -1,0 +1,461 @@
+"""`run_bem`: hydrodynamic data of a system from its hulls, by Capytaine.
+
+All bodies with a hull are solved together, so the data hold their coupling. A result is kept in
+the cache folder; the same hulls, water and frequencies come back without computing, whatever the
+masses and reference points are.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.hydro import cache as kept
+from swelltree.hydro.bem.errors import with_errors
+from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
+from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
+from swelltree.hydro.bem.meshes import is_thin, wetted_panels
+from swelltree.hydro.bem.solve import (
+    GREEN,
+    METHOD,
+    Solved,
+    Wetted,
+    green_functions,
+    import_capytaine,
+    solve,
+)
+from swelltree.hydro.report import told
+from swelltree.system.bodies.body import Body
+from swelltree.system.bodies.hulls import MeshFile
+from swelltree.system.bodies.panels import Panels
+from swelltree.system.bodies.solids import Immersed, hull_immersed
+from swelltree.system.casefile.case import Case
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.system import System
+from swelltree.system.units import tell_units
+from swelltree.system.values import DOFS
+from swelltree.system.waters.water import Water
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+VERSION = 2  # to be raised when the computation changes
+COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
+FINER = (1.0, 0.5)  # mesh files can only be divided
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is asked for."""
+
+    bodies: tuple[Body, ...]
+    water: Water
+    omega: np.ndarray
+    directions: np.ndarray
+    lid: bool
+    green: str
+    method: str
+    cache: bool
+
+
+def run_bem(
+    system: System,
+    omega: Sequence[float] | np.ndarray,
+    wave_direction: Sequence[float] | float = (0.0,),
+    *,
+    lid: bool = True,
+    green: str = "auto",
+    method: str = METHOD,
+    refine: bool | str = False,
+    threads: int | None = None,
+    cache: bool = True,
+    progress: bool | Callable[[int, int], None] | None = None,
+) -> xr.Dataset:
+    """Hydrodynamic data of a system by the boundary-element method.
+
+    The freedoms of each body are about its reference point as described; forces are complex
+    amplitudes exp(-iwt) per metre of wave amplitude, phases at the global origin. omega = inf is
+    added for the added mass, and omega = 0 in deep water (in finite depth the added mass in heave
+    has no limit there). A frequency that fails is tried with another Green function, else left
+    out; `notes` of the result say so.
+
+    Args:
+        system: bodies with hulls take part; the others are dry.
+        omega: frequencies [rad/s].
+        wave_direction: directions the waves travel towards [rad].
+        lid: close the hulls inside at the waterline, against irregular frequencies.
+        green: "auto", "delhommeau", "delhommeau_legacy" (the fits of NEMOH in finite depth) or
+            "liang_wu_noblesse" (deep water). "auto" takes the last for thin bodies in deep water,
+            else the first.
+        method: "direct" (unknown potential), or "indirect" (unknown sources) to compare with codes
+            that do so (NEMOH, AQUAPLUS); on a sphere its error is several times larger.
+        refine: True to solve with larger panels too and estimate the error of every coefficient
+            (`added_mass_error` ...), "extrapolate" to also correct the result by it; costs a
+            third more. Mesh files are divided instead, which costs sixteen times as much.
+        threads: of the processor; all of them if not given.
+        cache: keep the result and look for it before computing.
+        progress: whether to show a bar (None: in a terminal), or a function of (done, total).
+    """
+    if refine not in (True, False, "extrapolate"):
+        raise SwelltreeError(
+            f"run_bem: refine {refine!r} is not a choice. Give True, False or 'extrapolate'."
+        )
+    if method not in ("direct", "indirect"):
+        raise SwelltreeError(
+            f"run_bem: there is no method {method!r}. Give 'direct' or 'indirect'."
+        )
+    job = _job(system, omega, wave_direction, lid, green, method, cache)
+    scales = (1.0,)
+    if refine:
+        files = any(isinstance(p, MeshFile) for body in job.bodies for p in body.hull.parts)
+        scales = FINER if files else COARSER
+    total = len(scales) * (job.omega.size)
+    with _bar(progress, total) as tick, _threads(threads):
+        levels = [_level(job, scale, tick) for scale in scales]
+    solved, wet, panels, key = levels[0]
+    data = _dataset(job, solved, wet, panels, key)
+    if len(levels) > 1:
+        data = with_errors(data, levels, refine == "extrapolate")
+    notes = [data.attrs["notes"], *told(data, "run_bem", ("frequencies", "nan"))]
+    return data.assign_attrs(notes="\n".join(notes))
+
+
+def _capytaine_version() -> str:
+    try:
+        return importlib.metadata.version("capytaine")
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.Dataset:
+    """The BEM run that the [hydro] section of a case asks for.
+
+    Args:
+        case: with `hydro`, its source "capytaine".
+        cache: as in `run_bem`.
+        progress: as in `run_bem`.
+    """
+    spec = case.hydro
+    if spec is None or spec.source != "capytaine":
+        raise SwelltreeError(
+            'the case asks for no BEM run. Add [hydro] with source = "capytaine" and '
+            "omega = { from = 0.5, to = 12.0, count = 60 }."
+        )
+    return run_bem(
+        case.system,
+        spec.frequencies,
+        spec.wave_direction,
+        lid=spec.lid,
+        green=spec.green,
+        refine=spec.refine,
+        threads=spec.threads,
+        cache=cache,
+        progress=progress,
+    )
+
+
+def _job(
+    system: System,
+    omega: Any,
+    wave_direction: Any,
+    lid: bool,
+    green: str,
+    method: str,
+    cache: bool,
+) -> _Job:
+    """Check what was given."""
+    resolved = system.resolved
+    bodies = tuple(body for body in resolved.bodies if body.hull is not None)
+    if not bodies:
+        raise SwelltreeError(
+            f"run_bem: no body of system '{system.name}' has a hull. Give one to the bodies in "
+            "the water, for example hull=Box(length, width, height, draft)."
+        )
+    if not system.water.g > 0:
+        raise SwelltreeError("run_bem: g is zero, so there are no waves. Give the water a g.")
+    frequencies = np.unique(np.atleast_1d(np.asarray(omega, float)))
+    if not frequencies.size or not (frequencies >= 0.0).all():  # nan is not
+        raise SwelltreeError("run_bem: omega has no or negative frequencies. Give rad/s above 0.")
+    directions = np.unique(np.atleast_1d(np.asarray(wave_direction, float)))
+    if not directions.size or not np.isfinite(directions).all():
+        raise SwelltreeError("run_bem: wave_direction is empty or not finite. Give radians.")
+    tell_units(float(np.abs(directions).max()), system.water.rho, "run_bem")
+    if green not in GREEN:
+        raise SwelltreeError(
+            f"run_bem: there is no Green function '{green}'.{suggest(green, GREEN)} "
+            f"The choices are {listed(GREEN)}."
+        )
+    deep = np.isinf(system.water.depth)
+    if green == "liang_wu_noblesse" and not deep:
+        raise SwelltreeError(f"run_bem: green='{green}' needs infinite depth. Use green='auto'.")
+    ends = [0.0, np.inf] if deep else [np.inf]
+    frequencies = np.unique(np.concatenate([frequencies[frequencies > 0.0], ends]))
+    return _Job(bodies, system.water, frequencies, directions, lid, green, method, cache)
+
+
+def _level(
+    job: _Job, scale: float, tick: Callable[[], None]
+) -> tuple[Solved, list[Immersed], list[int], str]:
+    """Solve with one size of panels, or find it in the cache."""
+    files = [any(isinstance(p, MeshFile) for p in body.hull.parts) for body in job.bodies]
+    notes: list[str] = []
+    panels = {
+        b.name: _panels(b, scale, job.water, notes)
+        for b, f in zip(job.bodies, files, strict=True)
+        if not f
+    }
+    points = [_above(body) for body in job.bodies]
+    parts: list[Any] = [scale if any(files) else None]
+    for body, point in zip(job.bodies, points, strict=True):
+        parts += [body.name, point]
+        if body.name in panels:
+            parts += [panels[body.name].vertices, panels[body.name].faces]
+        else:
+            parts += [body.hull.table(), body.rotation_matrix]
+            parts += _file_bytes(body)
+    parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
+    key = kept.content_key(VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method)
+    found = kept.load("bem", key) if job.cache else None
+    if found is not None:
+        for _ in job.omega:
+            tick()
+        solved, wet, counts = _unpack(found)
+        for text in json.loads(str(found.get("said", "[]"))):
+            warnings.warn(text, SwelltreeWarning, stacklevel=4)
+        return _about_references(solved, job.bodies), wet, counts, key
+    import_capytaine()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        solved, counts = _solved(job, scale, panels, points, notes, tick)
+    for one in heard:
+        warnings.warn(one.message, one.category, stacklevel=4)
+    wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
+    if job.cache:
+        # what was found wrong with meshes and results is said again whenever they come back
+        said = [str(one.message) for one in heard if one.category is SwelltreeWarning]
+        packed = _pack(solved, wet, counts) | {"said": np.array(json.dumps(said))}
+        kept.store("bem", key, packed)
+    return _about_references(solved, job.bodies), wet, counts, key
+
+
+def _solved(
+    job: _Job,
+    scale: float,
+    panels: dict[str, Panels],
+    points: list[np.ndarray],
+    notes: list[str],
+    tick: Callable[[], None],
+) -> tuple[Solved, list[int]]:
+    """The results of one size of panels and the number of panels of each body."""
+    for body in job.bodies:
+        if body.name not in panels:
+            panels[body.name] = _panels(body, scale, job.water, notes)
+    check_apart({body.name: panels[body.name] for body in job.bodies})
+    bodies = [
+        Wetted(body.name, panels[body.name], point)
+        for body, point in zip(job.bodies, points, strict=True)
+    ]
+    thin = any(is_thin(body) for body in job.bodies)
+    green = green_functions(job.green, thin, job.water.depth)
+    solved = solve(
+        bodies,
+        job.omega,
+        job.directions,
+        job.water,
+        lid=job.lid,
+        green=green,
+        method=job.method,
+        tick=tick,
+    )
+    solved.notes[:0] = [f"Green function {green[0]}" + (" (thin body)." if thin else "."), *notes]
+    return solved, [len(body.panels.faces) for body in bodies]
+
+
+def _above(body: Body) -> np.ndarray:
+    """The point on the water above or below the origin of a body (3,): centre of the solved dofs.
+
+    The results are carried over to the reference point, which may move with the mass.
+    """
+    return np.array([body.position[0], body.position[1], 0.0])
+
+
+def _about_references(solved: Solved, bodies: tuple[Body, ...]) -> Solved:
+    """Coefficients about the reference points: xi at the solved point is T xi at the reference."""
+    n = len(bodies)
+    T = np.eye(6 * n)
+    for i, body in enumerate(bodies):
+        x, y, z = _above(body) - reference_in_world(body)
+        S = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        T[6 * i : 6 * i + 3, 6 * i + 3 : 6 * i + 6] = -S
+    return replace(
+        solved,
+        added_mass=T.T @ solved.added_mass @ T,
+        radiation_damping=T.T @ solved.radiation_damping @ T,
+        froude_krylov=solved.froude_krylov @ T,
+        diffraction=solved.diffraction @ T,
+    )
+
+
+def _file_bytes(body: Body) -> list[bytes]:
+    from swelltree.system.bodies.mesh_files import mesh_bytes
+
+    return [mesh_bytes(part.path) for part in body.hull.parts if isinstance(part, MeshFile)]
+
+
+def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
+    """Wetted panels that were looked at."""
+    found = checked_panels(body.name, wetted_panels(body, scale), notes)
+    return standing(body.name, found, water.depth, notes)
+
+
+def reference_in_world(body: Body) -> np.ndarray:
+    """The reference point of a body where it is described [m], (3,)."""
+    return np.array(body.position) + body.rotation_matrix @ np.array(body.reference)
+
+
+def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
+        name: getattr(solved, name) for name in Solved.__dataclass_fields__ if name != "notes"
+    }
+    for name in Immersed.__dataclass_fields__:
+        arrays[f"wet_{name}"] = np.array([getattr(w, name) for w in wet])
+    return {**arrays, "counts": np.array(counts), "notes": np.array(json.dumps(solved.notes))}
+
+
+def _unpack(found: dict[str, Any]) -> tuple[Solved, list[Immersed], list[int]]:
+    notes = json.loads(str(found["notes"]))
+    fields = {name: found[name] for name in Solved.__dataclass_fields__ if name != "notes"}
+    names = Immersed.__dataclass_fields__
+    rows = zip(*(found[f"wet_{name}"] for name in names), strict=True)
+    wet = [Immersed(**dict(zip(names, row, strict=True))) for row in rows]
+    return Solved(**fields, notes=notes), wet, found["counts"].tolist()
+
+
+def _dataset(
+    job: _Job, solved: Solved, wet: list[Immersed], counts: list[int], key: str
+) -> xr.Dataset:
+    """The coefficients with names, units and provenance."""
+    import importlib.metadata
+
+    import xarray as xr
+
+    n = len(job.bodies)
+    stiffness, inertia = np.zeros((6 * n, 6 * n)), np.zeros((6 * n, 6 * n))
+    reference, com, buoyancy = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
+    for i, (body, w) in enumerate(zip(job.bodies, wet, strict=True)):
+        block = slice(6 * i, 6 * i + 6)
+        origin, R = np.array(body.position), body.rotation_matrix
+        above = _above(body)
+        reference[i] = reference_in_world(body)
+        com[i] = origin + R @ np.array(body.com)
+        buoyancy[i] = w.center + above
+        arm = com[i] - reference[i]
+        weight = load_stiffness(-body.mass * job.water.g, arm)
+        stiffness[block, block] = buoyancy_stiffness(w, reference[i] - above, job.water) + weight
+        inertia[block, block] = _inertia(body.mass, R @ body.inertia_matrix @ R.T, arm)
+    FK, D = solved.froude_krylov, solved.diffraction
+    # long waves only lift the water level: the force is that of the hydrostatics
+    still = solved.omega == 0.0
+    FK = np.where(still[:, None, None], stiffness[:, 2::6].sum(1), FK)
+    axes = np.array([body.rotation_matrix for body in job.bodies])
+    labels = np.array([f"{b.name}__{dof}" for b in job.bodies for dof in DOFS], dtype=object)
+    radiation = ("omega", "influenced_dof", "radiating_dof")
+    force = ("omega", "wave_direction", "influenced_dof")
+    matrix = ("influenced_dof", "radiating_dof")
+    kg, per_m = "kg, kg m, kg m^2", "N/m, N m/m"
+    variables: dict[str, Any] = {
+        "added_mass": (radiation, solved.added_mass, kg),
+        "radiation_damping": (radiation, solved.radiation_damping, "N s/m, N s, N m s"),
+        "excitation_force": (force, FK + D, per_m),
+        "Froude_Krylov_force": (force, FK, per_m),
+        "diffraction_force": (force, D, per_m),
+        "hydrostatic_stiffness": (matrix, stiffness, "N/m, N, N m"),
+        "inertia_matrix": (matrix, inertia, kg),
+        "center_of_mass": (("body", "xyz"), com, "m"),
+        "rotation_center": (("body", "xyz"), reference, "m"),
+        "center_of_buoyancy": (("body", "xyz"), buoyancy, "m"),
+        "displaced_volume": (("body",), np.array([w.volume for w in wet]), "m^3"),
+        "body_position": (("body", "xyz"), np.array([b.position for b in job.bodies]), "m"),
+        "body_axes": (("body", "xyz", "axis"), axes, "1"),
+        "panels": (("body",), np.array(counts), "1"),
+        "rho": ((), job.water.rho, "kg/m^3"),
+        "g": ((), job.water.g, "m/s^2"),
+        "water_depth": ((), job.water.depth, "m"),
+    }
+    data = xr.Dataset(
+        {k: (dims, values, {"units": unit}) for k, (dims, values, unit) in variables.items()},
+        {
+            "omega": ("omega", solved.omega, {"units": "rad/s"}),
+            "wave_direction": ("wave_direction", job.directions, {"units": "rad"}),
+            "influenced_dof": labels,
+            "radiating_dof": labels,
+            "body": np.array([body.name for body in job.bodies], dtype=object),
+            "xyz": np.array(["x", "y", "z"], dtype=object),
+            "axis": np.array(["x", "y", "z"], dtype=object),
+        },
+        {
+            "time_convention": "exp(-iwt)",
+            "phase_reference": "global origin",
+            "source": "capytaine",
+            "solver": f"Capytaine {importlib.metadata.version('capytaine')}, {job.method} method",
+            "lid": str(job.lid).lower(),
+            "hash": key,
+            "notes": "\n".join(solved.notes),
+        },
+    )
+    data["hydrostatic_stiffness"].attrs["weight"] = "included"
+    return data
+
+
+def _inertia(mass: float, inertia: np.ndarray, arm: np.ndarray) -> np.ndarray:
+    """Inertia of a body about its reference point, world axes (6, 6)."""
+    x, y, z = arm
+    S = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    top = np.hstack([mass * np.eye(3), -mass * S])
+    return np.vstack([top, np.hstack([mass * S, inertia - mass * S @ S])])
+
+
+@contextmanager
+def _bar(progress: Any, total: int) -> Iterator[Callable[[], None]]:
+    """Something to call after each frequency."""
+    done = 0
+    if callable(progress):
+
+        def count() -> None:
+            nonlocal done
+            done += 1
+            progress(done, total)
+
+        yield count
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else bool(progress)
+    with Progress(console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task("BEM", total=total)
+        yield lambda: bar.advance(task)
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    if count is None:
+        yield
+        return
+    try:
+        import threadpoolctl
+    except ImportError:
+        raise SwelltreeError(
+            f"run_bem: threads={count} needs threadpoolctl. Run `pip install threadpoolctl`, or "
+            "set OMP_NUM_THREADS before starting."
+        ) from None
+    with threadpoolctl.threadpool_limits(limits=count):
+        yield

@@ -1,0 +1,347 @@
+"""One boundary-element computation by Capytaine: panels in, coefficients out.
+
+Radiation and diffraction problems are solved one frequency at a time by the direct method (the
+potential is the unknown); the indirect one is only first order in the panel size. Capytaine skips
+a problem that fails with no more than a warning, so every value is looked at here.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swelltree.hydro.bem.meshes import to_capytaine
+from swelltree.system.bodies.panels import Panels
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.values import DOFS
+from swelltree.system.waters.water import Water
+
+METHOD = "direct"
+NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this is no number
+OFF_DEEP = 0.02  # of omega A: farther from deep water than this is no number in short waves
+SHORT = 6.0  # k h from which waves do not feel the bottom
+LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as shares of the lowest one
+DEEPEST_LID = 0.5  # of the draft
+GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
+
+
+@dataclass(frozen=True)
+class Wetted:
+    """A body as the BEM sees it: its name, panels in the world and the centre of its rotations."""
+
+    name: str
+    panels: Panels
+    center: np.ndarray
+
+
+@dataclass
+class Solved:
+    """Coefficients, frequency first; what was left out and why.
+
+    Args:
+        omega: frequencies that were solved [rad/s], 0 and inf among them.
+        added_mass: (omega, dof, dof), force first, motion second.
+        radiation_damping: the same.
+        froude_krylov: (omega, direction, dof), zero where omega is 0 or inf.
+        diffraction: the same.
+        notes: sentences.
+    """
+
+    omega: np.ndarray
+    added_mass: np.ndarray
+    radiation_damping: np.ndarray
+    froude_krylov: np.ndarray
+    diffraction: np.ndarray
+    notes: list[str] = field(default_factory=list)
+
+
+def import_capytaine() -> Any:
+    """Capytaine, or how to get it."""
+    try:
+        import capytaine
+    except ImportError:
+        raise SwelltreeError(
+            "run_bem: Capytaine is not installed. Run `pip install swelltree[bem]`, "
+            "or read results of another code by read_hydro(...)."
+        ) from None
+    if int(capytaine.__version__.split(".")[0]) < 3:
+        raise SwelltreeError(
+            f"run_bem: Capytaine {capytaine.__version__} is too old. "
+            "Run `pip install --upgrade swelltree[bem]` for version 3 or later."
+        )
+    return capytaine
+
+
+def green_functions(choice: str, thin: bool, depth: float) -> tuple[str, ...]:
+    """Green functions to try, the preferred one first.
+
+    Tabulated integrals (Delhommeau) are quick, but their noise can make the damping of a thin
+    body negative; in deep water the expansions of Liang, Wu and Noblesse do not. In finite depth
+    the second is Delhommeau's with another fit by exponentials. Capytaine's FinGreen3D is not
+    offered: with the direct method its damping missed Haskind's relation by a tenth.
+    """
+    other = "liang_wu_noblesse" if np.isinf(depth) else "delhommeau_legacy"
+    usual = ("delhommeau", other)
+    if choice == "auto":
+        return usual[::-1] if thin and np.isinf(depth) else usual
+    return (choice, *(name for name in usual if name != choice))
+
+
+def _make_green(name: str) -> Any:
+    cpt = import_capytaine()
+    if name == "liang_wu_noblesse":
+        return cpt.LiangWuNoblesseGF()
+    if name == "delhommeau_legacy":
+        return cpt.Delhommeau(
+            finite_depth_method="legacy", finite_depth_prony_decomposition_method="fortran"
+        )
+    return cpt.Delhommeau()
+
+
+def solve(
+    bodies: list[Wetted],
+    omega: np.ndarray,
+    directions: np.ndarray,
+    water: Water,
+    *,
+    lid: bool,
+    green: tuple[str, ...],
+    method: str = METHOD,
+    tick: Callable[[], None] = lambda: None,
+) -> Solved:
+    """Solve all problems of coupled bodies.
+
+    Args:
+        bodies: all bodies in the water.
+        omega: frequencies [rad/s]; 0 and inf give the added mass only.
+        directions: of the waves, towards [rad].
+        water: density, gravity, depth.
+        lid: put panels on the water inside the hulls.
+        green: Green functions to try in turn.
+        method: "direct" or "indirect".
+        tick: called after each frequency.
+    """
+    notes: list[str] = []
+    with _quiet():
+        tried = _Variants(bodies, water, omega, lid, method)
+        _note_resolution(tried.body(None), omega, water, lid, notes)
+        rows, kept = [], []
+        for w in omega:
+            found, reasons, way = None, [], ""
+            for name, height in tried.order(green):
+                try:
+                    found = _one(
+                        tried.solver(name), tried.body(height), float(w), directions, water
+                    )
+                except Exception as error:  # many kinds, none of them ours
+                    reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
+                    continue
+                way = f"{name}, {_lid_words(height)}"
+                doubt = tried.doubt(float(w), found, height)
+                if doubt is None:
+                    break
+                found = None
+                reasons.append(f"{way}: {doubt}")
+            if found is None:
+                notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
+            else:
+                kept.append(w)
+                rows.append(found)
+                if reasons:
+                    notes.append(
+                        f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
+                        f"{reasons[0]}."
+                    )
+            tick()
+    if not rows:
+        raise SwelltreeError(f"run_bem: no frequency could be solved. {notes[-1]}")
+    A, B, FK, D = (np.array(column) for column in zip(*rows, strict=True))
+    return Solved(np.array(kept), A, B, FK, D, notes)
+
+
+def _lid_words(share: float | None) -> str:
+    if share is None:
+        return "no lid"
+    return f"lid at {share:.0%} of its lowest height" if share else "lid on the surface"
+
+
+class _Variants:
+    """The ways to solve a frequency, and whether what came out can be true.
+
+    A lid on the surface itself, or nearer to it than a fifth of a panel, spoils short waves in any
+    depth (barge 80 x 24 x 4 m, 2.2 rad/s: heave damping from -2.5e6 to 0.7e6 with the Green
+    function; half a metre below all of them give 0.2e6 to 0.4e6). Half way down to the lowest lid
+    that closes out irregular frequencies (Capytaine's estimate) is the first choice.
+    """
+
+    def __init__(
+        self, bodies: list[Wetted], water: Water, omega: np.ndarray, lid: bool, method: str
+    ) -> None:
+        self.bodies, self.water, self.method = bodies, water, method
+        self.made: dict[float | None, Any] = {}
+        self.solvers: dict[str, Any] = {}
+        self.low = min(float(body.panels.vertices[:, 2].min()) for body in bodies)
+        self.lids: list[float | None] = [None]
+        floats = any((body.panels.vertices[:, 2] >= 0.0).any() for body in bodies)
+        if lid and floats:
+            self.lids = [*LIDS, None]
+        finite = omega[(omega > 0.0) & np.isfinite(omega)]
+        self.highest = float(finite.max(initial=1e-3))
+
+    def _height(self, body: Wetted, share: float | None) -> float | None:
+        """Of the lid of a body [m]: a share of the lowest that closes out irregular frequencies."""
+        if share is None or not (body.panels.vertices[:, 2] >= 0.0).any():
+            return None
+        draft = -float(body.panels.vertices[:, 2].min())
+        mesh = to_capytaine(body.panels, body.name)
+        with np.errstate(invalid="ignore"):
+            lowest = float(mesh.lowest_lid_position(self.highest, g=self.water.g))
+        # not a number: there are none up to the highest frequency
+        lowest = lowest if lowest < 0.0 else -draft
+        return share * max(lowest, -DEEPEST_LID * draft)
+
+    def order(self, green: tuple[str, ...]) -> Iterator[tuple[str, float | None]]:
+        """Green functions and heights of the lid, the preferred ones first."""
+        for height in dict.fromkeys(self.lids):
+            for name in green:
+                yield name, height
+
+    def body(self, height: float | None) -> Any:
+        """All bodies with their lid at that height."""
+        if height not in self.made:
+            floating = [_floating_body(b, self._height(b, height)) for b in self.bodies]
+            together = import_capytaine().Multibody
+            self.made[height] = floating[0] if len(floating) == 1 else together(floating)
+        return self.made[height]
+
+    def solver(self, name: str) -> Any:
+        """The solver with a Green function."""
+        if name not in self.solvers:
+            cpt = import_capytaine()
+            made = _make_green(name)
+            self.solvers[name] = cpt.BEMSolver(green_function=made, method=self.method)
+        return self.solvers[name]
+
+    def doubt(self, w: float, found: tuple[Any, ...], height: float | None) -> str | None:
+        """Why damping cannot be true: negative, or in short waves not that of deep water."""
+        if not 0.0 < w < np.inf:
+            return None
+        B = np.diagonal(found[1])
+        size = w * _like(np.abs(np.diagonal(found[0])))
+        labels = list(self.body(height).dofs)
+        k = int((B / size).argmin())
+        if B[k] < -NEGATIVE * size[k]:
+            return f"the damping of {labels[k]} was {B[k]:.3g}"
+        deep = w**2 / self.water.g * self.water.depth > SHORT
+        if np.isinf(self.water.depth) or not deep or -self.low > self.water.depth / 3.0:
+            return None
+        B_deep = self._deep_damping(w, height)
+        k = int((np.abs(B - B_deep) / size).argmax())
+        if abs(B[k] - B_deep[k]) > OFF_DEEP * size[k]:
+            return f"the damping of {labels[k]} was {B[k]:.3g}, in deep water {B_deep[k]:.3g}"
+        return None
+
+    def _deep_damping(self, w: float, height: float | None) -> np.ndarray:
+        cpt = import_capytaine()
+        body, solver = self.body(height), self.solver("delhommeau")
+        common = {"body": body, "omega": w, "rho": self.water.rho, "g": self.water.g}
+        rows = []
+        for label in body.dofs:
+            problem = cpt.RadiationProblem(radiating_dof=label, water_depth=np.inf, **common)
+            result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+            rows.append(result.radiation_damping[label])
+        return np.array(rows)
+
+
+def _like(size: np.ndarray) -> np.ndarray:
+    """Sizes with a floor by kind: what vanishes by symmetry is measured by its like."""
+    kinds = size.reshape(-1, 2, 3)
+    floor = 0.01 * kinds.max(axis=(0, 2), keepdims=True)
+    return np.maximum(np.maximum(kinds, floor).reshape(-1), 1e-100)
+
+
+def _floating_body(body: Wetted, lid: float | None) -> Any:
+    cpt = import_capytaine()
+    mesh = to_capytaine(body.panels, body.name)
+    inner = None if lid is None else mesh.generate_lid(z=lid)
+    if inner is not None and inner.nb_faces == 0:
+        inner = None
+    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
+    named = {f"{body.name}__{dof}": dofs[dof] for dof in DOFS}
+    return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
+
+
+def _one(solver: Any, body: Any, w: float, directions: np.ndarray, water: Water) -> tuple[Any, ...]:
+    """All problems of one frequency; anything that is not a finite number is an error."""
+    cpt = import_capytaine()
+    from capytaine.bem.airy_waves import froude_krylov_force
+
+    labels = list(body.dofs)
+    common = {
+        "body": body,
+        "omega": w,
+        "water_depth": water.depth,
+        "rho": water.rho,
+        "g": water.g,
+    }
+    n = len(labels)
+    A, B = np.zeros((n, n)), np.zeros((n, n))
+    FK = np.zeros((len(directions), n), complex)
+    D = np.zeros((len(directions), n), complex)
+    for j, label in enumerate(labels):
+        problem = cpt.RadiationProblem(radiating_dof=label, **common)
+        result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+        A[:, j] = [result.added_mass[i] for i in labels]
+        B[:, j] = [result.radiation_damping[i] for i in labels]
+    if 0.0 < w < np.inf:
+        for k, beta in enumerate(directions):
+            problem = cpt.DiffractionProblem(wave_direction=float(beta), **common)
+            result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+            undisturbed = froude_krylov_force(problem)
+            FK[k] = [undisturbed[i] for i in labels]
+            D[k] = [result.forces[i] for i in labels]
+    for name, values in (("added mass", A), ("damping", B), ("force", FK), ("force", D)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"the {name} is not a finite number")
+    return A, B, FK, D
+
+
+def _note_resolution(
+    body: Any, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
+) -> None:
+    """Sentences about panels too large for the waves and about irregular frequencies."""
+    finite = omega[(omega > 0.0) & np.isfinite(omega)]
+    if not finite.size or not water.g > 0.0:
+        return
+    highest = np.sqrt(2.0 * np.pi * water.g / float(body.minimal_computable_wavelength))
+    if finite.max() > highest:
+        notes.append(
+            f"the panels are large for waves above omega = {highest:.3g} rad/s (fewer than about "
+            f"8 on a wavelength). Give a smaller panel_size, or refine=True to see the error."
+        )
+    if finite.max() > highest:
+        warnings.warn("run_bem: " + notes[-1], SwelltreeWarning, stacklevel=6)
+    if not lid:
+        first = float(body.first_irregular_frequency_estimate(g=water.g))
+        if finite.max() > first:
+            notes.append(
+                f"irregular frequencies may begin at omega = {first:.3g} rad/s. Use lid=True."
+            )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Capytaine's own warnings are said by our notes."""
+    logger = logging.getLogger("capytaine")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,1 @@
+"""Radiation: kernel, fit, passivity."""

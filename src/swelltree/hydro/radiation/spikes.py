@@ -1,0 +1,119 @@
+r"""Frequencies at which radiation data jump: irregular frequencies, panels too large, misprints.
+
+Added mass and damping are smooth, :math:`Z = B + i\omega A` with them. Every frequency is compared
+with the cubic through two neighbours on each side (a constant A is a straight line of Z and drops
+out). The one that is off most is left out and its neighbours are judged again without it, less
+sharply where the cubic then spans a wider gap (its error grows as the product of the distances).
+What half of the frequencies miss is what this grid cannot tell. A narrow resonance, as between two
+hulls, looks like a small jump or several in a row: it is true when A follows from B there as well
+as elsewhere (Kramers-Kronig), and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from swelltree.engine.arrays import Array
+from swelltree.hydro.radiation.damping_band import extend_damping
+from swelltree.hydro.radiation.memory import added_mass_change
+
+JUMP = 0.04  # of the largest damping, freedoms scaled by it
+STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere
+CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a shape
+CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
+MOST = 0.2  # of the frequencies may be left out
+FEWEST = 12  # frequencies below which a jump and a coarse grid look alike
+
+
+def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
+    """How far each frequency is off the curve of the others where it jumps, else zero (f,).
+
+    Args:
+        omega: rising [rad/s].
+        A: added mass (f, m, m).
+        B: damping (f, m, m).
+        unit: size of each freedom, the root of its largest damping.
+    """
+    count = omega.size
+    found = np.zeros(count)
+    if count < FEWEST:
+        return found
+    outer = np.outer(unit, unit)
+    Z = ((B + 1j * omega[:, None, None] * A) / outer).reshape(count, -1)
+    left = np.arange(count)
+    whole = None
+    while count - left.size < MOST * count:
+        off, reach = _off(omega[left], Z[left])
+        whole = reach if whole is None else whole
+        off = off / np.maximum(reach / whole[left], 1.0)
+        usual = float(np.median(off))
+        damping = _damping_off(omega[left], Z[left])
+        # added mass alone, times omega, is the noise of high frequencies
+        bad = (off > max(JUMP, STANDS_OUT * usual)) & (damping > 0.5 * JUMP)
+        if not bad.any():
+            break
+        worst = _most_guilty(np.where(bad, damping, 0.0))
+        found[left[worst]] = off[worst]
+        left = np.delete(left, worst)
+    # nothing judges the ends: they go with a neighbour that jumps
+    for end, near in ((0, 1), (-1, -2)):
+        found[end] = found[near]
+    rows = [row for row in _rows_of(found) if row.size > 1 or found[row[0]] < CERTAIN]
+    if rows:
+        gap = _contradiction(omega, A / outer, B / outer)
+        least = max(JUMP, CONTRADICTS * float(np.median(gap)))
+        for row in rows:
+            # damping that is off alone shows in the added mass beside it
+            near = slice(max(int(row[0]) - 1, 0), int(row[-1]) + 2)
+            if gap[near].max() <= least:
+                found[row] = 0.0
+    return found
+
+
+def _rows_of(found: Array) -> list[Array]:
+    """Frequencies that jump, those side by side together."""
+    bad = np.flatnonzero(found > 0)
+    return np.split(bad, np.flatnonzero(np.diff(bad) > 1) + 1) if bad.size else []
+
+
+def _contradiction(omega: Array, A: Array, B: Array) -> Array:
+    """How far omega A is from what the damping asks for, but for a constant A_inf (f,)."""
+    data = extend_damping(omega, B)
+    rest = A - added_mass_change(data.omega, data.damping, omega)
+    off = np.diagonal(rest - np.median(rest, axis=0), axis1=1, axis2=2)
+    return np.abs(omega[:, None] * off).max(axis=1)
+
+
+def _off(omega: Array, Z: Array) -> tuple[Array, Array]:
+    """Distance of every frequency from the cubic through four neighbours, and their reach (f,)."""
+    off, reach = np.zeros(omega.size), np.ones(omega.size)
+    for i, near, weight in _cubics(omega):
+        # at the ends the cubic runs ahead of itself
+        off[i] = np.abs(Z[i] - weight @ Z[near]).max() / max(1.0, float(np.abs(weight).max()))
+        reach[i] = np.prod(np.abs(omega[i] - omega[near]))
+    return off, reach
+
+
+def _damping_off(omega: Array, Z: Array) -> Array:
+    """Distance of the damping alone from the cubic through four neighbours (f,)."""
+    off = np.zeros(omega.size)
+    for i, near, weight in _cubics(omega):
+        off[i] = np.abs((Z[i] - weight @ Z[near]).real).max()
+    return off
+
+
+def _cubics(omega: Array) -> Iterator[tuple[int, Array, Array]]:
+    """Every frequency but the ends, with four neighbours and their Lagrange weights."""
+    for i in range(1, omega.size - 1):
+        first = min(max(i - 2, 0), omega.size - 5)
+        near = np.array([j for j in range(first, first + 5) if j != i])
+        x = omega[near]
+        yield i, near, np.array([np.prod((omega[i] - x[x != a]) / (a - x[x != a])) for a in x])
+
+
+def _most_guilty(off: Array) -> int:
+    """The frequency that spoils its neighbours: off itself, with others off on both sides."""
+    padded = np.pad(off, 1)
+    return int((off + 0.25 * (padded[:-2] + padded[2:])).argmax())

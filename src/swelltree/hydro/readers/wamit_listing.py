@@ -1,0 +1,161 @@
+"""Tables inside WAMIT's listing, for runs without the numeric files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.hydro.readers.textfile import TextFile, leading_numbers
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.numbers import check_size, to_positive, to_whole
+
+
+@dataclass
+class ListingTables:
+    """Added mass, damping and excitation of a .out file, normalised as WAMIT writes them.
+
+    Args:
+        periods: of the radiation tables, -1 for omega = 0 and 0 for inf.
+        radiation: (period, i, j, [A, B]), NaN where the listing has no row.
+        force_periods: of the excitation tables.
+        headings: [deg].
+        force: (period, heading, i), exp(+iwt), or None.
+    """
+
+    periods: np.ndarray
+    radiation: np.ndarray
+    force_periods: np.ndarray
+    headings: np.ndarray
+    force: np.ndarray | None
+
+
+def read_listing_tables(file: TextFile) -> ListingTables:
+    """All tables of a listing; diffraction forces are preferred to Haskind's."""
+    radiation: dict[float, dict[tuple[int, int], list[float]]] = {}
+    forces: dict[str, dict[tuple[float, float], dict[int, tuple[int, complex]]]]
+    forces = {"DIFFRACTION": {}, "HASKIND": {}}
+    period, kind, index = None, "", 0
+    while index < len(file.lines):
+        line = file.lines[index]
+        if "Wave period" in line:
+            period = _period(file, index)
+        elif "ADDED-MASS" in line and "COEFFICIENTS" in line:
+            if period is None:
+                raise file.fail(index, "a line 'Wave period' before the table")
+            rows, index = _rows(file, index + 1)
+            if period in radiation:
+                raise file.wrong(
+                    rows[0][0] if rows else index, f"the table of period {period:g} s comes twice."
+                )
+            radiation[period] = _entries(file, rows, period)
+            continue
+        elif "EXCITING FORCES" in line:
+            kind = "HASKIND" if "HASKIND" in line.upper() else "DIFFRACTION"
+        elif line.strip().isupper() and len(line.split()) > 1:
+            kind = ""  # another table, such as RESPONSE AMPLITUDE OPERATORS, with headings too
+        elif "Wave Heading" in line and kind and period is not None:
+            found = leading_numbers(line.partition(":")[2], file.at(index))
+            if not found:
+                raise file.fail(index, "a heading 'Wave Heading (deg) : ...'")
+            rows, index = _rows(file, index + 1)
+            if (period, found[0]) in forces[kind]:
+                raise file.fail(index - 1, f"heading {found[0]:g} deg once in a table")
+            forces[kind][period, found[0]] = _force(file, rows)
+            continue
+        index += 1
+    if not radiation:
+        raise file.fail(len(file.lines), "tables of added mass (IOPTN(1) = 1)")
+    n = 1 + max(i for entries in radiation.values() for pair in entries for i in pair)
+    periods = np.array(sorted(radiation))
+    table = _filled(file, [radiation[p] for p in periods], (n, n), 2)
+    found = forces["DIFFRACTION"] or forces["HASKIND"]
+    if not found:
+        return ListingTables(periods, table, np.zeros(0), np.zeros(0), None)
+    force_periods = np.array(sorted({key[0] for key in found}))
+    headings = np.array(sorted({key[1] for key in found}))
+    shape = (force_periods.size, headings.size, n)
+    check_size(shape, "forces", lambda text: SwelltreeError(f"'{file.path}': {text}"), 16)
+    force = np.full(shape, np.nan + 0j)
+    for (p, h), values in found.items():
+        rows = force[np.searchsorted(force_periods, p), np.searchsorted(headings, h)]
+        for i, (line, value) in values.items():
+            if i >= n:
+                raise file.wrong(line, f"mode {i + 1} has no added mass. Is the file whole?")
+            rows[i] = value
+    return ListingTables(periods, table, force_periods, headings, force)
+
+
+def _filled(
+    file: TextFile, tables: list[dict[tuple[int, int], list[float]]], shape: tuple[int, int], k: int
+) -> np.ndarray:
+    """Entries as one array, NaN where there is none; every mode must have one of its own."""
+    own = {i for entries in tables for i, j in entries if i == j}
+    absent = sorted(set(range(shape[0])) - own)
+    if absent:
+        raise SwelltreeError(
+            f"'{file.path}' has {shape[0]} modes but no added mass A({absent[0] + 1},"
+            f"{absent[0] + 1}). Is the file whole? Recompute with all modes."
+        )
+    full = (len(tables), *shape, k)
+    check_size(full, "added mass", lambda text: SwelltreeError(f"'{file.path}': {text}"))
+    out = np.full(full, np.nan)
+    for values, entries in zip(out, tables, strict=True):
+        for pair, numbers in entries.items():
+            values[pair] = numbers
+    return out
+
+
+def _period(file: TextFile, index: int) -> float:
+    line = file.lines[index]
+    if "infinite" in line.split("Wavenumber")[0]:
+        return -1.0
+    if re.search(r"period\s*(\(sec\))?\s*=\s*zero", line):
+        return 0.0
+    found = re.search(r"=\s*(\S+)", line)
+    if not found:
+        raise file.fail(index, "'Wave period (sec) = ...'")
+    return to_positive(found[1], "wave period", file.at(index))
+
+
+Row = tuple[int, list[float]]  # index of the line, its numbers
+
+
+def _rows(file: TextFile, index: int) -> tuple[list[Row], int]:
+    """Rows of numbers after a heading, up to the first line without."""
+    rows: list[Row] = []
+    while index < len(file.lines):
+        found = leading_numbers(file.lines[index], file.at(index))
+        if len(found) >= 3:
+            rows.append((index, found))
+        elif rows or file.lines[index].strip().startswith("***"):
+            break
+        index += 1
+    return rows, index
+
+
+def _entries(file: TextFile, rows: list[Row], period: float) -> dict[tuple[int, int], list[float]]:
+    """Added mass and damping by pair of modes; at the limits there is no damping."""
+    if not rows:
+        raise file.fail(len(file.lines), "rows 'I J A(I,J) B(I,J)'")
+    found: dict[tuple[int, int], list[float]] = {}
+    for index, row in rows:
+        i, j = (to_whole(x, "mode", file.at(index), 1, 10_000) - 1 for x in row[:2])
+        if len(row) != (4 if period > 0 else 3):
+            raise file.fail(index, "I J A(I,J)" + (" B(I,J)" if period > 0 else ""))
+        if (i, j) in found:
+            raise file.fail(index, f"the pair ({i + 1},{j + 1}) once in a table")
+        found[i, j] = [*row[2:], 0.0][:2]
+    return found
+
+
+def _force(file: TextFile, rows: list[Row]) -> dict[int, tuple[int, complex]]:
+    """Line and force by mode."""
+    found: dict[int, tuple[int, complex]] = {}
+    for index, row in rows:
+        i = to_whole(row[0], "mode", file.at(index), 1, 10_000) - 1
+        if i in found or len(row) != 3:
+            raise file.fail(index, "'I Mod Pha' with every mode once")
+        found[i] = index, row[1] * np.exp(1j * np.deg2rad(row[2]))
+    return found

@@ -1,0 +1,140 @@
+"""WAMIT's second-order files: mean drift (.8, .9) and quadratic transfer functions (.12d, .12s).
+
+Normalised by rho g L^k with k = 1 for forces and 2 for moments, per square of amplitude. Sum and
+difference functions follow F(t) = Re[a1 a2* Q- exp(-i(w1-w2)t)] and Re[a1 a2 Q+ exp(-i(w1+w2)t)].
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.hydro.dataset import DOFS, FORCE, HydroParts, merged_omega, rows_of, split_label
+from swelltree.hydro.readers.textfile import Rows, TextFile
+from swelltree.system.files.numbers import check_size
+
+if TYPE_CHECKING:
+    from swelltree.hydro.readers.wamit import WamitSetup
+
+
+def _power(dofs: list[str], index: np.ndarray) -> np.ndarray:
+    """1 for forces, 2 for moments."""
+    powers = np.array([2 if split_label(dof)[1] in DOFS[3:] else 1 for dof in dofs])
+    return powers[index]
+
+
+def _total(file: TextFile, modes: list[int]) -> bool:
+    """Momentum gives the sum over all bodies."""
+    return file.path.suffix.lower() == ".8" and len(modes) > 1
+
+
+def _check(rows: Rows, periods: tuple[int, ...], keys: tuple[int, ...]) -> None:
+    """Periods are positive and nothing is said twice."""
+    for column in periods:
+        first = rows.values[:, column]
+        if not (first > 0).all():
+            row = int(np.argmax(first <= 0))
+            raise rows.fail(row, f"period or frequency {first[row]:g} is not positive. Mend it.")
+    rows.unrepeated(*rows.values[:, keys].T, what="this mode, period and heading")
+
+
+def read_drift(
+    parts: HydroParts,
+    file: TextFile,
+    unit: float,
+    length: float,
+    modes: list[int],
+    setup: WamitSetup,
+) -> None:
+    """Mean drift of a .8 (momentum) or .9 (pressure) file; waves of one heading only."""
+    from swelltree.hydro.readers.wamit import to_omega
+
+    found = file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8]
+    # body axes are marked by a negative index in some files
+    found.values[:, 3] = np.abs(found.values[:, 3])
+    _check(found, (0,), (0, 1, 2, 3))
+    dof = found.indices(3, "mode I", 6 if _total(file, modes) else len(parts.dofs))
+    rows = found.values
+    crossing = rows[:, 1] != rows[:, 2]
+    if crossing.any():
+        parts.notes.append(
+            f"'{file.path.name}' holds drift of crossing waves ({int(crossing.sum())} rows), "
+            "which is left out."
+        )
+        rows, dof = rows[~crossing], dof[~crossing]
+    if not len(rows):
+        return
+    omega = to_omega(rows[:, 0], setup.period_kind, setup)
+    values = unit * length ** _power(parts.dofs, dof) * rows[:, 6]
+    parts.files.append(file.path)
+    parts.sources.update(mean_drift=file.path, mean_drift_own_headings=file.path)
+    total = _total(file, modes)
+    headings = np.unique(np.deg2rad(rows[:, 1]))
+    same = parts.directions is not None and (
+        parts.directions.size == headings.size
+        and np.allclose(np.sort(parts.directions), headings, atol=1e-9)
+    )
+    if total or not same:
+        # momentum gives the sum over all bodies; other headings get dimensions of their own
+        n = 6 if total else len(parts.dofs)
+        grid = np.unique(omega)
+        found = np.full((grid.size, headings.size, n), np.nan)
+        where = np.searchsorted(headings, np.deg2rad(rows[:, 1]) - 1e-9)
+        found[rows_of(omega, grid), where, dof] = values
+        last = "dof" if total else "influenced_dof"
+        parts.extra["mean_drift_total" if total else "mean_drift_own_headings"] = (
+            ("drift_omega", "drift_direction", last),
+            found,
+        )
+        parts.coords.update(drift_omega=grid, drift_direction=headings)
+        if total:
+            parts.coords["dof"] = np.array(DOFS, dtype=object)
+        return
+    grid = merged_omega(parts.omega, parts.force_omega)
+    found = np.full((grid.size, headings.size, len(parts.dofs)), np.nan)
+    where = np.searchsorted(headings, np.deg2rad(rows[:, 1]) - 1e-9)
+    found[rows_of(omega, grid), where, dof] = values
+    parts.extra["mean_drift"] = (FORCE, found)
+
+
+def read_qtf(
+    parts: HydroParts, file: TextFile, name: str, unit: float, length: float, setup: WamitSetup
+) -> None:
+    """A quadratic transfer function; the half that WAMIT leaves out follows by symmetry."""
+    from swelltree.hydro.readers.wamit import to_omega
+
+    table = file.table((9,), "PER1 PER2 BETA1 BETA2 I Mod Pha Re Im")[9]
+    table.values[:, 4] = np.abs(table.values[:, 4])
+    _check(table, (0, 1), (0, 1, 2, 3, 4))
+    dof = table.indices(4, "mode I", len(parts.dofs))
+    rows = table.values
+    first = to_omega(rows[:, 0], setup.period_kind, setup)
+    second = to_omega(rows[:, 1], setup.period_kind, setup)
+    omega = merged_omega(first, second)
+    pairs, pair = np.unique(rows[:, 2:4], axis=0, return_inverse=True)
+    pair = pair.reshape(-1)
+    values = unit * length ** _power(parts.dofs, dof) * (rows[:, 7] - 1j * rows[:, 8])
+    i, j = rows_of(first, omega), rows_of(second, omega)
+    shape = (omega.size, omega.size, len(pairs), len(parts.dofs))
+    check_size(shape, name, lambda text: table.fail(0, text), 16)
+    found = np.full(shape, np.nan + 0j)
+    found[i, j, pair, dof] = values
+    # Q-(w2, w1; b2, b1) = conj Q-(w1, w2; b1, b2); Q+ is symmetric
+    mirror = {tuple(row): k for k, row in enumerate(pairs.tolist())}
+    for k, (b1, b2) in enumerate(pairs.tolist()):
+        other = mirror.get((b2, b1))
+        if other is None:
+            continue
+        image = np.swapaxes(found[:, :, k], 0, 1)
+        image = image.conj() if name == "qtf_difference" else image
+        gap = np.isnan(found[:, :, other])
+        found[:, :, other] = np.where(gap, image, found[:, :, other])
+    short = "difference" if name == "qtf_difference" else "sum"
+    axes = (f"{short}_omega_1", f"{short}_omega_2")
+    parts.extra[name] = ((*axes, f"{short}_headings", "influenced_dof"), found)
+    parts.coords.update(dict.fromkeys(axes, omega))
+    parts.coords[f"{short}_heading_1"] = (f"{short}_headings", np.deg2rad(pairs[:, 0]))
+    parts.coords[f"{short}_heading_2"] = (f"{short}_headings", np.deg2rad(pairs[:, 1]))
+    parts.files.append(file.path)
+    parts.sources[name] = file.path

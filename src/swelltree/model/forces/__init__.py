@@ -1,1 +1,0 @@
-"""Loads on the bodies: one physical effect per file, all with one signature."""

@@ -1,1 +1,0 @@
-"""Laws of power take-offs: force, energies and inner states of one kind of machine each."""

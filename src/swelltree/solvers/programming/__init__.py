@@ -1,0 +1,1 @@
+"""Quadratic programs and sequences of them."""

@@ -1,0 +1,123 @@
+r"""Dense convex quadratic programs, by the interior-point method of PIQP.
+
+.. math:: \min_x \tfrac12 x^\top H x + g^\top x, \qquad l \le G x \le h
+
+Plain numpy in and out: nothing here is compiled by JAX.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.solvers.programming.active_rows import with_active_rows
+
+LOOSE = 1e-6  # enough to tell which rows are active
+TOLERANCE = 1e-11  # of residuals and of the duality gap; rows and cost are scaled to about one
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """Answer of a quadratic program."""
+
+    x: np.ndarray
+    multiplier: np.ndarray  # (rows,) positive at the upper, negative at the lower side
+    solved: bool
+    iterations: int
+
+
+def solve_quadratic(
+    H: np.ndarray,
+    g: np.ndarray,
+    G: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    guess: np.ndarray | None = None,
+) -> Quadratic:
+    """Least value of a convex quadratic under two-sided rows; infinite sides are open.
+
+    Args:
+        H: (n, n), symmetric and not negative.
+        g: (n,).
+        G: (rows, n), rows of about unit size.
+        low: (rows,).
+        high: (rows,).
+        guess: (rows,) multipliers of a program nearby.
+    """
+    used = np.isfinite(low) | np.isfinite(high)
+    if not used.all():
+        nearby = None if guess is None else guess[used]
+        inner = solve_quadratic(H, g, G[used], low[used], high[used], nearby)
+        multiplier = np.zeros(len(G))
+        multiplier[used] = inner.multiplier
+        return Quadratic(inner.x, multiplier, inner.solved, inner.iterations)
+    if not len(G):
+        x = np.linalg.lstsq(H, -g, rcond=1e-13)[0]
+        size = max(float(np.abs(g).max(initial=0.0)), 1e-300)
+        return Quadratic(x, np.zeros(0), bool(np.abs(H @ x + g).max() < 1e-8 * size), 1)
+    if guess is not None and guess.any():
+        known = with_active_rows(H, g, G, low, high, guess)
+        if known is not None:
+            return Quadratic(*known[:2], True, known[2])
+    near = _interior(H, g, G, low, high, LOOSE)
+    if near.solved:
+        # far inside the rows there is nothing to learn from small multipliers
+        Gx = G @ near.x
+        room = np.minimum(np.maximum(high - Gx, 0.0), np.maximum(Gx - low, 0.0))
+        likely = np.where(np.abs(near.multiplier) > room, near.multiplier, 0.0)
+        known = with_active_rows(H, g, G, low, high, likely)
+        if known is not None:
+            return Quadratic(*known[:2], True, near.iterations + known[2])
+    return _interior(H, g, G, low, high, TOLERANCE)
+
+
+def _interior(
+    H: np.ndarray, g: np.ndarray, G: np.ndarray, low: np.ndarray, high: np.ndarray, tolerance: float
+) -> Quadratic:
+    import piqp
+
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_duality_gap_abs = tolerance
+    solver.settings.eps_rel = solver.settings.eps_duality_gap_rel = tolerance
+    solver.setup(np.asfortranarray(H), g, None, None, np.asfortranarray(G), low, high)
+    status = solver.solve()
+    result = solver.result
+    # beyond the last digits PIQP may stop at its limit of iterations: its residuals decide
+    close = max(result.info.primal_res, result.info.dual_res, abs(result.info.duality_gap)) < max(
+        1e-8, tolerance
+    )
+    solved = status == piqp.PIQP_SOLVED or (status == piqp.PIQP_MAX_ITER_REACHED and close)
+    x, multiplier = np.array(result.x), np.array(result.z_u) - np.array(result.z_l)
+    return Quadratic(x, multiplier, bool(solved and np.isfinite(x).all()), int(result.info.iter))
+
+
+def smallest_excess(
+    G: np.ndarray, low: np.ndarray, high: np.ndarray, soft: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Least t with which soft rows hold at (1 + t) times their limits, hard rows as they are.
+
+    Args:
+        G: (rows, n).
+        low: (rows,).
+        high: (rows,).
+        soft: (rows,) bool; soft rows are scaled so that their limits are about one.
+
+    Returns:
+        t, zero when all can be held, and the x that reaches it; infinite when even that fails.
+    """
+    n = G.shape[1]
+    both = np.concatenate([G, G])
+    slack = np.concatenate([soft, soft]).astype(float)
+    upper = np.concatenate([np.ones(len(G), bool), np.zeros(len(G), bool)])
+    rows = np.concatenate([both, np.where(upper, -slack, slack)[:, None]], axis=1)
+    rows = np.concatenate([rows, np.eye(n + 1)[-1:]])
+    inf = np.full(len(G), np.inf)
+    lows = np.concatenate([-inf, low, [0.0]])
+    highs = np.concatenate([high, inf, [np.inf]])
+    H = 1e-9 * np.eye(n + 1)
+    g = np.zeros(n + 1)
+    g[-1] = 1.0
+    found = solve_quadratic(H, g, rows, lows, highs)
+    excess = float(found.x[-1]) if found.solved else np.inf
+    return excess, found.x[:-1]

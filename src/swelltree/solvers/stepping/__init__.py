@@ -1,0 +1,1 @@
+"""Runge-Kutta and implicit methods, step control, events."""

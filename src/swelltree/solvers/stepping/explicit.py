@@ -1,0 +1,75 @@
+"""One explicit Runge-Kutta step with the right-hand side traced once.
+
+The stages are a loop over the rows of the tableau. It begins at stage 0 when the rate at the
+start is unknown and at stage 1 when it is (from the last stage of the step before, or from a
+rejected attempt), so that no evaluation is made twice.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from swelltree.engine.backend import jax, jnp
+from swelltree.solvers.problem import Attempt, Carry, Problem
+from swelltree.solvers.stepping.tableaus import Tableau
+
+
+def _stage_loop(bounded: bool, n: int, first: Any, last: Any, body: Any, init: Any) -> Any:
+    """Run body(i, state) for first <= i < last, with i in 0..n-1."""
+    if not bounded:
+        return jax.lax.fori_loop(first, last, body, init)
+
+    def step(state: Any, i: Any) -> Any:
+        wanted = (i >= first) & (i < last)
+        return jax.lax.cond(wanted, lambda s: body(i, s), lambda s: s, state), None
+
+    return jax.lax.scan(step, init, jnp.arange(n, dtype=jnp.int32))[0]
+
+
+def explicit(
+    tableau: Tableau,
+    problem: Problem,
+    args: Any,
+    carry: Carry,
+    h: Any,
+    latest: Any,
+    starting: Any,
+    bounded: bool,
+) -> Attempt:
+    """Explicit Runge-Kutta step up to the time `latest`; when `starting` only the first rate."""
+    A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
+    n = tableau.n_stages
+
+    def combine(weights: Any, y: Any, k: Any) -> Any:
+        # written without a dot, so that the loop can become one kernel
+        column = weights.reshape((-1,) + (1,) * y.ndim)
+        return y + h * jnp.sum(column * k, axis=0)
+
+    def stage(i: Any, state: Any) -> Any:
+        k, _ = state
+        y = jax.tree.map(functools.partial(combine, A[i]), carry.y, k)
+        rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
+        return jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate), y
+
+    k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)
+    first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
+    last = jnp.where(starting, 1, n).astype(jnp.int32)
+    k, y = _stage_loop(bounded, n, first, last, stage, (k, carry.y))
+    fsal = tableau.first_same_as_last
+    if not fsal:
+        y = jax.tree.map(functools.partial(combine, jnp.asarray(tableau.b)), carry.y, k)
+    error = None
+    if tableau.error is not None:
+        weights = jnp.asarray(tableau.error)
+        zero = jax.tree.map(jnp.zeros_like, carry.y)
+        error = jax.tree.map(functools.partial(combine, weights), zero, k)
+    return Attempt(
+        y=y,
+        error=error,
+        rate_start=jax.tree.map(lambda x: x[0], k),
+        start_known=jnp.ones((), bool),
+        rate_end=jax.tree.map(lambda x: x[-1], k) if fsal else None,
+        n_rate=last - first,
+        converged=jnp.ones((), bool),
+    )

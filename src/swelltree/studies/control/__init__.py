@@ -1,0 +1,1 @@
+"""Optimal and predictive control, control laws, observers."""

@@ -1,0 +1,159 @@
+"""Ready-made control laws for runs in time.
+
+A law is a function u(t, y) of the time and of stroke and rate of the PTO, y = (x, v). `controlled`
+puts it on a compiled model; the same functions serve as the `law` of a described `Controller`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import CompiledController, PlainLaw, with_controller
+from swelltree.effects.controllers.law_checks import check_law
+from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
+from swelltree.engine.arrays import Array, namespace
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.model import Model
+from swelltree.model.signals import Sinusoids
+from swelltree.studies.control.linear import look_in, wave_rates
+from swelltree.studies.control.machines import freed
+from swelltree.studies.control.ports import Ports, find_ports, with_signals
+from swelltree.studies.time.simulate import realised
+from swelltree.system.errors import SwelltreeError
+
+Law = Callable[[Array, Array], Array]
+
+
+def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Model:
+    """The model with a control law on one PTO.
+
+    Args:
+        model: from `compile`.
+        pto: name of a PTO; the law of a machine gives way to this one, its spring and stops stay.
+        law: u(t, y) with y = (stroke, rate of the stroke), strokes counted from their zero.
+        plain: the law is plain Python that JAX cannot trace, as of a described `Controller`.
+    """
+    ports = find_ports(model, pto)
+    if not plain:
+        check_law(pto, law, 2 * len(ports.place), len(ports.place))
+    return _with_law(freed(model, ports.place), ports, law, plain=plain)
+
+
+def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> Model:
+    """Every stroke, then every rate, is measured; every port is driven."""
+    measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
+    zero = np.concatenate([ports.zero, 0.0 * ports.zero])
+
+    @functools.wraps(law)  # whose name and line messages tell
+    def from_zero(t: Array, y: Array) -> Array:
+        return law(t, y - zero)
+
+    own = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
+    return with_controller(model, CompiledController(own, measures, ports.place))
+
+
+def damping_law(damping: float) -> Law:
+    """u = -c v."""
+
+    def law(t: Array, y: Array) -> Array:
+        return -damping * y[1:2]
+
+    return law
+
+
+def reactive_law(damping: float, stiffness: float, force_max: float = np.inf) -> Law:
+    """u = -c v - k x, cut off at force_max; PI control of the velocity. k may be negative."""
+
+    def law(t: Array, y: Array) -> Array:
+        xp = namespace(y)
+        return xp.clip(-damping * y[1:2] - stiffness * y[:1], -force_max, force_max)
+
+    return law
+
+
+def tracking_law(
+    model: Model,
+    sea: Any,
+    pto: str,
+    *,
+    gain: float | None = None,
+    force_max: float = np.inf,
+    stroke_max: float = np.inf,
+    case: int | str = 0,
+    radiation: str = "state_space",
+) -> Law:
+    """Velocity tracking towards v = F_e / (2 R), R the damping at the spectral peak.
+
+    The excitation of the sea is taken as known. The reference is made smaller where its stroke
+    would leave stroke_max; a force that would follow it in the linear model is fed forward, and
+    the rest is left to the gain.
+
+    Args:
+        model: compiled with hydro data.
+        sea: the sea of the run.
+        pto: name of the PTO.
+        gain: of the velocity error [N s/m]; twice R if not given.
+        force_max: force at which the law is cut off.
+        stroke_max: largest stroke of the reference.
+        case: number or name of the run.
+        radiation: "state_space" or "data".
+    """
+    how = chosen_formulation("path_matrix")
+    ports = find_ports(model, pto)
+    model = freed(model, ports.place)
+    waves = realised(model, sea, case)
+    table = None if model.hydro is None else model.hydro.table
+    if table is None:
+        raise SwelltreeError("tracking_law: the model has no hydro data. Compile with hydro=...")
+    inside = in_band(table, waves)
+    w = np.asarray(waves.omega)[inside]
+    port = look_in(model, how, ports, 1.0, 1, radiation, frequencies=w)
+    force = excitation_at(table, w, np.asarray(waves.beta)[inside])
+    force = force * np.asarray(waves.complex_amplitude)[inside][:, None]
+    alone = wave_rates(port, force)[:, 0]
+    Z = 1.0 / port.mobility[:, 0, 0]
+    felt = Z * alone
+    R = float(Z[np.abs(felt).argmax()].real)
+    v = felt / (2.0 * R)
+    t = np.linspace(0.0, 1000.0, 20_000)
+    largest = np.abs(np.real(np.exp(-1j * np.outer(t, w)) @ (v / (-1j * w)))).max()
+    v = v * min(1.0, stroke_max / largest)
+    ahead = Z * v - felt
+    ramp = np.array(float(waves.ramp))
+
+    def signal(a: np.ndarray) -> Sinusoids:
+        return Sinusoids(w, np.real(a), np.imag(a), np.zeros(()), ramp)
+
+    target, forward = signal(v), signal(ahead)
+    own = 2.0 * R if gain is None else gain
+    c, k = float(ports.damping[0]), float(ports.stiffness[0])
+
+    def law(t: Array, y: Array) -> Array:
+        xp = namespace(y, t)
+        F = xp.clip(forward(t) - own * (y[1] - target(t)), -force_max, force_max)
+        return (F + c * y[1] + k * y[0])[None]
+
+    return law
+
+
+def replayed(model: Model, result: Any, ramp: float = 0.0) -> Model:
+    """The model with its PTOs driven by the forces that `optimal_control` found.
+
+    Args:
+        model: as given to `optimal_control`.
+        result: of one case.
+        ramp: time over which the force grows [s]; that of the sea.
+    """
+    ports = find_ports(model, [str(name) for name in result.pto.values])
+    signals = []
+    k = np.arange(1, len(result.harmonic)) * float(result.attrs["omega"])
+    for name in ports.names:
+        u = result.control_harmonics.sel(pto=name).values
+        signals.append(
+            Sinusoids(k, u[1:].real, u[1:].imag, np.array(u[0].real), np.array(float(ramp)))
+        )
+    return with_signals(freed(model, ports.place), ports, signals)

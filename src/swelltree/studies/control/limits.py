@@ -1,0 +1,191 @@
+"""Limits of a control study: as users write them, and what to say when they cannot be kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.solvers.programming.quadratic import smallest_excess
+from swelltree.studies.control.goal import ControlProgram, Limit
+from swelltree.studies.control.ports import Ports
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+KINDS = {
+    "force_max": "force",
+    "stroke_max": "stroke",
+    "rate_max": "force_rate",
+    "power_min": "power",
+    "power_limit": "power",
+}
+UNITS = {
+    "force": ("N", "N m"),
+    "stroke": ("m", "rad"),
+    "force_rate": ("N/s", "N m/s"),
+    "power": ("W", "W"),
+}
+
+
+def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tuple[Limit, ...]:
+    """Limits from a number, a pair (low, high), or a dict of these by PTO."""
+    out = []
+    for name, value in given.items():
+        if value is None:
+            continue
+        check_names(ports, name, value)
+        for i, port in enumerate(ports.names):
+            own = value.get(port) if isinstance(value, dict) else value
+            if own is None:
+                continue
+            low, high = _ends(name, own)
+            if np.isinf(low) and np.isinf(high):
+                continue
+            scale = power_scale if KINDS[name] == "power" else max(abs(low), abs(high))
+            if np.isinf(scale):
+                scale = min(abs(low), abs(high))
+            out.append(Limit(KINDS[name], name, i, low, high, scale or 1.0))
+    return tuple(out)
+
+
+def check_names(ports: Ports, name: str, value: Any) -> None:
+    """Refuse an option by PTO that names what is not driven."""
+    for key in value if isinstance(value, dict) else ():
+        if key not in ports.names:
+            raise SwelltreeError(
+                f"{name}: '{key}' is not driven.{suggest(key, ports.names)} The driven PTOs are "
+                f"{listed(ports.names)}."
+            )
+
+
+def read_losses(ports: Ports, given: Any) -> np.ndarray:
+    """R of the copper loss of every element, from a number or a dict by PTO."""
+    check_names(ports, "copper_loss", given)
+    out = [given.get(name, 0.0) if isinstance(given, dict) else given for name in ports.names]
+    for name, value in zip(ports.names, out, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise SwelltreeError(f"copper_loss of pto '{name}' is {value!r}. Give W/N^2.")
+        if not 0.0 <= float(value) < np.inf:
+            raise SwelltreeError(
+                f"copper_loss {value} W/N^2 of pto '{name}' is not a loss. Give zero or more."
+            )
+    return np.array(out, dtype=float)
+
+
+def with_own(given: dict[str, Any], own: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Limits as given, and those of the machines themselves where nothing is said."""
+    out = dict(given)
+    for name, by_pto in own.items():
+        value = given.get(name)
+        if by_pto and (value is None or isinstance(value, dict)):
+            out[name] = by_pto | (value or {})
+    return out
+
+
+def _ends(name: str, value: Any) -> tuple[float, float]:
+    if name == "power_min":
+        if float(value) > 0.0:
+            raise SwelltreeError(
+                f"power_min {value} is positive, but a PTO that goes back and forth stands still "
+                "twice in a period and has no power then. Give zero or less."
+            )
+        return float(value), np.inf
+    if np.ndim(value) == 0:
+        if not float(value) > 0.0:
+            raise SwelltreeError(f"{name} {value} is not positive. Give a positive number.")
+        return -float(value), float(value)
+    low, high = (float(x) for x in value)
+    if not low < high:
+        raise SwelltreeError(f"{name} ({low:g}, {high:g}) is empty. Give (low, high).")
+    return low, high
+
+
+def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
+    """A limit in words, at its own or another size."""
+    unit = UNITS[limit.kind][ports.angle[limit.port]]
+    size = limit.low if limit.name == "power_min" else max(abs(limit.low), abs(limit.high))
+    return f"{limit.name} {size if value is None else value:.4g} {unit}"
+
+
+def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> str:
+    """One sentence: which limit cannot be kept, and what would do.
+
+    Args:
+        program: whose rows contradict one another.
+        ports: driven elements.
+        point: the program at some z.
+        static: (rest stroke, compliance, rest force, mean force per mean u), all (p,) or (p, p).
+    """
+    limits = {limit.name: limit for limit in program.goal.limits}
+    text = _static_need(program.goal.limits, ports, *static)
+    if text:
+        return text
+    kinds = np.concatenate(
+        [
+            np.full(len(t), limit.name, dtype=object)
+            for limit, t in zip(program.goal.limits, program.times, strict=True)
+        ]
+    )
+    need = {}
+    for name, limit in limits.items():
+        excess, _ = smallest_excess(
+            point.jacobian, program.low - point.rows, program.high - point.rows, kinds == name
+        )
+        if limit.kind != "power" and np.isfinite(excess):
+            size = max(abs(limit.low), abs(limit.high))
+            need[name] = size + excess * limit.scale
+    blamed = "stroke_max" if "stroke_max" in need else next(iter(need), next(iter(limits)))
+    limit = limits[blamed]
+    pto = ports.names[limit.port]
+    others = [shown(limits[name], ports) for name in limits if name != blamed]
+    with_others = f" with {' and '.join(others)}" if others else ""
+    if blamed not in need:
+        return (
+            f"pto '{pto}': {shown(limit, ports)} cannot be kept{with_others}. "
+            f"Ask for less in {listed(list(limits))}."
+        )
+    ways = [shown(limits[name], ports, 1.001 * size) for name, size in need.items() if size > 0]
+    return (
+        f"pto '{pto}': {shown(limit, ports)} cannot be kept{with_others} in this sea. "
+        f"Raise one of them to {' or '.join(ways)}."
+    )
+
+
+def _static_need(
+    limits: tuple[Limit, ...],
+    ports: Ports,
+    stroke: np.ndarray,
+    compliance: np.ndarray,
+    force: np.ndarray,
+    held: np.ndarray,
+) -> str:
+    """A sentence when the limits contradict one another already in still water."""
+    rows, low, high = [], [], []
+    for limit in limits:
+        i = limit.port
+        if limit.kind not in ("stroke", "force"):
+            continue
+        row, at = (compliance[i], stroke[i]) if limit.kind == "stroke" else (held[i], force[i])
+        rows.append(row / limit.scale)
+        low.append((limit.low - at) / limit.scale)
+        high.append((limit.high - at) / limit.scale)
+    if not rows:
+        return ""
+    # forces in units of what moves the stroke
+    size = np.array([x.scale for x in limits if x.kind == "force"] or [1.0]).max()
+    G = np.array(rows) * size
+    excess, _ = smallest_excess(G, np.array(low), np.array(high), np.ones(len(rows), bool))
+    if excess < 1e-6:
+        return ""
+    for limit in limits:
+        if limit.kind == "stroke" and not limit.low <= stroke[limit.port] <= limit.high:
+            unit = UNITS["stroke"][ports.angle[limit.port]]
+            return (
+                f"pto '{ports.names[limit.port]}': {shown(limit, ports)} is less than its static "
+                f"need: at rest the stroke is {stroke[limit.port]:.4g} {unit}. Raise stroke_max "
+                "above that, or move the rest of the PTO."
+            )
+    limit = next(x for x in limits if x.kind == "force")
+    return (
+        f"pto '{ports.names[limit.port]}': {shown(limit, ports)} is less than its static need: at "
+        f"rest the force is {force[limit.port]:.4g} N. Raise force_max above that."
+    )

@@ -1,0 +1,319 @@
+r"""The periodic equations with driven elements: their motion under given forces, and derivatives.
+
+At a node the actuator forces u are further unknowns beside w = (y, y', y''), and strokes and rates
+of the driven elements further values. JAX gives first and second derivatives there; series, memory
+and sums over nodes are plain matrix products (`periodic_nodes`).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.in_scalars import InScalars
+from swelltree.formulations import Formulation
+from swelltree.model.signals import Constant
+from swelltree.solvers.factor import Factor
+from swelltree.solvers.fourier import basis
+from swelltree.spatial.products import compact
+from swelltree.studies.control.ports import Ports, port_motion, with_signals
+from swelltree.studies.periodic.nodes import (
+    Nodes,
+    in_chunks,
+    scalars_of,
+    slopes_of,
+    traced,
+    values_of,
+)
+from swelltree.studies.periodic.problem import Period, node, sizes, state_at
+from swelltree.studies.periodic.series import (
+    derivative,
+    differentiated,
+    mean_products,
+    series_slope,
+)
+
+Place = tuple[int, ...]  # numbers of elements on strokes
+FEW = 3  # unknowns of a node up to which it pays to work with series
+SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
+
+
+def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) -> tuple[Any, ...]:
+    """Residual without radiation, body velocities, P, strokes (not from zero) and rates."""
+    u = sum(sizes(how, period))
+    p = len(place)
+    y, y_rate, y_second, a = w[:u], w[u : 2 * u], w[2 * u : 3 * u], w[3 * u :]
+    nothing = np.zeros(p)
+    ports = Ports(("",) * p, place, nothing, nothing, nothing, (False,) * p)
+    model = with_signals(period.model, ports, [Constant(a[i]) for i in range(p)])
+    own = replace(period, model=model)
+    with compact():
+        r, v, P = node(how, own, t, y, y_rate, y_second)
+        n = period.rest.s.shape[0]
+        state, _ = state_at(how, own, y[:n], y_rate[:n])
+        x, rate = port_motion(ports, model, how.kinematics(model, t, state).motion)
+    return r, v, P, x, rate
+
+
+@functools.lru_cache(maxsize=32)
+def _second(how: Formulation, place: Place) -> Any:
+    """Program for the Hessian at all nodes of a weighted sum of everything."""
+
+    def one(period: Period, t: Any, w: Any, weight: Any) -> Any:
+        def total(w: Any) -> Any:
+            found = traced(driven_node, how, place)(period, t, w)
+            return sum((a * b).sum() for a, b in zip(weight, found, strict=True))
+
+        return jax.jacfwd(jax.grad(total))(w)
+
+    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0, 0)))
+
+
+@dataclass
+class Solved:
+    """A periodic motion under given actuator series, with what its derivatives need."""
+
+    Y: np.ndarray  # (c, u)
+    a: np.ndarray  # (nodes, p)
+    values: tuple[np.ndarray, ...]
+    slopes: tuple[np.ndarray, ...]
+    memory_force: np.ndarray  # (nodes, 6N)
+    factor: Factor  # of the Jacobian
+
+
+class DrivenNodes(Nodes):
+    """The periodic problem with driven elements."""
+
+    def __init__(self, how: Formulation, period: Period, ports: Ports, held: np.ndarray) -> None:
+        super().__init__(how, period)
+        self.ports = ports
+        self.p = len(ports)
+        self.keep = np.ones((self.p, self.c), bool)
+        self.keep[:, 0] = held
+        self.keep = self.keep.reshape(-1)
+        # strokes and rates may be products of series: twice the harmonics
+        out = min(2 * period.basis.harmonics, (self.count - 1) // 2)
+        self.wide = basis(2 * np.pi / self.omega, out, self.count)
+
+    def in_scalars(self) -> InScalars:
+        return scalars_of(driven_node, self.how, self.ports.place)
+
+    @property
+    def inputs_size(self) -> int:
+        return 3 * self.u + self.p
+
+    def values_program(self) -> Any:
+        return values_of(driven_node, self.how, self.ports.place)
+
+    def slopes_program(self) -> Any:
+        return slopes_of(driven_node, self.how, self.ports.place)
+
+    # --- the motion under a given u -----------------------------------------------------
+    def series(self, z: np.ndarray) -> np.ndarray:
+        """u at the nodes of the unknowns z, (nodes, p)."""
+        full = np.zeros(self.p * self.c)
+        full[self.keep] = z
+        return self.B[0] @ full.reshape(self.p, self.c).T
+
+    def off(self, Y: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Residual (c u,)."""
+        values, mu = self.at(np.concatenate([self.inputs(Y), a], axis=1))
+        return self.residual(Y, values, mu).reshape(-1)
+
+    def solved(self, Y: np.ndarray, a: np.ndarray) -> tuple[Solved, np.ndarray]:
+        """All about a motion, and its residual (c u,)."""
+        values, slopes, mu = self.with_slopes(np.concatenate([self.inputs(Y), a], axis=1))
+        factor = Factor(self.jacobian(values, slopes, mu))
+        found = Solved(Y, a, values, slopes, mu, factor)
+        return found, self.residual(Y, values, mu).reshape(-1)
+
+    def solve(
+        self,
+        a: np.ndarray,
+        Y: np.ndarray,
+        factor: Factor | None = None,
+        tol: float = 1e-11,
+        max_iterations: int = 40,
+    ) -> Solved | None:
+        """Newton with a natural monotonicity test; None when it fails.
+
+        Args:
+            a: actuators at the nodes.
+            Y: where to begin.
+            factor: Jacobian of a motion nearby; it serves as long as steps shrink quickly.
+            tol: length of the last step.
+            max_iterations: most steps.
+        """
+        R, last = None, np.inf
+        for _ in range(max_iterations):
+            fresh = factor is None
+            if factor is None:
+                there, R = self.solved(Y, a)
+                factor = there.factor
+            elif R is None:
+                R = self.off(Y, a)
+            step = -factor.solve(R).reshape(Y.shape)
+            size = float(np.abs(step).max())
+            if not np.isfinite(size):
+                if fresh:
+                    return None
+                factor = R = None
+                continue
+            scale = max(1.0, float(np.abs(Y).max()))
+            if size <= tol * scale or (size <= 1e-9 * scale and size > 0.3 * last):
+                return self.solved(Y + step, a)[0]
+            last = size
+            part = 1.0
+            while True:
+                tried = Y + part * step
+                R = self.off(tried, a)
+                ahead = float(np.abs(factor.solve(R)).max())
+                if np.isfinite(ahead) and (ahead < (1 - 0.25 * part) * size or size < 1e-9 * scale):
+                    Y = tried
+                    if ahead > SLOW * size and ahead > 1e-9 * scale:
+                        factor = None
+                    break
+                part *= 0.5
+                if not fresh:
+                    factor = None  # once more from here, with its own Jacobian
+                    break
+                if part < 1e-3:
+                    return None
+        return None
+
+    # --- derivatives ---------------------------------------------------------------------
+    def sensitivity(self, found: Solved) -> np.ndarray:
+        """Change of Y with the unknowns, (c, u, z)."""
+        rho = self.node_slopes(found.slopes, found.memory_force)
+        u, c, p = self.u, self.c, self.p
+        Jz = np.zeros((u, p, c, c))
+        for e, i in np.ndindex(u, p):
+            Jz[e, i] = series_slope(self.basis, rho[:, e, 3 * u + i : 3 * u + i + 1])
+        for e in self.period.unbalanced:
+            e = np.asarray(e)
+            Jz[:, :, 0] -= np.einsum("a,bpc,b->apc", e, Jz[:, :, 0], e)
+        # unknowns run element by element
+        Jz = Jz.transpose(2, 0, 1, 3).reshape(c * u, p * c)[:, self.keep]
+        return -found.factor.solve(Jz).reshape(c, u, -1)
+
+    @functools.cached_property
+    def own_series(self) -> np.ndarray:
+        """Coefficients of u per unknown, (c, p, z)."""
+        own = np.zeros((self.c, self.p, self.p, self.c))
+        for i in range(self.p):
+            own[:, i, i] = np.eye(self.c)
+        return own.reshape(self.c, self.p, -1)[..., self.keep]
+
+    def inputs_change(self, S: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Change of some of w at the nodes with the unknowns, (nodes, used, z)."""
+        out = np.empty((self.count, len(used), S.shape[2]))
+        for m, j in enumerate(used):
+            if j < 3 * self.u:
+                k, f = divmod(int(j), self.u)
+                out[:, m] = self.B[k] @ S[:, f]
+            else:
+                out[:, m] = self.B[0] @ self.own_series[:, int(j) - 3 * self.u]
+        return out
+
+    def directions_stay(self, found: Solved) -> bool:
+        """Are body velocities the same sums of rates at all times?"""
+        stay = self.steady.all(found.values[2]) and self.steady.all(found.slopes[1])
+        return stay and not self.steady.any(found.slopes[2])
+
+    def straight(self, found: Solved) -> bool:
+        """Are strokes and rates sums of the unknowns?"""
+        return self.steady.all(found.slopes[3]) and self.steady.all(found.slopes[4])
+
+    def project(self, found: Solved) -> np.ndarray:
+        """From strokes and rates at the nodes to their series."""
+        return self.basis.project if self.straight(found) else self.wide.project
+
+    def series_change(self, found: Solved, S: np.ndarray, which: int) -> np.ndarray:
+        """Change of the series of strokes (3) or rates (4) with the unknowns."""
+        G, u = found.slopes[which], self.u
+        if not self.straight(found):
+            used = np.flatnonzero(G.any(axis=(0, 1)))
+            moved = G[:, :, used] @ self.inputs_change(S, used)
+            return np.tensordot(self.wide.project, moved, 1)
+        out = np.zeros((self.c, self.p, S.shape[2]))
+        for i, j in zip(*np.nonzero(G[0]), strict=True):
+            if j < 3 * u:
+                rows, columns, numbers = derivative(self.basis, int(j) // u)
+                out[rows, i] += (G[0, i, j] * numbers)[:, None] * S[columns, j % u]
+            else:
+                out[:, i] += G[0, i, j] * self.own_series[:, int(j) - 3 * u]
+        return out
+
+    def curvature(
+        self, found: Solved, S: np.ndarray, of_x: np.ndarray, of_rate: np.ndarray
+    ) -> np.ndarray:
+        """Second derivatives in z of sums of strokes and rates at nodes, weighted (nodes, p)."""
+        u = self.u
+        slopes, values = found.slopes, found.values
+        slope = np.einsum("jp,jpw->jw", of_x, slopes[3]) + np.einsum(
+            "jp,jpw->jw", of_rate, slopes[4]
+        )
+        in_Y = sum(self.B[k].T @ slope[:, k * u : (k + 1) * u] for k in range(3))
+        lam = -found.factor.solve(np.reshape(in_Y, -1), transposed=True).reshape(self.c, u)
+        for e in self.period.unbalanced:
+            e = np.asarray(e)
+            lam[0] -= (e @ lam[0]) * e
+        at = self.basis.project.T @ lam  # (nodes, u)
+        nu, of_P = np.zeros_like(values[1]), np.zeros_like(values[2])
+        if self.remembers and not self.directions_stay(found):
+            across = np.einsum("jbn,jn->jb", values[2], at[:, : self.n])
+            nu = self.convolved(across, adjoint=True)
+            of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]
+        w = np.concatenate([self.inputs(found.Y), found.a], axis=1)
+        weight = (at, nu, of_P, of_x, of_rate)
+        H = self.second(w, weight)
+        used = np.flatnonzero(H.any(axis=(0, 1)))
+        z = S.shape[2]
+        if not len(used):
+            return np.zeros((z, z))
+        if len(used) <= FEW:
+            total = self._few_bends(S, H, used)
+        else:
+            W = self.inputs_change(S, used)
+            HW = H[:, used[:, None], used] @ W
+            total = W.reshape(-1, z).T @ HW.reshape(-1, z)
+        if self.remembers and self.steady.any(slopes[2]):
+            A = np.einsum("jbnw,jn->jbw", slopes[2], at[:, : self.n])
+            every = self.inputs_change(S, np.arange(w.shape[1]))
+            left = (A @ every).reshape(-1, z)
+            right = self.convolved(slopes[1] @ every).reshape(-1, z)
+            cross = left.T @ right
+            total = total + cross + cross.T
+        return total
+
+    def _few_bends(self, S: np.ndarray, H: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Second derivatives in z from those in a few of w, series by series."""
+        change = []
+        for j in used:
+            k, f = divmod(int(j), self.u)
+            if j < 3 * self.u:
+                change.append(differentiated(self.basis, S[:, f], k))
+            else:
+                change.append(self.own_series[:, int(j) - 3 * self.u])
+        total = np.zeros((S.shape[2], S.shape[2]))
+        for m, i in enumerate(used):
+            for n, j in enumerate(used[: m + 1]):
+                if H[:, i, j].any():
+                    means = self.count * mean_products(self.basis, H[:, i, j])
+                    part = change[m].T @ (means @ change[n])
+                    total += part if m == n else part + part.T
+        return total
+
+    def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Second derivatives at the nodes of a weighted sum of everything, (nodes, w, w)."""
+        if self.scalars is not None:
+            found = self.scalars.second(w, weight)
+            if found is not None:
+                return found
+        program = _second(self.how, self.ports.place)
+        return in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)

@@ -1,0 +1,327 @@
+r"""Linear model predictive control on the control-oriented model of a system.
+
+With z = (y, y', chi), displacements and rates of the free directions and the states of the
+radiation memory,
+
+.. math::
+    (M + P^\top A_\infty P) \ddot y + C \dot y + K y + P^\top C_r \chi = P^\top F_e + G^\top u,
+    \qquad \dot\chi = A_r \chi + B_r P \dot y
+
+is made discrete with inputs that change linearly over a sample. Every sample the controller
+corrects its estimate of z by the measured strokes and rates (a Kalman filter of constant gain),
+and solves a quadratic program for the forces over the horizon: most work taken from the motion,
+within the force limit, and within the stroke limit as far as the force allows.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Memory
+from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, synthesised
+from swelltree.engine.arrays import Array, namespace
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.model import Model
+from swelltree.solvers.programming.quadratic import solve_quadratic
+from swelltree.studies.control.laws import _with_law
+from swelltree.studies.control.linear import rest_strokes
+from swelltree.studies.control.machines import freed
+from swelltree.studies.control.ports import Ports, find_ports, port_rows
+from swelltree.studies.linear.rao import linear_system
+from swelltree.studies.time.simulate import realised
+from swelltree.system.errors import SwelltreeError
+
+SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
+LEAST = 1e-7  # of the largest curvature of the work: smaller ones are raised to it
+
+
+class Plant:
+    """Discrete linear model: z+ = A z + B0 u + B1 u+ + E0 f + E1 f+, y = C z."""
+
+    def __init__(self, model: Model, ports: Ports, sample: float) -> None:
+        how = chosen_formulation("path_matrix")
+        linear = linear_system(model, how)
+        P, G = linear["to_bodies"], port_rows(ports, linear)
+        hydro = model.hydro
+        if hydro is None or not isinstance(hydro.memory, Memory | None):
+            raise SwelltreeError(
+                "mpc: the model needs radiation states. Compile with radiation='state_space'."
+            )
+        n, p = len(linear["mass"]), len(ports)
+        k = 0 if hydro.memory is None else hydro.memory.A.shape[0]
+        M = linear["mass"] + P.T @ np.asarray(model.added_mass) @ P
+        D = linear["damping"] + P.T @ np.asarray(hydro.damping) @ P
+        A = np.zeros((2 * n + k, 2 * n + k))
+        A[:n, n : 2 * n] = np.eye(n)
+        A[n : 2 * n, :n] = -np.linalg.solve(M, linear["stiffness"])
+        A[n : 2 * n, n : 2 * n] = -np.linalg.solve(M, D)
+        if hydro.memory is not None:
+            A[n : 2 * n, 2 * n :] = -np.linalg.solve(M, P.T @ np.asarray(hydro.memory.C))
+            A[2 * n :, n : 2 * n] = np.asarray(hydro.memory.B) @ P
+            A[2 * n :, 2 * n :] = np.asarray(hydro.memory.A)
+        B = np.zeros((2 * n + k, p + n))
+        B[n : 2 * n, :p] = np.linalg.solve(M, G.T)
+        B[n : 2 * n, p:] = np.linalg.inv(M)
+        self.A, B0, B1 = first_order_hold(A, B, sample)
+        self.B0, self.B1 = B0[:, :p], B1[:, :p]
+        self.E0, self.E1 = B0[:, p:], B1[:, p:]
+        self.C = np.zeros((2 * p, 2 * n + k))
+        self.C[:p, :n] = G
+        self.C[p:, n : 2 * n] = G
+        self.to_free = P
+        self.state = linear["state"]
+        self.continuous = A, B[:, :p]
+
+
+def first_order_hold(A: np.ndarray, B: np.ndarray, step: float) -> tuple[np.ndarray, ...]:
+    """Discrete A, B0, B1 of z' = A z + B w with w linear in between: z+ = A z + B0 w + B1 w+."""
+    from scipy.linalg import expm
+
+    n, m = B.shape
+    big = np.zeros((n + 2 * m, n + 2 * m))
+    big[:n, :n], big[:n, n : n + m] = A * step, B * step
+    big[n : n + m, n + m :] = np.eye(m)
+    E = expm(big)
+    start, slope = E[:n, n : n + m], E[:n, n + m :]
+    return E[:n, :n], start - slope, slope
+
+
+class Mpc:
+    """The controller: a law u(t, y) that remembers what it decided.
+
+    Between samples the force runs linearly from one decided value to the next, which was
+    decided a sample ahead. Decisions are kept, so that results can be looked at after the run; for
+    a second run from the same start call `forget` first.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        sea: Any,
+        ports: Ports,
+        *,
+        sample: float,
+        horizon: int,
+        force_max: float,
+        stroke_max: float,
+        noise: float,
+        case: int | str,
+    ) -> None:
+        self.sample, self.horizon = sample, horizon
+        self.force_max, self.stroke_max = force_max, stroke_max
+        self.ports, p = ports, len(ports)
+        self.plant = plant = Plant(model, ports, sample)
+        self.excitation = self._preview(model, sea, case)
+        rest = rest_strokes(model, chosen_formulation("path_matrix"), ports, plant.state)
+        self.rest = np.concatenate([rest, 0.0 * rest])
+        self.gain = self._kalman(noise)
+        self._predictor()
+        self.lock = threading.Lock()
+        self.forget(p)
+
+    def forget(self, p: int | None = None) -> None:
+        """Back to the state before the first sample."""
+        p = len(self.ports) if p is None else p
+        self.forces: list[np.ndarray] = [np.zeros(p)]  # at t = 0, sample, 2 sample, ...
+        self.z = np.zeros(len(self.plant.A))
+        self.begin: np.ndarray | None = None
+        self.solves = 0
+
+    def _preview(self, model: Model, sea: Any, case: int | str) -> Any:
+        """Excitation in the free directions at times, known ahead."""
+        waves = realised(model, sea, case)
+        table = model.hydro.table
+        if table is None:
+            raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
+        inside = in_band(table, waves)
+        w = np.asarray(waves.omega)[inside]
+        F = excitation_at(table, w, np.asarray(waves.beta)[inside])
+        F = F * np.asarray(waves.complex_amplitude)[inside][:, None] @ self.plant.to_free
+        ramp = float(waves.ramp)
+
+        def at(times: np.ndarray) -> np.ndarray:
+            grown = np.clip(times / ramp, 0.0, 1.0) if ramp > 0 else np.ones_like(times)
+            return 0.5 * (1.0 - np.cos(np.pi * grown))[:, None] * synthesised(times, w, F)
+
+        return at
+
+    def _kalman(self, noise: float) -> np.ndarray:
+        """Constant gain of the estimator; process noise enters like the forces."""
+        from scipy.linalg import solve_discrete_are
+
+        A, C = self.plant.A, self.plant.C
+        drive = np.concatenate([self.plant.E0 + self.plant.E1, 1e-3 * np.eye(len(A))], axis=1)
+        scale = max(float(np.abs(self.plant.E0 + self.plant.E1).max()), 1e-300)
+        Q = drive @ drive.T / scale**2 * 1e-6 + 1e-12 * np.eye(len(A))
+        N = noise**2 * np.eye(len(C))
+        S = solve_discrete_are(A.T, C.T, Q, N)
+        return S @ C.T @ np.linalg.inv(C @ S @ C.T + N)
+
+    def _predictor(self) -> None:
+        """Strokes over the horizon per force, state and excitation; the work as a quadratic."""
+        plant, H, p = self.plant, self.horizon, len(self.ports)
+        n = len(plant.A)
+        free, forced = np.zeros((H, p, n)), np.zeros((H, p, H + 1, p))
+        pushed = np.zeros((H, p, H + 1, plant.E0.shape[1]))
+        state = np.eye(n)
+        by_u, by_f = np.zeros((n, H + 1, p)), np.zeros((n, H + 1, plant.E0.shape[1]))
+        for j in range(H):
+            state = plant.A @ state
+            by_u = np.tensordot(plant.A, by_u, 1)
+            by_f = np.tensordot(plant.A, by_f, 1)
+            by_u[:, j] += plant.B0
+            by_u[:, j + 1] += plant.B1
+            by_f[:, j] += plant.E0
+            by_f[:, j + 1] += plant.E1
+            free[j] = plant.C[:p] @ state
+            forced[j] = np.tensordot(plant.C[:p], by_u, 1)
+            pushed[j] = np.tensordot(plant.C[:p], by_f, 1)
+        self.free, self.pushed = free, pushed
+        # unknowns u_1 .. u_H; u_0 is decided already
+        self.now = forced[:, :, 0]
+        self.ahead = forced[:, :, 1:].reshape(H * p, H * p)
+        # work of the PTO on the motion: sum of (u_j + u_j+1) / 2 (x_j+1 - x_j)
+        difference = np.kron(np.eye(H) - np.eye(H, k=-1), np.eye(p))
+        average = 0.5 * np.kron(np.eye(H) + np.eye(H, k=-1), np.eye(p))
+        self.difference, self.average = difference, average
+        work = average.T @ difference @ self.ahead
+        hessian = work + work.T
+        value, vector = np.linalg.eigh(hessian)
+        self.scale = float(value.max())
+        self.hessian = (vector * np.maximum(value, LEAST * self.scale)) @ vector.T
+
+    def plan(self, k: int, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Forces at the next samples, (horizon, p), from the estimate z and the force u now."""
+        H, p = self.horizon, len(self.ports)
+        f = self.excitation(self.sample * (k + np.arange(H + 1)))
+        x0 = (self.plant.C @ z)[:p]
+        drift = (self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)).reshape(
+            -1
+        )
+        moved = self.difference @ drift
+        moved[:p] -= x0
+        g = self.average.T @ moved
+        first = np.zeros(H * p)
+        first[:p] = 0.5 * u
+        g = g + (self.difference @ self.ahead).T @ first
+        s = (
+            self.force_max
+            if np.isfinite(self.force_max)
+            else max(np.abs(g).max() / self.scale, 1e-12)
+        )
+        cost = self.scale * s**2
+        n = H * p
+        Q = np.zeros((n + 1, n + 1))
+        Q[:n, :n] = self.hessian * s**2 / cost
+        Q[n, n] = SOFT
+        c = np.append(g * s / cost, SOFT)
+        rows, low, high = [np.eye(n + 1)[:n]], [np.full(n, -self.force_max / s)], []
+        high.append(np.full(n, self.force_max / s))
+        if np.isfinite(self.stroke_max):
+            at = drift + np.tile(self.rest[:p], H)
+            A = self.ahead * s / self.stroke_max
+            one = np.ones((n, 1))
+            rows += [np.concatenate([A, -one], 1), np.concatenate([A, one], 1)]
+            infinite = np.full(n, np.inf)
+            low += [-infinite, -1.0 - at / self.stroke_max]
+            high += [1.0 - at / self.stroke_max, infinite]
+        rows.append(np.eye(n + 1)[n:])
+        low.append(np.zeros(1))
+        high.append(np.full(1, np.inf))
+        found = solve_quadratic(
+            Q, c, np.concatenate(rows), np.concatenate(low), np.concatenate(high)
+        )
+        self.solves += 1
+        best = found.x[:n] if np.isfinite(found.x).all() else np.zeros(n)
+        return np.clip(s * best, -self.force_max, self.force_max).reshape(H, p)
+
+    def decide(self, y: np.ndarray) -> None:
+        """Next sample: estimate, plan, remember the first force of the plan."""
+        k = len(self.forces) - 1
+        if k > 0:
+            f = self.excitation(self.sample * np.array([k - 1.0, float(k)]))
+            plant = self.plant
+            self.z = plant.A @ self.z + plant.B0 @ self.forces[k - 1] + plant.B1 @ self.forces[k]
+            self.z = self.z + plant.E0 @ f[0] + plant.E1 @ f[1]
+        seen = y - self.rest
+        self.z = self.z + self.gain @ (seen - self.plant.C @ self.z)
+        self.forces.append(self.plan(k, self.z, self.forces[k])[0])
+
+    def values(self, t: Any, y: Any) -> np.ndarray:
+        """The law in plain Python."""
+        t, y = float(t), np.asarray(y, dtype=float)
+        with self.lock:
+            k = int(np.floor(t / self.sample + 1e-9))
+            if t == 0.0 and self.begin is not None and np.abs(self.begin - y).max() > 1e-9:
+                self.forget()  # another start: a new run
+            if t == 0.0:
+                self.begin = y
+            while len(self.forces) < k + 2:
+                self.decide(y)
+            part = t / self.sample - k
+            return (1.0 - part) * self.forces[k] + part * self.forces[k + 1]
+
+    def __call__(self, t: Array, y: Array) -> Array:
+        if namespace(t, y) is np:
+            return self.values(t, y)
+        from swelltree.engine.callbacks import called_back
+
+        return called_back(self.values, len(self.ports), t, y)
+
+
+def with_mpc(
+    model: Model,
+    sea: Any,
+    pto: Any = None,
+    *,
+    force_max: float = np.inf,
+    stroke_max: float = np.inf,
+    sample: float | None = None,
+    horizon: float | None = None,
+    noise: float = 1e-4,
+    case: int | str = 0,
+) -> tuple[Model, Mpc]:
+    """The model under linear model predictive control, and the controller itself.
+
+    Run it with `simulate(..., solver="rk4", step=...)`, a fraction of the sample, and with the
+    same sea, whose excitation the controller knows ahead.
+
+    Args:
+        model: compiled with radiation="state_space".
+        sea: the sea of the run.
+        pto: name or names of PTOs without damping and stiffness of their own; the law of a
+            machine gives way to the controller.
+        force_max: largest force [N, N m]; never exceeded.
+        stroke_max: largest stroke [m, rad]; left only where the force cannot hold it.
+        sample: time between decisions [s]; a thirtieth of the peak period if not given.
+        horizon: how far ahead is planned [s]; one and a half peak periods if not given.
+        noise: standard deviation of the measured strokes and rates [m, m/s].
+        case: number or name of the run.
+    """
+    ports = find_ports(model, pto)
+    model = freed(model, ports.place)
+    for name, c, k in zip(ports.names, ports.damping, ports.stiffness, strict=True):
+        if c or k:
+            raise SwelltreeError(
+                f"pto '{name}': damping {c:g} and stiffness {k:g} would act beside the controller, "
+                "which could then not keep its force limit. Set both to zero."
+            )
+    waves = realised(model, sea, case)
+    peak = 2 * np.pi / float(np.asarray(waves.omega)[np.asarray(waves.amplitude).argmax()])
+    sample = peak / 30 if sample is None else sample
+    length = 1.5 * peak if horizon is None else horizon
+    mpc = Mpc(
+        model,
+        waves,
+        ports,
+        sample=sample,
+        horizon=max(2, int(np.ceil(length / sample))),
+        force_max=force_max,
+        stroke_max=stroke_max,
+        noise=noise,
+        case=case,
+    )
+    return _with_law(model, ports, mpc), mpc

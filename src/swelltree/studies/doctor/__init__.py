@@ -1,0 +1,1 @@
+"""Is the physics of a case plausible?"""

@@ -1,0 +1,180 @@
+"""Does it come to rest, does it stay upright, are its masses possible?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.build import moving_dofs
+from swelltree.engine.backend import jnp
+from swelltree.formulations import Formulation
+from swelltree.formulations.equations import start_phase
+from swelltree.model.kinematics import Pose
+from swelltree.model.layout import DOFS
+from swelltree.model.model import Model
+from swelltree.spatial.rotations import rotation_vector
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.findings import Finding
+
+SHIFTED = 0.01  # of the hull's reach, or metres where it is not known
+TILTED = np.radians(0.5)
+# radius of gyration over the edge of the displaced cube: 0.41 of a cube, 0.39 of a sphere, 1.8 of a
+# spar; an inertia a thousand times off is beyond either limit
+SMALLEST = 0.1
+LARGEST = 6.0
+SOFT = 1e-9  # of the largest stiffness: no stiffness at all
+
+
+def inertias(model: Model) -> Iterator[Finding]:
+    """Moments of inertia that no distribution of mass can have."""
+    moves = moving_dofs(model)
+    wet = wet_rows(model)
+    for i, name in enumerate(model.layout.bodies):
+        moments = np.linalg.eigvalsh(np.asarray(model.bodies.inertia)[i])
+        mass = float(np.asarray(model.bodies.mass)[i])
+        turns = moves[6 * i + 3 : 6 * i + 6].any()
+        if moments[2] > (1.0 + 1e-6) * (moments[0] + moments[1]):
+            yield Finding(
+                "warning",
+                "inertia",
+                f"body '{name}': the largest moment of inertia {moments[2]:.4g} exceeds the sum "
+                f"of the others {moments[0] + moments[1]:.4g}, which no body has. "
+                "Check the order Ixx, Iyy, Izz and the units (kg m^2).",
+            )
+        if mass > 0.0 and turns and wet[i]:
+            size = float(np.cbrt(mass / model.rho))
+            gyration = float(np.sqrt(max(moments[2], 0.0) / mass))
+            if not SMALLEST * size < gyration < LARGEST * size:
+                word = "tiny" if gyration <= SMALLEST * size else "huge"
+                yield Finding(
+                    "warning",
+                    "inertia",
+                    f"body '{name}': its radius of gyration is {gyration:.2g} m, {word} for a "
+                    f"body that displaces a cube of {size:.3g} m. Check the unit of the inertia "
+                    "(kg m^2).",
+                    {"gyration": gyration, "size": size},
+                )
+
+
+def wet_rows(model: Model) -> np.ndarray:
+    """Which bodies the hydro data hold (N,)."""
+    if model.hydro is None or model.hydro.table is None:
+        return np.zeros(model.layout.n_bodies, dtype=bool)
+    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
+    return added.reshape(-1, 6).max(axis=1) > 0.0
+
+
+def at_rest(model: Model, how: Formulation) -> list[Finding]:
+    """Where the system comes to rest and whether it stays there."""
+    from swelltree.studies.linear.rao import linear_system
+    from swelltree.studies.rest.equilibrium import find_rest
+
+    try:
+        if model.lines is not None:
+            return [*_moved(model, _described(model, how), _moored_rest(model, how))]
+        rest, _, _, _ = find_rest(model, how)
+    except SwelltreeError as error:
+        text = f"{error} A run from here will not settle."
+        return [Finding("error", "no equilibrium", text)]
+    after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
+    moved = [*_moved(model, _described(model, how), after)]
+    if any(getattr(group, "drums", None) is not None for group in model.effects):
+        return moved
+    return [*moved, *_stability(model, how, linear_system(model, how, rest))]
+
+
+def _described(model: Model, how: Formulation) -> Pose:
+    """Where the bodies are described: where the data hold, else where they start.
+
+    A run may start elsewhere on purpose, as a decay does.
+    """
+    if model.hydro is not None:
+        return model.hydro.mean
+    return how.kinematics(model, jnp.zeros(()), start_phase(model, how).state).motion.pose
+
+
+def _moored_rest(model: Model, how: Formulation) -> Pose:
+    """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
+    from swelltree.studies.rest.moored_rest import seen_at
+    from swelltree.studies.time.moored import to_rest
+    from swelltree.two_step.walk import form_of
+
+    form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")
+    seen = seen_at(model, form, to_rest(model, form, 1).sample)
+    return Pose(seen["position"][0], seen["rotation"][0])
+
+
+def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
+    """How far the state of rest is from the described one."""
+    rise = np.asarray(after.p) - np.asarray(before.p)
+    back = np.swapaxes(np.asarray(before.R), 1, 2)
+    turn = np.asarray(rotation_vector(np.asarray(after.R) @ back))
+    for i, name in enumerate(model.layout.bodies):
+        reach = 1.0
+        if model.hydro is not None:
+            own = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
+            reach = float(own) if np.isfinite(own) else 1.0
+        tilt = float(np.abs(turn[i, :2]).max())
+        if abs(rise[i, 2]) > SHIFTED * reach or tilt > TILTED:
+            yield Finding(
+                "warning",
+                "rest",
+                f"body '{name}' comes to rest {abs(rise[i, 2]):.3g} m "
+                f"{'higher' if rise[i, 2] > 0 else 'lower'} and tilted by {np.degrees(tilt):.2g} "
+                "degrees from where it is described, and linear data hold where it is described. "
+                "Describe it at rest, or correct mass and centre of mass.",
+                {"rise": float(rise[i, 2]), "tilt": tilt},
+            )
+
+
+def _stability(model: Model, how: Formulation, linear: dict) -> Iterator[Finding]:
+    """Directions in which it does not come back."""
+    K = 0.5 * (linear["stiffness"] + linear["stiffness"].T)
+    if not K.size:
+        return
+    # compare stiffness with inertia, so that metres and radians do not mix
+    M = linear["mass"]
+    if model.hydro is not None and model.hydro.table is not None:
+        P = linear["to_bodies"]
+        M = M + P.T @ np.asarray(model.hydro.table.added_mass_inf) @ P
+    from scipy.linalg import eigh
+
+    values, shapes = eigh(K, M)
+    largest = max(float(np.abs(values).max()), 1e-300)
+    drifting = []
+    for value, shape in zip(values, shapes.T, strict=True):
+        # which body and freedom take most of the elastic energy, or else move most
+        share = np.abs(linear["to_bodies"]) @ np.abs(shape * (K @ shape))
+        moved = np.abs(linear["to_bodies"] @ shape)
+        where = _place(model, share if abs(value) > SOFT * largest else moved)
+        if value < -1e-7 * largest:
+            yield Finding(
+                "error",
+                "unstable",
+                f"the state of rest is unstable in {where}: it will capsize or run away, doubling "
+                f"about every {np.log(2) / np.sqrt(-value):.2g} s. {_cure(where)}",
+                {"growth": float(np.sqrt(-value))},
+            )
+        elif abs(value) <= max(SOFT * largest, 1e-12):
+            drifting.append(where)
+    if drifting:
+        yield Finding(
+            "note",
+            "free",
+            f"nothing holds {', '.join(dict.fromkeys(drifting))}: it will drift. Add a mooring "
+            "where that matters.",
+        )
+
+
+def _cure(where: str) -> str:
+    """What helps against an unstable direction."""
+    if where.endswith("Yaw"):
+        return "Data in fixed axes do not turn with the body: use compile(..., frame='yaw')."
+    return "Lower the centre of mass, widen the waterplane, or hold it."
+
+
+def _place(model: Model, share: np.ndarray) -> str:
+    """The body and freedom with the largest share (6N,)."""
+    k = int(share.argmax())
+    return f"{model.layout.bodies[k // 6]} {DOFS[k % 6]}"

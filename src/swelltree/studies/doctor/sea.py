@@ -1,0 +1,205 @@
+"""Is the sea within the data, will it resonate, will it leave the linear range?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.hulls.hulls import Hulls
+from swelltree.effects.linear_hydro.build import moving_dofs
+from swelltree.effects.linear_hydro.in_sea import NEGLIGIBLE
+from swelltree.formulations import Formulation
+from swelltree.model.layout import DOFS
+from swelltree.model.model import Model
+from swelltree.system.findings import Finding
+from swelltree.waves.airy import Components
+
+DECAYED = 0.05  # of the largest damping: what may be left at the end of the data
+LIGHT = 0.05  # of critical damping: less resonates strongly
+TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
+YAW = np.radians(20.0)
+HIGH = 2.0  # significant height over what a hull reaches above or below the water
+STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
+LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
+
+
+def sea_in_band(model: Model, waves: Components) -> list[Finding]:
+    """Energy of the sea outside the frequencies of the data."""
+    if model.hydro is None or model.hydro.table is None:
+        return []
+    low, high = float(model.hydro.table.omega[0]), float(model.hydro.table.omega[-1])
+    omega, energy = np.asarray(waves.omega), np.asarray(waves.amplitude) ** 2
+    outside = (omega < low * (1 - 1e-9)) | (omega > high * (1 + 1e-9))
+    part = float(energy[outside].sum() / energy.sum())
+    if part <= NEGLIGIBLE:
+        return []
+    return [
+        Finding(
+            "error",
+            "band",
+            f"{100 * part:.2g} % of the sea's energy lies outside the hydro data's {low:.3g} to "
+            f"{high:.3g} rad/s, and a run will be refused. Compute data up to "
+            f"{omega.max():.3g} rad/s or cut the spectrum with omega_max.",
+            {"part": part},
+        )
+    ]
+
+
+def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
+    """Damping that has not died out where the data end: the memory is cut off."""
+    if model.hydro is None or model.hydro.table is None or model.hydro.memory is None:
+        return
+    damping = np.diagonal(np.asarray(model.hydro.table.radiation_damping), axis1=1, axis2=2)
+    largest = damping.max(axis=0)
+    # only what the joints let move
+    matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_dofs(model)
+    left = np.where(matters, damping[-1] / np.where(matters, largest, 1.0), 0.0)
+    if left.max(initial=0.0) > limit:
+        k = int(left.argmax())
+        yield Finding(
+            "warning",
+            "kernel",
+            f"the radiation damping of {model.layout.bodies[k // 6]} {DOFS[k % 6]} is still "
+            f"{100 * left[k]:.2g} % of its largest where the data end at "
+            f"{float(model.hydro.table.omega[-1]):.3g} rad/s, so the memory misses its beginning. "
+            "Compute higher frequencies.",
+            {"left": float(left[k])},
+        )
+
+
+def energetic_band(waves: Components) -> tuple[float, float]:
+    """Frequencies between which nine tenths of the energy lie [rad/s]."""
+    omega = np.asarray(waves.omega)
+    order = np.argsort(omega)
+    energy = np.cumsum(np.asarray(waves.amplitude)[order] ** 2)
+    part = energy / energy[-1]
+    low = omega[order][np.searchsorted(part, 0.05)]
+    high = omega[order][min(np.searchsorted(part, 0.95), len(omega) - 1)]
+    return float(low), float(high)
+
+
+def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Finding]:
+    """Lightly damped modes within the waves."""
+    from swelltree.studies.linear.modes import modes
+
+    low, high = energetic_band(waves)
+    found = modes(model, formulation=how)
+    for k in range(found.sizes["mode"]):
+        omega = float(found.eigenvalue_imag[k])
+        damping = float(found.damping_ratio[k])
+        if not 0.9 * low <= omega <= 1.1 * high or damping >= LIGHT:
+            continue
+        share = found.energy_share[k].values
+        i, dof = np.unravel_index(int(share.argmax()), share.shape)
+        if has_drag(model):
+            yield Finding(
+                "note",
+                "resonance",
+                f"{found.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, "
+                "within the waves; its amplitude hangs on the drag coefficients.",
+                {"omega": omega, "damping_ratio": damping},
+            )
+            continue
+        yield Finding(
+            "warning",
+            "resonance",
+            f"{found.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, within "
+            f"the waves, with only {100 * damping:.2g} % of critical damping: amplitudes depend "
+            "on losses that linear data do not have. Add viscous damping (QuadraticDrag or "
+            "LinearDamping).",
+            {"omega": omega, "damping_ratio": damping},
+        )
+
+
+def expected_motion(
+    model: Model, wave: Any, how: Formulation, case: int | str
+) -> Iterator[Finding]:
+    """Largest motions to be expected, by the linear answer, against the linear range."""
+    from swelltree.studies.linear.rao import response
+    from swelltree.studies.time.simulate import realised
+
+    waves = realised(model, wave, case)
+    steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2
+    steep = steep / (2 * np.pi * model.water.g)
+    if steep > STEEP:
+        yield Finding(
+            "warning",
+            "steep",
+            f"the waves have a height of {100 * steep:.2g} % of their length; linear waves are "
+            f"good to about {100 * STEEP:.0f} %. Expect larger crests than computed, or use "
+            "StreamFunctionWave with nonlinear hulls.",
+            {"steepness": steep},
+        )
+    yield from too_high(model, float(waves.Hs))
+    drag = "none"
+    if has_drag(model):
+        drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
+    found = response(model, wave, formulation=how, case=case, drag=drag)
+    deviation = found.standard_deviation.values  # in the order of the description
+    factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
+    for i, name in enumerate(found.body.values):
+        k = model.layout.bodies.index(str(name))
+        reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
+        yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
+
+
+def too_high(model: Model, height: float) -> Iterator[Finding]:
+    """Waves higher than the hulls they shall move."""
+    volumes = np.asarray(model.hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
+    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
+    for name, reach, volume in zip(model.layout.bodies, reaches, volumes, strict=True):
+        if nonlinear(model, name) or not volume > 0.0:
+            continue
+        # without a hull the draft of a ball that displaces as much
+        own = float(reach) if np.isfinite(reach) else float(np.cbrt(1.5 * volume / np.pi))
+        if height > HIGH * own:
+            yield Finding(
+                "warning",
+                "high",
+                f"waves of {height:.3g} m (significant height) are high for body '{name}', whose "
+                f"hull reaches {own:.3g} m from the water: they wash over it or leave it dry, "
+                f"which linear hydrodynamics do not know. Use compile(..., nonlinear=['{name}']).",
+                {"height": height, "reach": own},
+            )
+
+
+def beyond_linear(
+    model: Model, name: str, amplitude: np.ndarray, reach: float, word: str
+) -> Iterator[Finding]:
+    """Findings about the amplitude (6,) of one body; `word` is "will" or "did"."""
+    if nonlinear(model, name):
+        return
+    verb = "will heave" if word == "will" else "heaved"
+    if amplitude[2] > reach:
+        yield Finding(
+            "warning",
+            "linear range",
+            f"body '{name}' {verb} by {amplitude[2]:.3g} m, more than its hull reaches above or "
+            f"below the water ({reach:.3g} m); linear hydrodynamics do not know that. Use "
+            f"compile(..., nonlinear=['{name}']) or smaller waves.",
+            {"heave": float(amplitude[2])},
+        )
+    tilt = float(amplitude[3:5].max())
+    if tilt > TILT:
+        verb = "will tilt" if word == "will" else "tilted"
+        yield Finding(
+            "warning",
+            "linear range",
+            f"body '{name}' {verb} by {np.degrees(tilt):.3g} degrees; linear hydrostatics hold "
+            f"to about {np.degrees(TILT):.0f}. Use compile(..., nonlinear=['{name}']) or smaller "
+            "waves.",
+            {"tilt": tilt},
+        )
+
+
+def has_drag(model: Model) -> bool:
+    """Does any element take energy by drag?"""
+    return any(effect.without_drag() is not effect for effect in model.effects)
+
+
+def nonlinear(model: Model, name: str) -> bool:
+    """Are hydrostatics and Froude-Krylov forces of that body on its actual wetted hull?"""
+    hulls = model.effect(Hulls)
+    return hulls is not None and model.layout.bodies.index(name) in hulls.bodies

@@ -1,0 +1,76 @@
+"""What excites a linearised system: which waves, and their forces by hydro data and by groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
+from swelltree.formulations import Formulation
+from swelltree.model.model import Model
+from swelltree.studies.linear.drag import DragSolver, Waves
+from swelltree.studies.linear.wave_forces import group_excitation
+from swelltree.studies.time.simulate import realised
+from swelltree.system.errors import SwelltreeError
+from swelltree.waves.airy import Components
+
+
+def table_of(model: Model) -> Table:
+    """The hydro data, which must be there."""
+    if model.hydro is None or model.hydro.table is None:
+        raise SwelltreeError(
+            "rao: the model has no hydro data. Compile with compile(system, hydro=...)."
+        )
+    return model.hydro.table
+
+
+def has_table(model: Model) -> bool:
+    """Are there hydro data?"""
+    return model.hydro is not None and model.hydro.table is not None
+
+
+def excitation_of(
+    model: Model, linear: dict[str, Any], how: Formulation, omega: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
+    """Excitation per metre by hydro data and by force groups, (c, 6N)."""
+    force = group_excitation(linear["still"], how, linear["state"], omega, beta)
+    if linear["pieces"]:
+        waves = Waves(omega, beta, np.ones(len(omega)))
+        force = force - DragSolver(model, linear["pieces"], waves, None).small().force
+    return force + excitation_at(table_of(model), omega, beta) if has_table(model) else force
+
+
+def waves_of(model: Model, sea: Any, case: int | str) -> Waves:
+    """Components of a sea that the data cover."""
+    found = realised(model, sea, case)
+    if not isinstance(found, Components):
+        raise SwelltreeError(
+            "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
+        )
+    inside = in_band(table_of(model), found) if has_table(model) else slice(None)
+    width = np.broadcast_to(found.width, np.shape(found.omega))
+    columns = (found.omega, found.beta, found.amplitude, width)
+    return Waves(*(np.asarray(x)[inside] for x in columns))
+
+
+def asked(model: Model, omega: Any, wave_direction: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies and headings asked for, or those of the data."""
+    if not has_table(model):
+        if omega is None:
+            raise SwelltreeError(
+                "rao: there are no hydro data to take frequencies from. Give omega."
+            )
+        beta = 0.0 if wave_direction is None else wave_direction
+        return np.atleast_1d(np.asarray(omega, float)), np.atleast_1d(np.asarray(beta, float))
+    table = table_of(model)
+    w = np.atleast_1d(np.asarray(table.omega if omega is None else omega, dtype=float))
+    beta = table.direction if wave_direction is None else wave_direction
+    beta = np.atleast_1d(np.asarray(beta, dtype=float))
+    if (w < table.omega[0] * (1 - 1e-9)).any() or (w > table.omega[-1] * (1 + 1e-9)).any():
+        raise SwelltreeError(
+            f"hydro data reach from omega = {table.omega[0]:.4g} to {table.omega[-1]:.4g} rad/s "
+            f"but {w.min():.4g} to {w.max():.4g} is asked for. Compute data there."
+        )
+    return w, beta

@@ -1,0 +1,102 @@
+"""Is a model linear? First what it contains, then the equations that are left.
+
+What acts in one place and not in another (end stops, slack, limits, laws and functions of users,
+signals of time) is looked up in the model (`what_bends`). The rest are analytic functions of
+displacements and velocities; an analytic function that is straight at random points is straight
+everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.in_scalars import Prepared
+from swelltree.formulations import Formulation, State
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.model import Model
+from swelltree.model.total import total_loads
+
+SIZE = 0.3  # m, rad, m/s, rad/s: displacements and velocities tried
+TOLERANCE = 1e-7  # of the forces there
+
+
+@functools.lru_cache(maxsize=32)
+def _leftover(how: Formulation) -> Any:
+    """Program: change of force and of mass at a displacement and velocity."""
+
+    def leftover(model: Model, rest: State, x: Any, s: Any) -> Any:
+        t, inner = jnp.zeros(()), inner_at_rest(model)
+
+        def force(x: Any, s: Any) -> Any:
+            moved = how.retract(model, rest, x)
+            kin = how.kinematics(model, t, State(moved.q, s, moved.chart))
+            tau = how.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+            heavy = with_immersed_mass(model, t, kin.motion)
+            return tau - how.bias(model, kin), how.mass(heavy, kin), kin.P
+
+        zero = jnp.zeros_like(x)
+        there, there_mass, P = force(x, s)
+        here, here_mass, P0 = force(zero, zero)
+        slope = jax.jvp(lambda a, b: force(a, b)[0], (zero, zero), (x, s))[1]
+        bent = jnp.abs(there - here - slope).max() / jnp.abs(slope).max()
+        heavier = jnp.abs(there_mass - here_mass).max() / jnp.abs(here_mass).max()
+        return jnp.maximum(jnp.maximum(bent, heavier), jnp.abs(P - P0).max())
+
+    return in_numpy(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
+
+
+def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
+    """The first part of a model by which it is not linear for sure, in words; empty: none.
+
+    Args:
+        model: driven elements without their signals.
+        off_stops: names of PTOs whose stroke stays off their stops.
+    """
+    if model.lines is not None:
+        return "it has dynamic lines or contacts"
+    found = (effect.bends(off_stops) for effect in model.effects)
+    return next((words for words in found if words), "")
+
+
+def may_be_linear(model: Model, how: Formulation) -> bool:
+    """Has the model nothing by which it is not linear for sure?"""
+    if inner_at_rest(model).elements or any(g.uses_sea for g in model.effects):
+        return False
+    return not (how.rows(model) and how.keeps_rows)
+
+
+def is_affine(scalars: Prepared) -> bool:
+    """Are all results sums of the unknowns, but for parts that nobody sees?"""
+    count, size = scalars.count, len(scalars.programs.unknown)
+    w = SIZE * np.random.default_rng(5).standard_normal((count, size))
+    there = scalars.values(w)
+    here, slopes = scalars.slopes(np.zeros_like(w))
+    for a, b, slope in zip(there, here, slopes, strict=True):
+        change = np.einsum("j...w,jw->j...", slope, w)
+        size = max(float(np.abs(change).max(initial=0.0)), 1e-3)
+        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * size:
+            return False
+    return True
+
+
+def is_linear(model: Model, how: Formulation, rest: State) -> bool:
+    """Are forces, inertia and directions of motion those of the linearised model?
+
+    Args:
+        model: without radiation memory and waves.
+        how: formulation.
+        rest: its state of rest.
+    """
+    if not may_be_linear(model, how):
+        return False
+    n = rest.s.shape[0]
+    rng = np.random.default_rng(5)
+    x, s = SIZE * rng.standard_normal((2, 4, n))
+    worst = float(np.max(np.asarray(_leftover(how)(model, rest, x, s))))
+    return bool(worst < TOLERANCE)

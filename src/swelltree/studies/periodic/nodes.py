@@ -1,0 +1,289 @@
+r"""The periodic equations node by node, with their derivatives.
+
+At a node the unknowns are w = (y, y', y''), displacements with their rates, and further inputs a.
+JAX gives residual r, body velocities v and transformation P there, and their slopes in w. Series,
+memory and sums over nodes are plain products: with the memory force mu held,
+
+.. math::
+    R = \Pi\,(r - P^\top \mu), \qquad
+    \delta R = \Pi\,\big[ (r_w - P_w^\top \mu)\, \delta w + P^\top K v_w\, \delta w \big]
+
+so that a change of the residual costs no evaluation of the equations, and small systems have
+their whole Jacobian. The programs do not depend on the number of harmonics and run in numpy.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.engine.in_numpy import in_numpy, staged
+from swelltree.engine.in_scalars import InScalars, Prepared
+from swelltree.formulations import Formulation
+from swelltree.solvers.fourier import at_nodes, to_coefficients
+from swelltree.spatial.products import compact
+from swelltree.studies.periodic.problem import Period, node, sizes
+from swelltree.studies.periodic.series import Steady, series_slope
+
+TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
+FEW = 6  # unknowns of a node up to which they are taken one by one
+Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
+
+
+def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any, Any]:
+    """Residual without radiation, body velocities and P of w = (y, y', y'')."""
+    u = sum(sizes(how, period))
+    with compact():
+        return node(how, period, t, w[:u], w[u : 2 * u], w[2 * u :])
+
+
+@functools.lru_cache(maxsize=32)
+def traced(function: Any, *static: Any) -> Any:
+    """function(*static, period, t, w), traced once for all that is made of it."""
+
+    def one(period: Period, t: Any, w: Any) -> Any:
+        return function(*static, period, t, w)
+
+    return staged(one)
+
+
+@functools.lru_cache(maxsize=32)
+def scalars_of(function: Any, *static: Any) -> InScalars:
+    """The same written out number by number, for small models."""
+    return InScalars(traced(function, *static))
+
+
+@functools.lru_cache(maxsize=32)
+def values_of(function: Any, *static: Any) -> Any:
+    """Program for the values of function(*static, period, t, w) at all nodes."""
+    return in_numpy(jax.vmap(traced(function, *static), in_axes=(None, 0, 0)), fixed=2)
+
+
+@functools.lru_cache(maxsize=32)
+def slopes_of(function: Any, *static: Any) -> Any:
+    """Program for values and slopes in w at all nodes."""
+
+    def one(period: Period, t: Any, w: Any) -> Any:
+        def both(w: Any) -> Any:
+            out = traced(function, *static)(period, t, w)
+            return out, out
+
+        slopes, values = jax.jacfwd(both, has_aux=True)(w)
+        return values, slopes
+
+    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)), fixed=2)
+
+
+def in_chunks(program: Any, slopes: int, period: Period, *batch: Any) -> Any:
+    """A program over all nodes, some at a time; it takes so many slopes."""
+    count = len(batch[0])
+    parts = 1
+    while count * slopes // parts > TOGETHER and count % (2 * parts) == 0:
+        parts *= 2
+    if parts == 1:
+        return program(period, *batch)
+    size = count // parts
+    found = [
+        program(period, *(jax.tree.map(lambda x, s=s: x[s], one) for one in batch))
+        for s in (slice(k * size, (k + 1) * size) for k in range(parts))
+    ]
+    return jax.tree.map(lambda *x: np.concatenate(x), *found)
+
+
+class Nodes:
+    """Residual of a periodic problem and its derivatives."""
+
+    def __init__(self, how: Formulation, period: Period) -> None:
+        self.how, self.period = how, period
+        self.bare = period.bare()
+        b = period.basis
+        self.basis = b
+        self.omega = float(b.omega)
+        self.memory = np.asarray(period.memory)
+        self.remembers = bool(np.any(self.memory))
+        self.time = np.asarray(b.time)
+        self.count, self.c = len(self.time), 2 * b.harmonics + 1
+        self.u = sum(sizes(how, period))
+        self.n = period.rest.s.shape[0]
+        self.pinned = np.asarray(period.pinned)
+        self.unbalanced = np.asarray(period.unbalanced)
+        self.steady = Steady()
+        self.evaluations = 0
+
+    @property
+    def B(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Matrices from coefficients to values, rates and second rates at the nodes."""
+        return self.basis.value, self.basis.rate, self.basis.second
+
+    # --- programs, which further inputs extend ---------------------------------------------
+    @functools.cached_property
+    def scalars(self) -> Prepared | None:
+        """All three programs number by number, where the model is small enough."""
+        return self.in_scalars().at(self.bare, self.time, self.inputs_size)
+
+    def prepare(self) -> None:
+        """Compute what does not depend on the motion."""
+        if self.scalars is not None:
+            self.scalars.values(np.zeros((self.count, len(self.scalars.programs.unknown))))
+
+    def values_program(self) -> Any:
+        """(period, t, w) -> values."""
+        return values_of(at_node, self.how)
+
+    def slopes_program(self) -> Any:
+        """(period, t, w) -> values and slopes."""
+        return slopes_of(at_node, self.how)
+
+    def in_scalars(self) -> InScalars:
+        """The equations number by number."""
+        return scalars_of(at_node, self.how)
+
+    def slower(self) -> str:
+        """A sentence where an operation keeps the equations from the quick programs."""
+        if self.scalars is not None:
+            return ""
+        compiled = self.slopes_program().reason or self.values_program().reason
+        if compiled:
+            return (
+                f"The equations are compiled by XLA because of '{compiled}' (in a law, a signal "
+                "or a force); without it they would take less time."
+            )
+        why = self.in_scalars().why_not(self.bare, self.inputs_size)
+        if not why:
+            return ""
+        return (
+            f"The equations are evaluated array by array because of '{why}' (in a law, a signal or "
+            "a force); without it they would take some tenth of the time."
+        )
+
+    @property
+    def inputs_size(self) -> int:
+        """Unknowns of a node."""
+        return 3 * self.u
+
+    def inputs(self, Y: np.ndarray) -> np.ndarray:
+        """w at the nodes."""
+        return np.concatenate(at_nodes(self.basis, Y), axis=1)
+
+    # --- residual ------------------------------------------------------------------------
+    def convolved(self, v: np.ndarray, adjoint: bool = False) -> np.ndarray:
+        """Memory of body velocities, or its adjoint, along the first axis."""
+        K = np.conj(np.swapaxes(self.memory, 1, 2)) if adjoint else self.memory
+        hat = np.fft.rfft(v, axis=0)
+        flat = hat.reshape(len(hat), hat.shape[1], -1)
+        force = (K @ flat).reshape(hat.shape)
+        if self.count % 2 == 0:
+            force[-1] = force[-1].real
+        return np.fft.irfft(force, n=self.count, axis=0)
+
+    def at(self, w: np.ndarray) -> tuple[Values, np.ndarray]:
+        """Values at the nodes and the memory force there."""
+        self.evaluations += 1
+        if self.scalars is not None:
+            values = self.scalars.values(w)
+        else:
+            values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
+        return values, self.held(values)
+
+    def with_slopes(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
+        """Values, slopes and the memory force."""
+        self.evaluations += 1
+        if self.scalars is not None:
+            values, slopes = self.scalars.slopes(w)
+        else:
+            values, slopes = in_chunks(self.slopes_program(), w.shape[1], self.bare, self.time, w)
+        return values, slopes, self.held(values)
+
+    def held(self, values: Values) -> np.ndarray:
+        """Memory force at the nodes, (nodes, 6N)."""
+        return -self.convolved(values[1]) if self.remembers else np.zeros_like(values[1])
+
+    def residual(self, Y: np.ndarray, values: Values, mu: np.ndarray) -> np.ndarray:
+        """Coefficients (c, u), pinned means put in place of what cannot be balanced."""
+        R = to_coefficients(self.basis, self.unprojected(values, mu))
+        for d, e in zip(self.pinned, self.unbalanced, strict=True):
+            R[0] = R[0] - (e @ R[0]) * e + (d @ Y[0]) * e
+        return R
+
+    def unprojected(self, values: Values, mu: np.ndarray) -> np.ndarray:
+        """Residual at the nodes, (nodes, u)."""
+        tau = np.array(values[0])
+        tau[:, : self.n] -= np.einsum("jbn,jb->jn", values[2], mu)
+        return tau
+
+    def imbalance(self, values: Values, mu: np.ndarray) -> np.ndarray:
+        """Mean force left over in each pinned direction."""
+        return self.unbalanced @ self.unprojected(values, mu).mean(axis=0)
+
+    # --- derivatives ---------------------------------------------------------------------
+    def node_slopes(self, slopes: Values, mu: np.ndarray) -> np.ndarray:
+        """Slopes of the residual at nodes with the memory force held, (nodes, u, w)."""
+        if not self.steady.any(slopes[2]):
+            return slopes[0]
+        out = np.array(slopes[0])
+        out[:, : self.n] -= np.einsum("jbnw,jb->jnw", slopes[2], mu)
+        return out
+
+    def jacobian(self, values: Values, slopes: Values, mu: np.ndarray) -> np.ndarray:
+        """Of the residual coefficients in Y, (c u, c u)."""
+        u, c = self.u, self.c
+        rho, V, P = self.node_slopes(slopes, mu), slopes[1], values[2]
+        if u <= FEW:
+            J = np.zeros((u, u, c, c))
+            for e, f in np.ndindex(u, u):
+                J[e, f] = series_slope(self.basis, rho[:, e, f : 3 * u : u])
+        else:
+            # node residual per coefficient: (nodes, u, c, u)
+            at: Any = sum(
+                rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
+            )
+            J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)
+        if self.remembers:
+            if self.steady.all(V) and self.steady.all(P):
+                J[: self.n] += self._memory_slope(P[0], V[0])
+            else:
+                J[: self.n] += self._moving_memory_slope(P, V)
+        for d, e in zip(self.pinned, self.unbalanced, strict=True):
+            # the mean equations
+            J[:, :, 0] -= np.einsum("a,bfc,b->afc", e, J[:, :, 0], e)
+            J[:, :, 0, 0] += np.outer(e, d)
+        return J.transpose(2, 0, 3, 1).reshape(c * u, c * u)
+
+    def _memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Memory of directions that do not move, harmonic by harmonic, (n, u, c, c)."""
+        u, N = self.u, self.basis.harmonics
+        k = np.arange(N + 1)
+        rates = V[:, :u] + 1j * self.omega * k[:, None, None] * V[:, u : 2 * u]
+        Z: Any = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
+        out = np.zeros((*Z.shape[:2], self.c, self.c))
+        cos, sin = k[1:], k[1:] + N
+        out[..., k, k] = Z.real
+        out[..., sin, sin] = Z.real[..., 1:]
+        out[..., cos, sin], out[..., sin, cos] = Z.imag[..., 1:], -Z.imag[..., 1:]
+        return out
+
+    def _moving_memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+        u, c, B = self.u, self.c, self.B
+        moved: Any = sum(
+            V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
+        )
+        # by matrix products over bodies, then over nodes
+        back = self.convolved(moved.reshape(*moved.shape[:2], c * u))
+        at = np.swapaxes(P, 1, 2) @ back
+        J = np.tensordot(self.basis.project, at, 1)  # (c, n, c u)
+        return J.reshape(c, self.n, c, u).transpose(1, 3, 0, 2)
+
+    def along(self, values: Values, slopes: Values, rho: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Change of the residual coefficients along D (c, u), without evaluating anything."""
+        w = self.inputs(D)
+        tau = np.einsum("jew,jw->je", rho, w)
+        if self.remembers:
+            back = self.convolved(np.einsum("jbw,jw->jb", slopes[1], w))
+            tau[:, : self.n] += np.einsum("jbn,jb->jn", values[2], back)
+        out = to_coefficients(self.basis, tau)
+        for d, e in zip(self.pinned, self.unbalanced, strict=True):
+            out[0] = out[0] - (e @ out[0]) * e + (d @ D[0]) * e
+        return out

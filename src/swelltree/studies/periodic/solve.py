@@ -1,0 +1,226 @@
+"""Newton's method for periodic motions.
+
+Small systems are solved with their whole Jacobian, from the slopes at the nodes. Large ones are
+first multiplied by the inverse of the linear impedance, harmonic by harmonic. That alone makes a
+good step, which costs one evaluation; where steps get shorter too slowly, the slopes at the nodes
+are taken where the motion is, and each step is found by GMRES with them. In both the size of a
+step is the estimate of the error of the motion (metres, radians).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.formulations import Formulation
+from swelltree.solvers.solution import Code
+from swelltree.studies.periodic.nodes import Nodes, at_node, scalars_of, traced
+from swelltree.studies.periodic.problem import Period, preconditioned, scaled, sizes
+
+DENSE = 400  # unknowns up to which the whole Jacobian is formed
+SHORTEST = 2.0**-7  # least part of a Newton step
+SMALLEST = 1e-3  # least step of the continuation in wave height
+LINEAR = 1e-4  # relative accuracy of GMRES; further steps make up for it
+SOFT = 1e-9  # of the largest singular value: nothing holds this direction
+SLOW = 0.25  # of the step before: steps that shrink less need new slopes
+
+
+@dataclass(frozen=True)
+class Found:
+    """How Newton ended."""
+
+    Y: np.ndarray
+    code: Code
+    history: tuple[float, ...]  # largest estimated error of the motion, per iteration
+    fraction: float  # part of the wave height reached
+    period: Period  # with the directions that are pinned
+
+
+@functools.lru_cache(maxsize=32)
+def _linearised(how: Formulation) -> Any:
+    """Derivatives of the residual at rest in w = (y, y', y''); and P."""
+
+    def linear(period: Period) -> Any:
+        def r(w: Any) -> Any:
+            out, _, P = traced(at_node, how)(period, jnp.zeros(()), w)
+            return out, P
+
+        return jax.jacfwd(r, has_aux=True)(jnp.zeros(3 * sum(sizes(how, period))))
+
+    return in_numpy(linear)
+
+
+def at_rest(how: Formulation, period: Period) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the residual in w = (y, y', y'') in still water, and P."""
+    still = scaled(period, 0.0).bare()
+    size = 3 * sum(sizes(how, period))
+    scalars = scalars_of(at_node, how).at(still, np.zeros(1), size)
+    if scalars is None:
+        return _linearised(how)(still)
+    values, slopes = scalars.slopes(np.zeros((1, size)))
+    return slopes[0][0], values[2][0]
+
+
+def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions that nothing holds in the mean, and the equations that are then missing."""
+    # rows and columns scaled, so that metres, radians and newtons compare
+    row = np.abs(R0).max(axis=1)
+    row = np.where(row > 0, row, 1.0)
+    column = np.abs(R0 / row[:, None]).max(axis=0)
+    column = np.where(column > 0, column, 1.0)
+    U, size, Vt = np.linalg.svd(R0 / row[:, None] / column)
+    soft = size < SOFT * size.max()
+    directions, equations = Vt[soft] / column, U.T[soft] / row
+    return (
+        directions / np.linalg.norm(directions, axis=1, keepdims=True),
+        equations / np.linalg.norm(equations, axis=1, keepdims=True),
+    )
+
+
+def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> np.ndarray:
+    """The mean equations with pins in place of those that cannot be balanced."""
+    for direction, equation in zip(directions, equations, strict=True):
+        Z = Z - np.outer(equation, equation @ Z) + np.outer(equation, direction)
+    return Z
+
+
+def with_impedance(how: Formulation, period: Period) -> Period:
+    """The period with the inverse of its linear impedance, and its pins."""
+    slopes, P = at_rest(how, period)
+    u, n = len(slopes), period.rest.s.shape[0]
+    R0, R1, R2 = (slopes[:, k * u : (k + 1) * u] for k in range(3))
+    directions, equations = pins(R0)
+    N, omega = period.basis.harmonics, float(period.basis.omega)
+    s = 1j * omega * np.arange(N + 1)[:, None, None]
+    Z = R0 + s * R1 + s * s * R2
+    Z[:, :n, :n] += s * (P.T @ np.asarray(period.memory)[: N + 1] @ P)
+    Z[0] = with_pins(Z[0], directions, equations)
+    inverse = np.linalg.inv(Z)
+    return replace(period, inverse=inverse, pinned=directions, unbalanced=equations)
+
+
+# Y, and whether steps got shorter too slowly -> estimated error, step
+Evaluate = Callable[[np.ndarray, bool], tuple[float, np.ndarray]]
+
+
+def _dense_evaluate(nodes: Nodes) -> Evaluate:
+    def evaluate(Y: np.ndarray, _: bool) -> tuple[float, np.ndarray]:
+        values, slopes, mu = nodes.with_slopes(nodes.inputs(Y))
+        r = nodes.residual(Y, values, mu).reshape(-1)
+        J = nodes.jacobian(values, slopes, mu)
+        if not (np.isfinite(r).all() and np.isfinite(J).all()):
+            return np.inf, np.zeros_like(Y)
+        scale = np.abs(J).max(axis=1)
+        change = -np.linalg.solve(J / scale[:, None], r / scale).reshape(Y.shape)
+        return float(np.abs(change[:, : nodes.n]).max()), change
+
+    return evaluate
+
+
+class _Krylov:
+    """Steps of large problems."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.slopes: Any = None  # at some motion on the way; none: those at rest
+        self.where: Any = None  # that motion
+
+    def __call__(self, Y: np.ndarray, slow: bool) -> tuple[float, np.ndarray]:
+        nodes, period = self.nodes, self.nodes.period
+        w = nodes.inputs(Y)
+        if slow:
+            values, slopes, mu = nodes.with_slopes(w)
+            self.slopes, self.where = (values, slopes, nodes.node_slopes(slopes, mu)), Y
+        else:
+            values, mu = nodes.at(w)
+        change = -preconditioned(period, nodes.residual(Y, values, mu))
+        size = float(np.abs(change[:, : nodes.n]).max())
+        if not np.isfinite(change).all():
+            return np.inf, change
+        if self.slopes is None or size < 1e-14:
+            return size, change
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        at, slopes, rho = self.slopes
+
+        def push(d: np.ndarray) -> np.ndarray:
+            moved = nodes.along(at, slopes, rho, d.reshape(Y.shape))
+            return preconditioned(period, moved).reshape(-1)
+
+        # columns in units of displacements, so one scale serves all
+        product = LinearOperator((Y.size, Y.size), matvec=push, dtype=float)  # type: ignore[call-arg]
+        found, _ = gmres(product, change.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
+        return size, found.reshape(Y.shape)
+
+
+def newton(
+    how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
+) -> Found:
+    """Newton with a line search; continuation in wave height when that fails."""
+    if Y.size > DENSE:
+        period = with_impedance(how, period)
+    else:
+        # the slopes at rest tell what nothing holds
+        slopes, _ = at_rest(how, period)
+        directions, equations = pins(slopes[:, : Y.shape[1]])
+        period = replace(period, pinned=directions, unbalanced=equations)
+    found = _newton(how, period, Y, tol, max_iterations)
+    if found.code is Code.SUCCESS:
+        return found
+    # from still water upwards, in steps that shrink on failure
+    reached, step, best = 0.0, 0.25, np.zeros_like(Y)
+    history = list(found.history)
+    while reached < 1.0 and step >= SMALLEST:
+        next_part = min(1.0, reached + step)
+        guess = best if reached == 0.0 else best * next_part / reached
+        found = _newton(how, scaled(period, next_part), guess, tol, max_iterations)
+        history += found.history
+        if found.code is Code.SUCCESS:
+            reached, best = next_part, found.Y
+            step = min(2.0 * step, 0.5)
+        else:
+            step = 0.5 * step
+    code = Code.SUCCESS if reached == 1.0 else Code.NO_PROGRESS
+    return Found(best, code, tuple(history), reached, period)
+
+
+def _newton(
+    how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
+) -> Found:
+    nodes = Nodes(how, period)
+    large = Y.size > DENSE
+    evaluate: Evaluate = _Krylov(nodes) if large else _dense_evaluate(nodes)
+    size, change = evaluate(Y, False)
+    history = [size]
+    for _ in range(max_iterations):
+        if not np.isfinite(size):
+            return Found(Y, Code.NOT_FINITE, tuple(history), 0.0, period)
+        scale = tol * max(1.0, float(np.abs(Y).max()))
+        if size <= scale:
+            return Found(Y + change, Code.SUCCESS, tuple(history), 1.0, period)
+        part = 1.0
+        while part >= SHORTEST:
+            now, next_change = evaluate(Y + part * change, False)
+            if now < (1.0 - 1e-4 * part) * size:
+                break
+            part *= 0.5
+        else:
+            # at the limit of rounding nothing gets better
+            if size <= 1e3 * scale:
+                return Found(Y, Code.SUCCESS, tuple(history), 1.0, period)
+            if not isinstance(evaluate, _Krylov) or evaluate.where is Y:
+                return Found(Y, Code.NO_PROGRESS, tuple(history), 0.0, period)
+            size, change = evaluate(Y, True)
+            continue
+        Y = Y + part * change
+        if large and now > SLOW * size and now > scale:
+            now, next_change = evaluate(Y, True)
+        size, change = now, next_change
+        history.append(size)
+    return Found(Y, Code.TOO_MANY_STEPS, tuple(history), 0.0, period)

@@ -1,0 +1,283 @@
+"""`steady_state`: the periodic motion of a model in a periodic sea, without the transient.
+
+One period is solved as a whole by a Fourier series (Paparella 2015). Everything nonlinear that a
+run in time has is there: finite rotations, Coriolis terms, drag, nonlinear hulls and power
+take-offs. Radiation needs no fitted memory.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.effects.linear_hydro.frame import mean_yaw, out_of_axes
+from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.formulations import Formulation
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.model.layout import DOFS
+from swelltree.model.lines_alone import refuse_lines_alone
+from swelltree.model.model import Model
+from swelltree.solvers.fourier import at_nodes as series_at_nodes
+from swelltree.solvers.fourier import good_size, to_coefficients, to_complex
+from swelltree.solvers.solution import Code
+from swelltree.solvers.threads import one_thread
+from swelltree.spatial.products import compact
+from swelltree.studies.given import study_of_model
+from swelltree.studies.periodic.error import enough_nodes, truncation_error
+from swelltree.studies.periodic.nodes import Nodes, in_chunks
+from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
+from swelltree.studies.periodic.set_up import check_periodic, harmonics_for, period_of, set_up
+from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
+from swelltree.studies.periodic.solve import Found, newton
+from swelltree.studies.time.simulate import realised, with_elevation
+from swelltree.studies.traced import check_traced
+from swelltree.system.errors import SwelltreeError
+
+HARMONICS = 9  # of a regular wave, when nothing is said
+HIGHER = 2  # times the highest component of a sea
+COARSE = 0.01  # of the largest coefficient: a truncation that is told
+
+
+@study_of_model
+def steady_state(
+    model: Model,
+    wave: Any = None,
+    harmonics: int | None = None,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    radiation: str = "data",
+    period: float | None = None,
+    nodes: int | None = None,
+    tol: float = 1e-11,
+    max_iterations: int = 30,
+    start: np.ndarray | None = None,
+    stability: bool = False,
+    case: int | str = 0,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Periodic steady state of a model in a periodic sea, as a dataset over one period.
+
+    The dataset has what `simulate` gives, at the nodes, and `position_harmonics`,
+    `coordinate_harmonics` (harmonic, ...) complex, x = Re sum X_k exp(-i k omega t).
+
+    Args:
+        model: from `compile`.
+        wave: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
+        harmonics: N of the series; nine, or twice the number of the highest component of the
+            sea, if not given. `truncation_error` tells what is left out.
+        formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
+            every other name an ODE form.
+        radiation: "data" (added mass and damping at every harmonic) or "state_space" (the
+            fitted memory, to compare with runs in time).
+        period: of the motion [s]; that of the sea if not given.
+        nodes: equidistant nodes per period; at least twice the coefficients if not given.
+        tol: estimated error of the motion at which Newton stops [m, rad].
+        max_iterations: of Newton.
+        start: coefficients to begin from; the state of rest if not given.
+        stability: also give the Floquet multipliers (needs radiation="state_space").
+        case: number or name of the run.
+        provenance: attributes added to the result.
+    """
+    check_traced("steady_state", model, wave)
+    refuse_lines_alone(model, "steady_state")
+    how = chosen_formulation(formulation)
+    if stability and model.hydro is not None and radiation != "state_space":
+        raise SwelltreeError(
+            "steady_state: stability needs the memory of the water as states. Give "
+            "radiation='state_space' and compile the model so."
+        )
+    waves = None if wave is None else realised(model, wave, case)
+    length = period_of("steady_state", waves, period)
+    harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
+    check_periodic(model, harmonics, nodes, radiation)
+
+    def problem(model: Model, nodes: int | None = nodes) -> Period:
+        return set_up(model, how, waves, length, harmonics, nodes, radiation)
+
+    own = problem(model)
+    n, m, k = sizes(how, own)
+    if n + m + k == 0:
+        raise SwelltreeError(
+            "steady_state: nothing moves, the model has no degree of freedom. Use "
+            "equilibrium(...), or formulation='lagrange' for the loads in the joints."
+        )
+    shape = (2 * harmonics + 1, n + m + k)
+    Y = np.zeros(shape) if start is None else np.asarray(start, float)
+    if Y.shape != shape:
+        raise SwelltreeError(
+            f"steady_state: start has shape {Y.shape}. Give the coefficients {shape} of an earlier "
+            "result with as many harmonics."
+        )
+    with one_thread():
+        found = newton(how, own, Y, tol, max_iterations)
+        if found.code is not Code.SUCCESS and sharp_forces(model):
+            # from smoother forces to those of the model
+            for factor in STEPS:
+                found = newton(how, problem(smoother(model, factor)), Y, tol, max_iterations)
+                if found.code is not Code.SUCCESS:
+                    break
+                Y = found.Y
+    own = found.period
+    if found.code is not Code.SUCCESS:
+        raise_faults(model)
+        raise SwelltreeError(_failure(found, model))
+    fine = _fine(own, lambda count: problem(model, count))
+    result = _to_dataset(model, how, own, found, fine, radiation, provenance)
+    if stability:
+        result = _with_stability(result, model, how, found, waves)
+    time = result["time"].assign_attrs(period=length)
+    result = result.assign_coords(time=time)
+    return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
+
+
+def _fine(own: Period, made: Callable[[int], Period]) -> Period:
+    """The problem at nodes that show what its series leaves out."""
+    count = enough_nodes(own.basis.harmonics)
+    if len(own.basis.time) >= count:
+        return own
+    return replace(made(good_size(count)), pinned=own.pinned, unbalanced=own.unbalanced)
+
+
+def _with_stability(result: Any, model: Model, how: Formulation, found: Found, waves: Any) -> Any:
+    """The result with its Floquet multipliers."""
+    from swelltree.studies.periodic.floquet import multipliers
+
+    values = multipliers(model, how, found.period, found.Y, waves)
+    # directions that nothing holds have the multiplier one, once or twice each
+    free = np.abs(values - 1.0) < 1e-4
+    largest = float(np.abs(values[~free]).max(initial=0.0))
+    about = {"long_name": "Floquet multiplier", "stable": int(largest < 1.0)}
+    return result.assign(floquet_multiplier=("multiplier", values, about)).assign_attrs(
+        stable=int(largest < 1.0), largest_multiplier=largest
+    )
+
+
+def _failure(found: Found, model: Model) -> str:
+    why = {
+        Code.NOT_FINITE: "the forces became infinite or not a number on the way",
+        Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
+    }.get(found.code, "Newton came no nearer")
+    return (
+        f"steady_state: no periodic motion was found: {why} (estimated error "
+        f"{found.history[-1]:.2g}, {100 * found.fraction:.0f} % of the wave height reached). The "
+        f"motion may have another period or none: look at simulate, lower the wave{advice(model)} "
+        "or give more harmonics."
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def _observer(how: Formulation) -> Any:
+    """Program that observes a periodic motion at all nodes."""
+
+    def seen(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
+        n, m, _ = sizes(how, period)
+        N = period.model.layout.n_bodies
+        inner = unflat(period.inner, y[n + m :] + flat(period.inner))
+        known = KnownRadiation(out_of_axes(mean_yaw(inner), mu.reshape(N, 6)))
+        model = period.model.with_effect(known)
+        work = jnp.asarray(start_phase(model, how).work)
+        state, _ = state_at(how, period, y[:n], y_rate[:n])
+        with compact():
+            return observe(model, how, t, Phase(state, work, inner))
+
+    return in_numpy(jax.vmap(seen, in_axes=(None, 0, 0, 0, 0)))
+
+
+@functools.lru_cache(maxsize=32)
+def _rest(how: Formulation) -> Any:
+    """Program for the places and attitudes of all bodies at rest."""
+
+    def pose(period: Period) -> Any:
+        with compact():
+            found = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
+        return found.p, found.R
+
+    return in_numpy(pose)
+
+
+def _to_dataset(
+    model: Model,
+    how: Formulation,
+    own: Period,
+    found: Found,
+    fine: Period,
+    radiation: str,
+    provenance: Any,
+) -> Any:
+    from swelltree.effects.linear_hydro.data import displacement
+    from swelltree.model.kinematics import Pose
+    from swelltree.results.dataset import body_order, to_dataset
+
+    nodes = Nodes(how, own)
+    values, mu = nodes.at(nodes.inputs(found.Y))
+    off = nodes.imbalance(values, mu)
+    y, y_rate, _ = series_at_nodes(own.basis, found.Y)
+    seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
+    labelled = own.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
+    left_out = truncation_error(nodes if fine is own else Nodes(how, fine), found.Y)
+    names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
+    attrs = {
+        "study": "steady_state",
+        "formulation": how.name,
+        "form": "DAE" if how.name == "lagrange" else "ODE",
+        "radiation": radiation,
+        "harmonics": own.basis.harmonics,
+        "nodes": len(own.basis.time),
+        "omega": float(own.basis.omega),
+        "period": float(2 * np.pi / own.basis.omega),
+        "newton_iterations": len(found.history) - 1,
+        "newton_error": found.history[-1],
+        "truncation_error": left_out,
+        "estimated_error": max(found.history[-1], left_out),
+        "pinned": "; ".join(
+            f"{name} held at its start, mean force {force:.4g} N left"
+            for name, force in zip(names, off, strict=True)
+        ),
+    }
+    for name in ("work",):
+        seen.pop(name)  # there is no start to count from
+    result = to_dataset(labelled, own.basis.time, seen, attrs | (provenance or {}))
+    notes = [str(result.attrs.get("report", "")), nodes.slower()]
+    if left_out > COARSE * float(np.abs(found.Y[:, : nodes.n]).max(initial=0.0)):
+        notes.append(
+            f"{own.basis.harmonics} harmonics leave out about {left_out:.2g} m or rad of the "
+            "motion; give more harmonics."
+        )
+    result.attrs["report"] = " ".join(note for note in notes if note)
+    if "radiation_force" in result:
+        order = body_order(model)
+        result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]
+    order = body_order(model)
+    mean = _rest(how)(nodes.bare)
+    xi = np.asarray(displacement(Pose(*mean), Pose(seen["position"], seen["rotation"])))[:, order]
+    count = own.basis.harmonics + 1
+    bodies = to_complex(to_coefficients(own.basis, xi.reshape(len(xi), -1))).reshape(count, -1, 6)
+    joints = to_complex(to_coefficients(own.basis, seen["coordinate"]))
+    about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
+    return result.assign(
+        position_harmonics=(
+            ("harmonic", "body", "dof"),
+            bodies,
+            about | {"long_name": "displacement from rest, amplitude of each harmonic"},
+        ),
+        coordinate_harmonics=(
+            ("harmonic", "coordinate"),
+            joints,
+            about | {"long_name": "joint coordinate, amplitude of each harmonic"},
+        ),
+        coefficients=(("coefficient", "unknown"), found.Y, {"long_name": "to start from again"}),
+    ).assign_coords(harmonic=np.arange(count), dof=list(DOFS))
+
+
+def _pin_name(how: Formulation, model: Model, direction: np.ndarray) -> str:
+    names = how.velocity_names(model)
+    k = int(np.abs(direction[: len(names)]).argmax())
+    return names[k].replace("__", " ")

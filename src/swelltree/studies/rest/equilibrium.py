@@ -1,0 +1,229 @@
+"""`equilibrium`: the state of rest, and what was out of balance before."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.strokes.stroke_forces import stroke_forces
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
+from swelltree.model.inner import inner_at_rest, inner_settled
+from swelltree.model.model import Model
+from swelltree.model.present import present
+from swelltree.model.total import total_loads
+from swelltree.solvers.newton import (
+    NewtonResult,
+    newton,
+    newton_traced,
+    residual_and_jacobian,
+)
+from swelltree.solvers.solution import Code
+from swelltree.studies.given import study_of_model
+from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
+from swelltree.studies.time.simulate import is_traced
+from swelltree.system.errors import SwelltreeError
+
+TOLERANCE = 1e-10  # of the largest weight or load
+LARGEST_STEP = 0.5  # m, rad: damping of Newton's steps
+
+
+@pytree()
+class Statics:
+    """What the balance depends on."""
+
+    model: Model
+    state: State
+    force_scale: Array
+    inner: Any  # inner states at rest
+    taken_off: Array  # part of the first imbalance that continuation still carries
+
+
+@functools.lru_cache(maxsize=32)
+def _balance(formulation: Formulation) -> Any:
+    """Residual of statics: generalised forces with multipliers, and the joint equations.
+
+    Unknowns are a step in the directions of the velocities and the multipliers.
+    """
+
+    def residual(args: Statics, x: Array) -> Array:
+        model, state = args.model, args.state
+        n = state.s.shape[0]
+        model = present(model, args.inner)
+        here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
+        t = jnp.zeros(())
+        kin = formulation.kinematics(model, t, here)
+        inner = inner_settled(model, args.inner, kin.motion.pose)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+        if model.locked is not None:
+            tau = jnp.where(model.locked > 0.5, args.force_scale * x[:n], tau)
+        if kin.rows is None or not formulation.keeps_rows:
+            return tau - args.taken_off
+        g, J, _, _ = formulation.constraint(kin)
+        tau = tau + J.T @ (args.force_scale * x[n:])
+        return jnp.concatenate([tau, args.force_scale * g]) - args.taken_off
+
+    return residual
+
+
+def _force_scale(model: Model) -> Array:
+    """Size of the loads: weights and spring preloads, at least a newton."""
+    own = stroke_forces(model)
+    rest = own.strokes.rest - own.neutral
+    xp = namespace(model.bodies.mass, model.gravity, own.stiffness, rest)
+    weight = xp.sum(model.bodies.mass) * xp.abs(model.gravity).max()
+    preload = xp.sum(xp.abs(own.stiffness * rest))
+    return xp.maximum(xp.maximum(weight, preload), 1.0)
+
+
+def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Any:
+    """State of rest and result code, all in one graph: for `jit`, `vmap` and `grad`."""
+    state = formulation.start(model) if start is None else start
+    residual, args, x0 = _set_up(model, formulation, state)
+    x, code = newton_traced(
+        residual, args, x0, tol=TOLERANCE, scale=args.force_scale, max_step=LARGEST_STEP
+    )
+    still = State(state.q, jnp.zeros_like(state.s), state.chart)
+    return formulation.retract(model, still, x[: state.s.shape[0]]), code
+
+
+def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, Statics, Array]:
+    residual = _balance(formulation)
+    rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
+    n = state.s.shape[0]
+    inner = start_phase(model, formulation).inner
+    args = Statics(model, state, _force_scale(model), inner, np.zeros(n + rows))
+    return residual, args, np.zeros(n + rows)
+
+
+@study_of_model
+def equilibrium(
+    model: Model,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    start: State | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Any:
+    """Find the state of rest near the start (damped Newton; continuation when that fails).
+
+    Systems with dynamic lines walk to rest by the steps of their own time stepping.
+
+    Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
+    `grad` or `vmap` the result is a dict of arrays. Prescribed motions are held as at t = 0.
+
+    Args:
+        model: from `compile`.
+        formulation: name or object.
+        start: state to begin from; the assembled one if not given.
+        provenance: attributes added to the result.
+    """
+    how = chosen_formulation(formulation)
+    if model.lines is not None:
+        from swelltree.studies.rest.moored_rest import moored_equilibrium
+
+        return moored_equilibrium(model, how.name, provenance)
+    if is_traced((model, start)):
+        state, code = equilibrium_state(model, how, start)
+        begin = start_phase(model, how)
+        phase = Phase(state, begin.work, settled_at(model, how, state))
+        return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+    model = with_drums_stopped(model)
+    state, _, before, found = find_rest(model, how, start)
+    begin = start_phase(model, how)
+    phase = Phase(state, begin.work, settled_at(model, how, state))
+    return _to_dataset(model, how, phase, before, found, provenance)
+
+
+@functools.lru_cache(maxsize=32)
+def _settled(how: Formulation) -> Any:
+    """Program for the state reached by a step, its joints closed."""
+
+    def settled(model: Model, state: State, x: Array) -> State:
+        model = present(model, inner_at_rest(model))
+        still = State(state.q, jnp.zeros_like(state.s), state.chart)
+        return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
+
+    return in_numpy(settled)
+
+
+def find_rest(
+    model: Model, how: Formulation, start: State | None = None
+) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
+    """State of rest, multipliers, the forces out of balance before, and how Newton went."""
+    model = with_drums_stopped(model)
+    state = how.start(model) if start is None else start
+    if start is None and slack_at_start(model, how, state):
+        state = relaxed(model, how, state)
+    residual, args, x0 = _set_up(model, how, state)
+    before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
+
+    def path(fraction: float) -> Statics:
+        # carry the first imbalance along and take it off little by little
+        return Statics(model, state, args.force_scale, args.inner, (1.0 - fraction) * before)
+
+    found = newton(
+        residual,
+        args,
+        x0,
+        tol=TOLERANCE,
+        scale=float(args.force_scale),
+        max_step=LARGEST_STEP,
+        path=path,
+    )
+    n = state.s.shape[0]
+    if found.code is not Code.SUCCESS:
+        raise SwelltreeError(
+            "equilibrium: no state of rest was found. "
+            f"{_imbalance(model, how, found.residual[:n])} remains. "
+            " Check buoyancy and weight, springs, and directions that nothing holds."
+        )
+    rest = _settled(how)(model, state, found.x[:n])
+    return rest, float(args.force_scale) * found.x[n:], before[:n], found
+
+
+def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
+    """The largest unbalanced force in words."""
+    k = int(np.abs(tau).argmax())
+    names = how.velocity_names(model)
+    unit = "N m" if names[k].rsplit("__", 1)[-1] in ("Roll", "Pitch", "Yaw") else "N"
+    return f"{names[k].replace('__', ' ')}: {tau[k]:.4g} {unit} out of balance"
+
+
+@functools.lru_cache(maxsize=32)
+def _observed(how: Formulation) -> Any:
+    """Program for the channels at rest; one for all models of a layout."""
+    return jax.jit(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
+
+
+def _to_dataset(
+    model: Model,
+    how: Formulation,
+    phase: Phase,
+    before: np.ndarray,
+    found: Any,
+    provenance: dict[str, Any] | None,
+) -> Any:
+    from swelltree.results.dataset import to_dataset
+
+    seen = _observed(how)(model, phase)
+    channels = {name: np.asarray(x)[None] for name, x in seen.items()}
+    attrs = {
+        "study": "equilibrium",
+        "formulation": how.name,
+        "iterations": len(found.history) - 1,
+        "largest_imbalance": float(np.abs(found.residual).max(initial=0.0)),
+        "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
+    }
+    rest = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    rest["imbalance_before"] = (
+        "direction",
+        before,
+        {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
+    )
+    return rest.assign_coords(direction=list(how.velocity_names(model)))

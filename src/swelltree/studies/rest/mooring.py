@@ -1,0 +1,238 @@
+"""What lines and linear moorings do to bodies at rest: stiffness matrix and offset curves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.effect import Loads, Now
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.kinematics import Motion, Pose, joint_frames
+from swelltree.model.layout import DOFS
+from swelltree.model.model import Model
+from swelltree.spatial.rotations import quat_to_matrix
+from swelltree.spatial.vectors import matmul
+from swelltree.studies.given import study_of_model
+from swelltree.studies.rest.equilibrium import find_rest
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+
+def _turn(vector: Array) -> Array:
+    """Rotation matrices of rotation vectors (N, 3), with derivatives at zero."""
+    square = (vector * vector).sum(-1, keepdims=True)
+    small = square < 1e-8
+    angle = jnp.sqrt(jnp.where(small, 1.0, square))
+    scalar = jnp.where(small, 1.0 - square / 8.0, jnp.cos(0.5 * angle))
+    factor = jnp.where(small, 0.5 - square / 48.0, jnp.sin(0.5 * angle) / angle)
+    return quat_to_matrix(jnp.concatenate([scalar, factor * vector], axis=-1))
+
+
+def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str, Array]]:
+    """Wrenches (N, 6) and channels of all that moors, bodies displaced by xi (N, 6)."""
+    moved = Pose(pose.p + xi[:, :3], matmul(_turn(xi[:, 3:]), pose.R))
+    count = len(model.layout.dofs)
+    still = Motion(
+        moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
+    )
+    now = Now(jnp.zeros(()), still, inner_at_rest(model))
+    total, channels = jnp.zeros_like(xi), {}
+    for effect in model.effects:
+        if effect.moors:
+            part: Loads = effect.loads(model, now)
+            total = total + part.wrench
+            channels |= {effect.prefix + key: x for key, x in part.channels.items()}
+    return total, channels
+
+
+@jax.jit
+def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
+    zero = jnp.zeros((model.layout.n_bodies, 6))
+    wrench = _mooring_loads(model, pose, zero)[0]
+    return wrench, -jax.jacfwd(lambda xi: _mooring_loads(model, pose, xi)[0])(zero)
+
+
+@jax.jit
+def _curve(model: Model, pose: Pose, xi: Array) -> Any:
+    return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
+
+
+@functools.lru_cache(maxsize=32)
+def _pose(how: Formulation) -> Any:
+    """Program for the poses of a state."""
+    return jax.jit(lambda model, state: how.kinematics(model, jnp.zeros(()), state).motion.pose)
+
+
+def _pose_at_rest(
+    model: Model, how: Formulation, at_equilibrium: bool, start: State | None
+) -> Pose:
+    state = find_rest(model, how, start)[0] if at_equilibrium else (start or how.start(model))
+    return _pose(how)(model, state)
+
+
+def _check_moored(model: Model, study: str) -> None:
+    if not any(effect.moors for effect in model.effects):
+        raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
+
+
+def _number(model: Model, body: Any, study: str) -> int:
+    name = getattr(body, "name", body)
+    if name not in model.layout.bodies:
+        known = model.layout.described
+        raise SwelltreeError(
+            f"{study}: body '{name}' is not in the system."
+            + (suggest(str(name), known) or f" The bodies are {listed(known)}.")
+        )
+    return model.layout.bodies.index(name)
+
+
+@study_of_model
+def mooring_stiffness(
+    model: Model,
+    body: Any = None,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    at_equilibrium: bool = True,
+    start: State | None = None,
+) -> Any:
+    """Stiffness of quasi-static lines and linear moorings at the state of rest.
+
+    Force and moment on each body, in world axes about its reference point, lost per displacement
+    of this point and turn of the body; exact derivatives, the effect of pretension included. The
+    lines' junctions follow. Returns a dataset: `mooring_stiffness` and the `mooring_wrench` that
+    lines exert at rest.
+
+    Args:
+        model: from `compile`.
+        body: only this body, by name, the others held: 6 x 6; all of them if not given, 6N x 6N.
+        formulation: of the search for the state of rest.
+        at_equilibrium: find the state of rest first; otherwise take the start.
+        start: state to begin from.
+    """
+    import xarray as xr
+
+    model = with_static_lines(model)
+    _check_moored(model, "mooring_stiffness")
+    pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
+    wrench, K = (np.asarray(x) for x in _stiffness(model, pose))
+    names = model.layout.described if body is None else (getattr(body, "name", body),)
+    own = [_number(model, name, "mooring_stiffness") for name in names]
+    K = K[np.ix_(own, range(6), own, range(6))].reshape(6 * len(own), 6 * len(own))
+    labels = [f"{name}__{dof}" for name in names for dof in DOFS]
+    frame = "world axes, at the reference point of the body"
+    return xr.Dataset(
+        {
+            "mooring_stiffness": (
+                ("force_dof", "motion_dof"),
+                K,
+                {
+                    "units": "N/m, N, N m",
+                    "long_name": "force lost per displacement and turn",
+                    "frame": frame,
+                },
+            ),
+            "mooring_wrench": (
+                "force_dof",
+                wrench[own].reshape(-1),
+                {"units": "N, N m", "long_name": "force and moment at rest", "frame": frame},
+            ),
+        },
+        {"force_dof": labels, "motion_dof": labels},
+        {"study": "mooring_stiffness", "conventions": "body__Dof; translations before rotations"},
+    )
+
+
+@study_of_model
+def offset_curve(
+    model: Model,
+    body: Any,
+    direction: str | Sequence[float],
+    offsets: Any,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    at_equilibrium: bool = True,
+    start: State | None = None,
+) -> Any:
+    """Restoring force and tensions of the mooring over the offset of one body.
+
+    The body is moved from the state of rest and does not turn (a direction such as "Yaw" turns it
+    in place); other bodies stay. Returns a dataset over `offset` with `restoring_force` (against
+    the offset, along it), `mooring_wrench`, and the channels of lines.
+
+    Args:
+        model: from `compile`.
+        body: which one, by name.
+        direction: "Surge" ... "Yaw", or a vector in world axes.
+        offsets: [m], or [rad] for a turn.
+        formulation: of the search for the state of rest.
+        at_equilibrium: find the state of rest first; otherwise take the start.
+        start: state to begin from.
+    """
+    import xarray as xr
+
+    from swelltree.results.dataset import coordinates
+    from swelltree.results.labels import LABELS, attributes
+
+    model = with_static_lines(model)
+    _check_moored(model, "offset_curve")
+    number = _number(model, body, "offset_curve")
+    along = _direction(direction)
+    offsets = np.atleast_1d(np.asarray(offsets, dtype=float))
+    xi = np.zeros((len(offsets), model.layout.n_bodies, 6))
+    xi[:, number] = offsets[:, None] * along
+    pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
+    wrench, channels = _curve(model, pose, jnp.asarray(xi))
+    wrench = np.asarray(wrench)[:, number]
+    turns = bool(along[3:].any())
+    data: dict[str, Any] = {
+        "restoring_force": (
+            "offset",
+            -wrench @ along,
+            {"units": "N m" if turns else "N", "long_name": "force against the offset"},
+        ),
+        "mooring_wrench": (
+            ("offset", "dof"),
+            wrench,
+            {
+                "units": "N, N m",
+                "long_name": "force and moment of the mooring",
+                "frame": "world axes, at the reference point of the body",
+            },
+        ),
+    }
+    for key, values in channels.items():
+        label = LABELS[key]
+        data[label.name] = (("offset", *label.dims), np.asarray(values), attributes(label))
+    used = {
+        dim for dims, _, _ in data.values() for dim in ([dims] if isinstance(dims, str) else dims)
+    }
+    coords = {name: value for name, value in coordinates(model).items() if set(value[0]) <= used}
+    about = {"units": "rad" if turns else "m", "long_name": "offset from the state of rest"}
+    coords["offset"] = (("offset",), offsets, about)
+    name = model.layout.bodies[number]
+    attrs = {"study": "offset_curve", "body": name, "direction": str(direction)}
+    return xr.Dataset(data, coords, attrs)
+
+
+def _direction(direction: str | Sequence[float]) -> np.ndarray:
+    """Unit displacement (6,) of a direction."""
+    if isinstance(direction, str):
+        if direction not in DOFS:
+            raise SwelltreeError(
+                f"offset_curve: direction '{direction}' is not known."
+                + (suggest(direction, DOFS) or f" Choose from {listed(DOFS)}, or give a vector.")
+            )
+        return np.eye(6)[DOFS.index(direction)]
+    vector = np.asarray(direction, dtype=float)
+    if vector.shape != (3,) or not np.linalg.norm(vector) > 0.0:
+        raise SwelltreeError(
+            f"offset_curve: direction {direction} is not a vector. Give three numbers, or 'Surge'."
+        )
+    return np.concatenate([vector / np.linalg.norm(vector), np.zeros(3)])

@@ -1,0 +1,108 @@
+"""Slack cables brought near their rest by damped motion, from where Newton's method finds it.
+
+A slack element has no stiffness, and a bent chain has many positions of balance of which one is
+stable. The motion of the system with all velocities damped ends near that one.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.multibody.cables import Cables
+from swelltree.engine.backend import jax, jnp
+from swelltree.formulations.base import Formulation, State
+from swelltree.formulations.equations import Phase, settle, solve_motion, start_phase
+from swelltree.model.inner import Inner
+from swelltree.model.model import Model
+from swelltree.solvers.problem import Options, Problem, start
+from swelltree.solvers.stepping.smooth import integrate
+from swelltree.system.errors import SwelltreeError
+
+TIMES = 30.0  # of the damping time that the motion goes on
+
+
+def cables_of(model: Model) -> Any:
+    """The group of cables of a model, None if there is none."""
+    return model.effect(Cables)
+
+
+def with_drums_stopped(model: Model) -> Model:
+    """The model with the winches of its cables held: rest is sought with the rope that is out."""
+    group = cables_of(model)
+    if group is None or group.drums is None:
+        return model
+    drums = group.drums
+    winches = replace(drums.winches, max_speed=0.0 * drums.winches.max_speed)
+    still = replace(group, drums=replace(drums, winches=winches))
+    groups = tuple(still if g is group else g for g in model.effects)
+    return model.replace(effects=groups)
+
+
+def check_no_drums(model: Model, study: str) -> None:
+    """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
+    group = cables_of(model)
+    if group is not None and group.drums is not None:
+        name = group.drums.winches.names[0]
+        raise SwelltreeError(
+            f"winch '{name}': {study} takes no winch on a multibody cable. "
+            "Compile the system without it, with the length of line that is out."
+        )
+
+
+def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
+    """Is an element of a cable not stretched?"""
+    group = cables_of(model)
+    if group is None:
+        return False
+    motion = how.kinematics(model, np.zeros(()), state).motion
+    a, b = group.ends(motion)
+    length = np.linalg.norm(np.asarray(a.position) - np.asarray(b.position), axis=1)
+    rest = np.asarray(group.start_rest)
+    return bool((length <= rest * (1.0 + 1e-12))[rest > 0.0].any())
+
+
+@functools.lru_cache(maxsize=16)
+def _program(how: Formulation, matters: bool) -> Any:
+    """Compiled damped motion."""
+
+    def rate(args: tuple[Model, Any, Inner], t: Any, state: State) -> State:
+        model, damping, inner = args
+        kin, _, a = solve_motion(model, how, jnp.zeros(()), state, inner)
+        q_dot = how.position_rate(model, kin, state)
+        chart = jax.tree.map(jnp.zeros_like, state.chart)
+        return State(q_dot, a.s_dot - damping * state.s, chart)
+
+    def settled(args: tuple[Model, Any, Inner], t: Any, state: State) -> State:
+        model, _, inner = args
+        return settle(model, how, jnp.zeros(()), Phase(state, jnp.zeros(0), inner)).state
+
+    task = Problem(rate, settled, settle_changes_rate=matters)
+
+    def run(model: Model, damping: Any, inner: Inner, state: State, end: Any) -> State:
+        options = Options(rtol=1e-3, atol=1e-5, max_steps=1_000_000)
+        args = (model, damping, inner)
+        carry, _ = integrate(task, args, start(0.0, state), end[None], options)
+        return carry.y
+
+    return jax.jit(run)
+
+
+def relaxed(model: Model, how: Formulation, state: State) -> State:
+    """State near the stable rest of a system with cables, at rest."""
+    group = cables_of(model)
+    g = max(float(np.linalg.norm(model.gravity)), 1e-3)
+    rest = np.asarray(group.start_rest)
+    longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
+    damping = 2.0 * np.sqrt(g / longest)
+    inner = start_phase(model, how).inner
+    still = State(state.q, 0.0 * state.s, state.chart)
+    end = np.asarray(TIMES / damping)
+    found = _program(how, how.settling_matters(model))(model, damping, inner, still, end)
+    q = np.asarray(found.q)
+    if not np.isfinite(q).all():
+        return still
+    return State(q, 0.0 * np.asarray(found.s), jax.tree.map(np.asarray, found.chart))

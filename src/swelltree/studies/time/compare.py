@@ -1,0 +1,121 @@
+r"""`linear_and_nonlinear`: what the linearised system would do, beside the motion itself.
+
+The linear answer is the sum of the responses to every component of the sea,
+
+.. math:: x(t) = x_0 + r(t) \sum_c \mathrm{Re}\left[ X(\omega_c, \beta_c)\, a_c\,
+                 e^{-i\omega_c t + i\varphi_c} \right]
+
+with X of `rao` and x_0 the state of rest (MBS4WEC, figures 4 and 6). It is the steady answer:
+the comparison begins when the ramp is over and its transient has died out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.studies.given import study_of_model
+from swelltree.studies.linear.rao import rao
+from swelltree.studies.rest.equilibrium import equilibrium
+from swelltree.studies.time.operability import succeeded
+from swelltree.studies.time.simulate import realised, simulate
+from swelltree.system.errors import SwelltreeError
+
+
+@study_of_model
+def linear_and_nonlinear(
+    model: Model,
+    wave: Any,
+    *,
+    duration: float,
+    output_step: float | None = None,
+    settled: float | None = None,
+    formulation: str = "path_matrix",
+    radiation: str = "state_space",
+    case: int | str = 0,
+    **options: Any,
+) -> Any:
+    """The motion in a sea, and what the linearised system would do.
+
+    Returns a dataset with `nonlinear` and `linear` (time, body, dof), the displacements of the
+    reference points and the Euler angles from the state of rest; the same of the joints as
+    `joint_nonlinear` and `joint_linear` (time, coordinate); and, over the times after `settled`,
+    `difference` (body, dof) and `joint_difference`, the largest distance between the two, with
+    the `amplitude` and `joint_amplitude` of the linear answer (half its range) to compare with.
+
+    Args:
+        model: compiled with hydro data.
+        wave: a described sea.
+        duration: of the run [s].
+        output_step: [s], as in `simulate`.
+        settled: time after which the two are compared [s]; two thirds of the run if not given.
+        formulation: name or object.
+        radiation: "state_space": the linear answer uses the radiation of the run; "data": the
+            coefficients themselves.
+        case: number or name of the run.
+        options: of `simulate`.
+    """
+    import xarray as xr
+
+    start = 2.0 * duration / 3.0 if settled is None else settled
+    waves = realised(model, wave, case)
+    ramp = float(waves.ramp)
+    if not ramp <= start < duration:
+        raise SwelltreeError(
+            f"settled {start:g} s must lie between the end of the ramp, {ramp:g} s, and the "
+            f"duration, {duration:g} s."
+        )
+    run = simulate(
+        model,
+        wave,
+        duration=duration,
+        output_step=output_step,
+        formulation=formulation,
+        case=case,
+        **options,
+    )
+    succeeded(run)
+    rest = equilibrium(model, formulation=formulation)
+    time = run["time"].values
+    omega, beta = np.asarray(waves.omega), np.asarray(waves.beta)
+    amplitude = np.asarray(waves.complex_amplitude)
+    grown = np.where(time < ramp, 0.5 * (1.0 - np.cos(np.pi * time / max(ramp, 1e-30))), 1.0)
+    bodies = np.zeros(run["position"].shape)
+    joints = np.zeros(run["joint_coordinate"].shape)
+    # one call per heading: `rao` answers for every pair of frequency and heading
+    for heading in np.unique(beta):
+        mine = beta == heading
+        own = rao(
+            model,
+            omega=omega[mine],
+            wave_direction=heading,
+            formulation=formulation,
+            radiation=radiation,
+        )
+        turning = grown[:, None] * np.exp(-1j * np.outer(time, omega[mine])) * amplitude[mine]
+        bodies += np.einsum("tc,cbd->tbd", turning, own["rao"].values[:, 0]).real
+        joints += (turning @ own["coordinate_rao"].values[:, 0]).real
+    both = (("time", "body", "dof"), ("time", "coordinate"))
+    moved = run["position"].values - rest["position"].values
+    turned = run["joint_coordinate"].values - rest["joint_coordinate"].values
+    later = time >= start
+    data = {
+        "nonlinear": (both[0], moved, {"units": "m, rad", "frame": "world"}),
+        "linear": (both[0], bodies, {"units": "m, rad", "frame": "world"}),
+        "joint_nonlinear": (both[1], turned, {"units": "m, rad"}),
+        "joint_linear": (both[1], joints, {"units": "m, rad"}),
+    }
+    for prefix, dims, real, guess in (
+        ("", ("body", "dof"), moved, bodies),
+        ("joint_", ("coordinate",), turned, joints),
+    ):
+        away = np.abs(real - guess)[later].max(axis=0)
+        size = 0.5 * np.ptp(guess[later], axis=0)
+        data[f"{prefix}difference"] = (dims, away, {"units": "m, rad"})
+        data[f"{prefix}amplitude"] = (dims, size, {"units": "m, rad"})
+    coords = {name: run[name] for name in ("time", "body", "dof", "coordinate")}
+    data["elevation"] = run["elevation"]
+    attrs = {"study": "linear_and_nonlinear", "settled": start, "wave": repr(wave)}
+    return xr.Dataset(data, coords, run.attrs | attrs)

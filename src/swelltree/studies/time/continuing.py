@@ -1,0 +1,135 @@
+"""Runs that go on where another ended.
+
+A result keeps the state of its stepper at the end as one row of numbers, the coordinate
+`end_state`, with fingerprints of what it belongs to. The row goes into files with the result, so
+that a run read from a file can be continued too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.model.described import Described
+from swelltree.model.model import Model
+from swelltree.solvers.fingerprint import content_key
+from swelltree.solvers.solution import Code
+from swelltree.system.errors import SwelltreeError, shown
+
+STATE = "end_state"
+WHOLE = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
+
+
+def is_run(start: Any) -> bool:
+    """Is a start the result of another run?"""
+    return hasattr(start, "data_vars") and hasattr(start, "coords")
+
+
+def model_key(model: Model) -> str:
+    """Fingerprint of a model without its sea: of its numbers, its layout and users' functions."""
+    return content_key(model.replace(described=Described()))
+
+
+def keep_end(result: Any, model: Model, coordinates: str, state: Any, time: float) -> Any:
+    """The result with the state it ended in.
+
+    Args:
+        result: of a run.
+        model: without its sea.
+        coordinates: what the state is made of: stepper and formulation.
+        state: tree of numbers.
+        time: of the state [s].
+    """
+    row = np.concatenate([np.ravel(np.asarray(x)).astype(float) for x in jax.tree.leaves(state)])
+    about = {
+        "long_name": "state of the stepper at the end of the run, for simulate(start=run)",
+        "model": model_key(model),
+        "stepper": coordinates,
+        "end_time": time,
+        "last_sample": float(result.time.values[-1]),
+    }
+    return result.assign_coords({STATE: ("end_number", row, about)})
+
+
+def end_time(run: Any) -> float:
+    """Time at which a run ended, which must be whole [s]."""
+    if STATE not in run.coords:
+        raise SwelltreeError(
+            "start: this dataset keeps no end of a run. Give the result of simulate, or one that "
+            "load_result has read."
+        )
+    about = run[STATE].attrs
+    if run.attrs.get("result") not in WHOLE:
+        raise SwelltreeError(
+            f"start: that run ended with '{run.attrs.get('result')}' and cannot go on: "
+            f"{run.attrs.get('message', '')} Mend it and run it again."
+        )
+    last = float(run.time.values[-1]) if run.sizes.get("time") else float("nan")
+    if last != float(about["last_sample"]):
+        raise SwelltreeError(
+            f"start: the samples given end at {last:g} s, those of the run at "
+            f"{float(about['last_sample']):g} s. Give the whole result."
+        )
+    return float(about["end_time"])
+
+
+def end_of(run: Any, model: Model, coordinates: str, like: Any) -> Any:
+    """The state in which a run of the same model ended.
+
+    Args:
+        run: its result.
+        model: without its sea.
+        coordinates: as in `keep_end`.
+        like: a state of the same shapes.
+    """
+    about = run[STATE].attrs
+    if about["stepper"] != coordinates:
+        raise SwelltreeError(
+            f"start: that run was stepped by {about['stepper']}, this one by {coordinates}. "
+            "Give the same formulation and kind of solver."
+        )
+    if about["model"] != model_key(model):
+        raise SwelltreeError(
+            "start: that run is of another model. Continue with the model it was made with; to "
+            "start anew from a position, describe the bodies there."
+        )
+    leaves, tree = jax.tree.flatten(like)
+    shapes = [np.shape(x) for x in leaves]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    row = np.asarray(run[STATE].values, float)
+    if not len(ends) or ends[-1] != len(row):
+        raise SwelltreeError("start: the end of that run does not fit this model. Run it again.")
+    parts = zip(np.split(row, ends[:-1]), shapes, leaves, strict=True)
+    return tree.unflatten(
+        [part.reshape(shape).astype(np.asarray(x).dtype) for part, shape, x in parts]
+    )
+
+
+def continued(times: np.ndarray, begin: float, given: bool) -> np.ndarray:
+    """Output times of a run that goes on at `begin`.
+
+    Even times stay on the grid they would have in one long run, to the last digit.
+    """
+    if not given:
+        step = times[1] - times[0]
+        count = np.round(begin / step)
+        even = len(times) < 3 or np.ptp(np.diff(times)) < 1e-9 * step
+        if even and abs(count * step - begin) < 1e-9 * step:
+            return step * (count + np.arange(len(times)))
+        return begin + times
+    if times[0] < begin:
+        raise SwelltreeError(
+            f"times begin at {times[0]:g} s, before the run to be continued ends, at {begin:g} s. "
+            "Give later times, or duration and output_step."
+        )
+    return times
+
+
+def refuse_start(start: Any, words: str) -> SwelltreeError:
+    """What may be given as a start, when something else was."""
+    what = shown(start) if isinstance(start, str | int | float) else type(start).__name__
+    return SwelltreeError(
+        f"start {what} is not known. A run starts from {words}, or from the result of another run."
+    )

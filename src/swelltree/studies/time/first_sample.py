@@ -1,0 +1,85 @@
+"""The first sample of a run by the two-step scheme: the velocity given, and its acceleration.
+
+A sample has the mean velocity of the half steps around it and their difference for an acceleration,
+both right to second order. At the start the velocity is known; with it the equations of motion of
+that instant give acceleration, joint forces and the pull of elastic lines (`two_step.hung_points`).
+The seabed, and lines that cannot stretch, push and pull as the first step says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.engine.backend import jax
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
+from swelltree.model.kinematics import Motion
+from swelltree.model.model import Model
+from swelltree.model.signals import drives_at
+from swelltree.model.total import total_loads
+from swelltree.spatial.linalg import constrained_solve
+from swelltree.studies.time.moored_results import attached_wrench
+from swelltree.two_step.lines.hung_points import hung, with_inertia
+from swelltree.two_step.samples import Sample
+from swelltree.two_step.start import motion_at
+from swelltree.two_step.walk import Form, Setup, Walk
+
+
+class Start(NamedTuple):
+    """Where a run begins: constants of its steps, and the walk with the velocities given."""
+
+    setup: Setup
+    walk: Walk
+
+
+def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
+    """Samples whose first one moves with the velocities given."""
+    found = jax.tree.map(lambda x: np.asarray(x)[0], samples)
+    moving = replace(found, v=np.asarray(start.walk.v_minus))
+    first = _accelerated(model, form, start, moving)
+    if not np.isfinite(first.v_dot).all() or not np.isfinite(first.lam).all():
+        first = moving  # bodies without mass
+    return jax.tree.map(_written, samples, first)
+
+
+def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sample:
+    """The sample with accelerations, multipliers of the form's rows and the pull of lines."""
+    first, points = hung(model, form, *start, first)
+    t, pose, v = first.t, first.pose, first.v
+    motion = motion_at(model, pose, v, first.angles)
+    wrench = total_loads(model, t, motion, first.inner).wrench + attached_wrench(model, first)
+    heavy = with_immersed_mass(model, t, motion)
+    inertia = world_inertia(heavy, pose)
+    M = np.asarray(dense_inertia(heavy, inertia))
+    f = np.asarray(wrench - gyroscopic(inertia, v)).reshape(-1)
+    if points is not None:
+        M, f = points.add_to(M, f, v)
+    a, lam = _solved(model, form, first, motion, M, f)
+    return with_inertia(replace(first, v_dot=a, lam=lam), points)
+
+
+def _solved(
+    model: Model, form: Form, first: Sample, motion: Motion, M: np.ndarray, f: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations (N, 6) and multipliers of the form's rows."""
+    if not model.all_rows:
+        return np.linalg.solve(M, f).reshape(-1, 6), first.lam
+    drives = drives_at(model.drives, first.t)
+    rows = evaluate_rows(
+        model, model.all_rows, first.pose, motion.frames, first.v, first.angles, drives
+    )
+    mass, force, J, gamma = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
+    a, lam = constrained_solve(mass, force, J, gamma, model.surplus)
+    own = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
+    return np.asarray(a).reshape(-1, 6), np.asarray(lam)[own]
+
+
+def _written(rows: Any, row: Any) -> np.ndarray:
+    """Rows with the first replaced."""
+    rows = np.array(rows)
+    rows[0] = row
+    return rows

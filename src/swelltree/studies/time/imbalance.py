@@ -1,0 +1,37 @@
+"""What is out of balance in a moored system as described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.model.kinematics import Pose, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.studies.time.moored_results import observer
+from swelltree.two_step.walk import Form
+
+
+def told(before: np.ndarray, names: tuple[str, ...]) -> str:
+    """What was out of balance as described, in words; nothing where nothing can move."""
+    if not before.size:
+        return ""
+    k = int(np.abs(before).argmax())
+    unit = "N m" if names[k].rsplit("__", 1)[-1] in ("Roll", "Pitch", "Yaw") else "N"
+    return f"Before: {names[k].replace('__', ' ')}: {before[k]:.4g} {unit} out of balance."
+
+
+def seen_at(model: Model, form: Form, sample: Any) -> dict[str, np.ndarray]:
+    """Channels of one sample, time first."""
+    one = jax.tree.map(lambda x: np.asarray(x)[None], sample)
+    return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}
+
+
+def unbalanced(model: Model, held: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Generalised forces in the directions of the tree joints."""
+    pose = Pose(held["position"][0], held["rotation"][0])
+    P = np.asarray(velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose))))
+    tau = P.T @ held["wrench"][0].reshape(-1)
+    return tau, model.layout.dof_labels[: model.layout.n_tree]

@@ -1,0 +1,88 @@
+"""After a run: did the motion stay where the model holds?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import WaveLoads
+from swelltree.effects.lines.multibody.cables import Cables
+from swelltree.model.model import Model
+from swelltree.studies.doctor.sea import YAW, beyond_linear
+from swelltree.system.findings import Finding
+from swelltree.waves.airy import Components
+
+FAR = 0.125  # wave lengths: farther away, the excitation has another phase
+
+
+def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
+    """Findings about a run that went beyond what its linear data can say.
+
+    Args:
+        model: that was run.
+        result: its dataset.
+        waves: realised sea, or None.
+    """
+    found = list(_through_the_ground(model, result))
+    if model.hydro is None:
+        return found
+    stiffness = np.asarray(model.hydro.stiffness)
+    for i, name in enumerate(result.body.values):
+        k = model.layout.bodies.index(str(name))
+        if not np.any(stiffness[6 * k : 6 * k + 6]):
+            continue  # dry
+        away = result.position.values[:, i] - result.position.values[0, i]
+        amplitude = np.nanmax(np.abs(away), axis=0)
+        reach = float(np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k])
+        found += beyond_linear(model, str(name), amplitude, reach, "did")
+        found += _wandered(model, str(name), amplitude, waves)
+    return found
+
+
+def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
+    """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
+    chains = model.effect(Cables) is not None
+    depth = float(model.water.depth)
+    if not chains or not np.isfinite(depth) or "line_position" not in result:
+        return
+    lowest = result.line_position.sel(axis="z").min("line_node")
+    for name in result.line.values:
+        own = lowest.sel(line=name)
+        below = -depth - float(own.min())
+        if below > 0.0:
+            when = float(own.time[int(np.argmin(own.values))])
+            yield Finding(
+                "warning",
+                "seabed",
+                f"line '{name}' was {below:.3g} m below the seabed at t = {when:.4g} s: chains of "
+                "bodies do not touch it. Use model='dynamic'.",
+                {"below": below},
+            )
+
+
+def _wandered(model: Model, name: str, amplitude: np.ndarray, waves: Any) -> Iterator[Finding]:
+    """Has the body gone to another phase of the waves, or turned to another heading?"""
+    if not isinstance(model.hydro.waves, WaveLoads) or not isinstance(waves, Components):
+        return
+    k = float(waves.wavenumber[int(np.argmax(waves.amplitude))])
+    length = 2 * np.pi / k
+    gone = float(np.hypot(*amplitude[:2]))
+    if gone > FAR * length:
+        yield Finding(
+            "warning",
+            "linear range",
+            f"body '{name}' went {gone:.3g} m from its mean place, {gone / length:.2g} of the "
+            "wave's length, but its excitation was that of the mean place. Use "
+            "simulate(..., excitation='moving').",
+            {"distance": gone},
+        )
+    if amplitude[5] > YAW:
+        yield Finding(
+            "warning",
+            "linear range",
+            f"body '{name}' turned by {np.degrees(amplitude[5]):.3g} degrees, but its data stayed "
+            "in fixed axes. Use compile(..., frame='yaw').",
+            {"yaw": float(amplitude[5])},
+        )

@@ -1,0 +1,105 @@
+"""Moored runs inside `jit`, `grad` and `vmap`: the whole run in one graph.
+
+Equilibrium is found before, on numbers (`moored_start`); a few more steps towards rest inside the
+graph give it its derivatives. Steps of a run carry those of the implicit function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
+from swelltree.model.inner import inner_at_rest
+from swelltree.model.kinematics import Motion, Pose, dof_coordinates, dof_rates, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.total import total_loads
+from swelltree.solvers.solution import Code
+from swelltree.spatial.vectors import matmul
+from swelltree.studies.time.moored import LONGEST, to_rest, without_waves
+from swelltree.studies.time.moored_results import observe
+from swelltree.studies.time.watch_traced import with_watch
+from swelltree.system.errors import SwelltreeError
+from swelltree.two_step.cayley import cayley
+from swelltree.two_step.first_half_step import corrected, given_by
+from swelltree.two_step.immersed import apart
+from swelltree.two_step.relax import stopped
+from swelltree.two_step.start import set_up
+from swelltree.two_step.step import advance
+from swelltree.two_step.walk import Walk, form_of
+
+SETTLING, SETTLING_STEP = 3, 200.0  # steps towards rest inside the graph, s
+BEGINNING = 8  # steps that find the half step before the first
+
+
+def moored_start(model: Model, formulation: str = "lagrange") -> Walk:
+    """Bodies and lines at rest, as the start of runs inside `jit`, `grad` and `vmap`.
+
+    Args:
+        model: from `compile`, with numbers.
+        formulation: "lagrange" or "path_matrix".
+    """
+    return to_rest(model, form_of(model, formulation)).walk
+
+
+def moored_traced(
+    model: Model,
+    times: np.ndarray,
+    formulation: str,
+    step: float | None,
+    max_step: float,
+    start: Any,
+) -> dict[str, Array]:
+    """Samples at evenly spaced times from zero on; see `simulate`."""
+    if not isinstance(start, Walk):
+        raise SwelltreeError(
+            "inside jit, grad or vmap a moored run needs start=moored_start(model), "
+            "found before with numbers."
+        )
+    form = replace(form_of(model, formulation), differentiable=True)
+    output = float(np.diff(times)[0])
+    wanted = min(LONGEST if step is None else step, max_step)
+    every = max(1, int(np.ceil(output / wanted - 1e-9)))
+    walk = jax.tree.map(jnp.asarray, start)
+    found = jax.lax.stop_gradient(derivatives(model, walk))
+    run = set_up(model, form, output / every, found)
+    rest = set_up(without_waves(model), form, SETTLING_STEP, found, theta=1.0, beta=1.0)
+    # one step serves all: towards rest, the trial before the first, and the run
+    pairs = jax.tree.map(lambda *x: jnp.stack(x), (without_waves(model), rest), (model, run))
+
+    def one(walk: Walk, mode: Array) -> tuple[Walk, Any]:
+        now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
+        after, sample = advance(now, form, setup, walk)
+        at_rest = given_by(stopped(walk), setup.h)
+        ways = (stopped(after), corrected(now, setup, walk, after, sample, at_rest), after)
+        return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
+
+    first = np.array([0] * SETTLING + [1] * BEGINNING)
+    modes = np.concatenate([first, np.full(every * len(times), 2)])
+    _, samples = jax.lax.scan(jax.checkpoint(one), walk, jnp.asarray(modes))
+    solved = samples.solved.all()
+    samples = jax.tree.map(lambda x: x[len(first) :: every], samples)
+    seen = jax.vmap(lambda sample: observe(model, form, sample))(samples)
+    seen = seen | {"time": jnp.asarray(times), "solved": solved}
+    code = jnp.where(solved, Code.SUCCESS, Code.NO_PROGRESS)
+    return with_watch(model, seen, code, "two_step")
+
+
+def derivatives(model: Model, walk: Walk) -> tuple[Array, Array]:
+    """Stiffness and damping of the model's forces, by differentiation."""
+    inner = inner_at_rest(model)
+    N = model.layout.n_bodies
+
+    def wrench(d: Array, v: Array) -> Array:
+        d, v = d.reshape(N, 6), v.reshape(N, 6)
+        pose = Pose(walk.pose.p + d[:, :3], matmul(cayley(0.5 * d[:, 3:]), walk.pose.R))
+        frames = joint_frames(model, pose)
+        coordinate = dof_coordinates(model, frames, walk.angles)
+        motion = Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
+        return -total_loads(apart(model), jnp.zeros(()), motion, inner).wrench.reshape(-1)
+
+    zero = jnp.zeros(6 * N)
+    return jax.jacfwd(wrench, argnums=0)(zero, zero), jax.jacfwd(wrench, argnums=1)(zero, zero)

@@ -1,0 +1,147 @@
+"""`operability`: the same operation in many conditions, judged by limits.
+
+A case that gives no result - it could not be set up, its run ended early, a number is missing - is
+neither operable nor inoperable: its state is "failed", its message is kept and told, and the others
+go on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.results.dataset import provenance
+from swelltree.studies.time.operability_runs import LimitError, judged, run_in_seas
+from swelltree.system.casefile.limits import ChannelLimit, as_limits
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
+
+
+def operability(
+    run: Callable[..., Any] | Model,
+    over: Mapping[str, Sequence[float]],
+    judge: Callable[[Any], Mapping[str, float]] | None = None,
+    limits: Mapping[str, Any] | Sequence[Any] = (),
+    simulate: Mapping[str, Any] | None = None,
+) -> Any:
+    """Run an operation over a grid of conditions and hold the results against limits.
+
+    Args:
+        run: function of the conditions by name, such as `lambda Hs, Tp: simulate(...)`; or a
+            compiled model, which is simulated with the conditions in its sea.
+        over: values of each condition, such as {"Hs": [1, 2, 3], "Tp": [6, 8, 10]}.
+        judge: function of what `run` returns: numbers by name.
+        limits: for some of these numbers the largest that is allowed, or (lowest, largest); or a
+            list of `ChannelLimit` or their tables, such as {"channel": "position", "body":
+            "barge", "dof": "Roll", "statistic": "abs_max", "limit": 0.05}, for channels of runs.
+        simulate: options of `simulate` for a model; its `wave` takes the conditions.
+
+    Returns a dataset with the conditions as dimensions: every number; `state`, one of "operable",
+    "inoperable" and "failed" (no result to judge; the reasons are in the attribute `failures`);
+    `utilisation`, the largest part of a limit that is used, one and less being operable;
+    `governing`, whose limit that is; and `operable`, whether the state is that.
+    """
+    if not over or any(len(values) == 0 for values in over.values()):
+        raise SwelltreeError("operability: there are no conditions. Give values of each, e.g. Hs.")
+    rows = as_limits(limits)
+    names, grid = tuple(over), [list(values) for values in over.values()]
+    shape = tuple(len(values) for values in grid)
+    places = list(itertools.product(*(range(n) for n in shape)))
+    cases = [
+        {name: grid[k][i] for k, (name, i) in enumerate(zip(names, place, strict=True))}
+        for place in places
+    ]
+    if isinstance(run, Model):
+        about, one = provenance(run), run_in_seas(run, cases, simulate)
+    else:
+        about, one = {}, run
+        if simulate is not None:
+            raise SwelltreeError(
+                "operability: simulate belongs to a compiled model. Give it inside of run."
+            )
+    found: dict[str, np.ndarray] = {}
+    use = np.full((len(rows), *shape), np.nan)
+    failures = []
+    for place, where in zip(places, cases, strict=True):
+        try:
+            result = succeeded(one(**where))
+            own = dict(judge(result)) if judge is not None else {}
+            numbers = own | judged(result, own, rows)
+        except SwelltreeError as error:
+            if isinstance(error, LimitError):
+                raise
+            told = ", ".join(f"{name} = {value:g}" for name, value in where.items())
+            failures.append(f"{told}: {error}")
+            continue
+        for name, value in numbers.items():
+            found.setdefault(name, np.full(shape, np.nan))[place] = value
+        for k, row in enumerate(rows):
+            use[(k, *place)] = row.used(float(numbers[row.title]))
+    table = _table(rows, names, grid, found, use, failures)
+    return table.assign_attrs(about | table.attrs)
+
+
+def _table(
+    rows: tuple[ChannelLimit, ...],
+    names: tuple[str, ...],
+    grid: list[list[float]],
+    found: dict[str, np.ndarray],
+    use: np.ndarray,
+    failures: list[str],
+) -> Any:
+    """Verdicts as a dataset; cases without one are told."""
+    import xarray as xr
+
+    limits = {row.title: row.limit for row in rows}
+    failed = np.isnan(use).any(axis=0)
+    worst = np.where(failed, np.nan, use.max(axis=0))
+    governing = np.where(failed, "", np.array(list(limits), dtype=object)[use.argmax(axis=0)])
+    state = np.where(failed, "failed", np.where(worst <= 1.0, "operable", "inoperable"))
+    message = f"all {failed.size} cases have a result."
+    if failures:
+        message = (
+            f"{len(failures)} of {failed.size} cases have no result and are neither operable nor "
+            f"inoperable. The first is {failures[0]}"
+        )
+        warnings.warn(f"operability: {message}", SwelltreeWarning, stacklevel=3)
+    data: dict[str, Any] = {
+        name: (names, values, {} if name not in limits else {"limit": limits[name]})
+        for name, values in found.items()
+    }
+    data["utilisation"] = (names, worst, {"long_name": "largest part of a limit", "units": "1"})
+    data["governing"] = (names, governing, {"long_name": "number with that limit"})
+    data["state"] = (names, state.astype(object), {"long_name": "operable, inoperable or failed"})
+    data["operable"] = (names, state == "operable", {"long_name": "within all limits"})
+    coords = {
+        name: (name, np.asarray(values, float), {"units": UNITS[name]} if name in UNITS else {})
+        for name, values in zip(names, grid, strict=True)
+    }
+    attrs = {
+        "study": "operability",
+        "result": "cases_failed" if failures else "success",
+        "message": message,
+        "limits": "; ".join(row.told for row in rows),
+        "failures": "; ".join(failures),
+    }
+    return xr.Dataset(data, coords, attrs)
+
+
+def succeeded(result: Any) -> Any:
+    """The result of a run that ended well; Ctrl-C ends the whole study.
+
+    Args:
+        result: of a study, or anything else, which is taken as it is.
+    """
+    attrs = getattr(result, "attrs", {})
+    ended = str(attrs.get("result", "success"))
+    if ended == "stopped_by_user":
+        raise KeyboardInterrupt
+    if ended != "success":
+        raise SwelltreeError(f"{ended}: {attrs.get('message', 'the run did not finish.')}")
+    return result

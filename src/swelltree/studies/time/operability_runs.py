@@ -1,0 +1,122 @@
+"""The cases of `operability`: runs of a model in many seas, and numbers of their channels."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.results.statistics import statistic
+from swelltree.system.casefile.limits import ChannelLimit
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.waters.seas import Sea
+
+
+class LimitError(SwelltreeError):
+    """A limit that no result can be held against: a mistake, not a case that failed."""
+
+
+def run_in_seas(
+    model: Model, cases: list[dict[str, float]], simulate: Mapping[str, Any] | None
+) -> Callable[..., Any]:
+    """Function of the conditions that simulates the model in its sea with these.
+
+    Every sea is made before anything runs, so that a condition that cannot be is told at once.
+
+    Args:
+        model: from `compile`.
+        cases: conditions by name.
+        simulate: options of `simulate`.
+    """
+    from swelltree.studies.time.simulate import simulate as run
+
+    options = dict(simulate or {})
+    sea = options.pop("wave", None)
+    if not isinstance(sea, Sea) or "duration" not in options:
+        raise SwelltreeError(
+            "operability: a model is simulated in a sea. Give simulate with wave and duration."
+        )
+    for where in cases:
+        changed(sea, where)
+    return lambda **where: run(model, changed(sea, where), **options)
+
+
+def changed(sea: Sea, where: Mapping[str, float]) -> Sea:
+    """The sea with some of its fields, or of its spectrum's, at other values."""
+    spectrum = getattr(sea, "spectrum", None)
+    own, below = _fields(sea), _fields(spectrum)
+    for name in where:
+        if name not in own | below:
+            known = sorted(own | below)
+            raise SwelltreeError(
+                f"operability: {sea.label} has no '{name}'.{suggest(name, known)} It has "
+                f"{listed(known)}."
+            )
+    inner = {name: value for name, value in where.items() if name in below - own}
+    outer = {name: value for name, value in where.items() if name in own}
+    if spectrum is not None and inner:
+        outer["spectrum"] = spectrum.replace(**inner)
+    return sea.replace(**outer)
+
+
+def _fields(item: Any) -> set[str]:
+    return set() if item is None else {field.name for field in dataclasses.fields(item)}
+
+
+def judged(
+    result: Any, numbers: Mapping[str, float], rows: tuple[ChannelLimit, ...]
+) -> dict[str, float]:
+    """The number of every limit.
+
+    Args:
+        result: of a case.
+        numbers: that the user's function made of it.
+        rows: the limits.
+    """
+    found = {row.title: _value(result, numbers, row) for row in rows}
+    for name, value in found.items():
+        if np.isnan(value):
+            raise SwelltreeError(f"'{name}' is not a number. Look at the run and at judge.")
+    return found
+
+
+def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> float:
+    if row.channel in numbers:
+        return float(numbers[row.channel])
+    data = getattr(result, "data_vars", {})
+    channels = [name for name, x in data.items() if "time" in x.dims and x.dtype.kind == "f"]
+    if row.channel not in channels:
+        known = [*numbers, *channels]
+        word = "numbers and channels" if channels else "numbers"
+        raise LimitError(
+            f"operability: limit '{row.channel}' is not among the {word}."
+            f"{suggest(row.channel, known)} They are {listed(known)}."
+        )
+    channel = result[row.channel]
+    for name, choice in row.chosen.items():
+        known = [str(x) for x in channel[name].values] if name in channel.dims else []
+        if choice not in known:
+            has = listed(known) if known else f"no {name}"
+            raise LimitError(
+                f"operability: limit of '{row.channel}': there is no {name} '{choice}'."
+                f"{suggest(choice, known)} It has {has}."
+            )
+        channel = channel.isel({name: known.index(choice)})
+    if "dof" in channel.dims:
+        raise LimitError(
+            f"operability: limit of '{row.channel}': metres and radians have no common limit. "
+            f"Choose a dof: {listed([str(x) for x in channel['dof'].values])}."
+        )
+    values = _statistic(channel, row.statistic).reshape(-1)
+    # of what is not chosen the worst counts; a gap is worse than all
+    use = row.used(values)
+    return float(values[np.where(np.isnan(use), np.inf, use).argmax()])
+
+
+def _statistic(channel: Any, name: str) -> np.ndarray:
+    if name == "abs_max":
+        return np.asarray(np.maximum(-statistic(channel, "min"), statistic(channel, "max")))
+    return statistic(channel, name)

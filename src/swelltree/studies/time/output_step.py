@@ -1,0 +1,200 @@
+"""Output times of a run: as asked for, or often enough to see the waves and the motion.
+
+Samples that lie far apart show another motion than the one that was computed (aliasing), and miss
+its largest values. A twentieth of a period misses a crest by 1.2 % at most.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.in_numpy import in_numpy
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.model import Model
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
+from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
+from swelltree.waves.stream_function import StreamWave
+
+PER_PERIOD = 20  # samples per period
+FEWEST = 200  # samples of a run
+MOST = 50_000  # samples of a run that names no output step
+NUMBERS = 2e8  # in the result of such a run, so that many bodies have fewer samples
+REFUSED = 2e7  # samples that nobody wants
+LONGEST = 1e8  # s: three years
+QUICK = 5.0  # times the frequency of the waves: such modes only follow the waves
+FREEDOMS = 120  # of more the modes would take longer than is worth while
+
+
+def output_times(
+    model: Model,
+    waves: Any,
+    duration: Any,
+    output_step: Any,
+    times: Any,
+    multiple_of: float | None = None,
+) -> np.ndarray:
+    """Output times [s].
+
+    Args:
+        model: compiled.
+        waves: the realised sea, or None.
+        duration: [s].
+        output_step: [s]; from the waves and the motion if not given.
+        times: the times themselves, instead of the other two.
+        multiple_of: fixed step of the solver that a chosen output step must be a multiple of [s].
+    """
+    if times is not None:
+        return _given(times)
+    duration = _number("duration", duration)
+    if not 0 < duration <= LONGEST:
+        why = "not positive" if not duration > 0 else f"longer than three years ({LONGEST:g} s)"
+        raise SwelltreeError(f"duration {duration:g} s is {why}. Give the seconds to simulate.")
+    if output_step is None:
+        step = default_output_step(model, waves, duration, multiple_of)
+    else:
+        step = _number("output_step", output_step)
+    if not step > 0 or step > duration:
+        raise SwelltreeError(
+            f"output_step {step:g} s must lie between zero and the duration {duration:g} s."
+        )
+    if duration / step > REFUSED:
+        raise SwelltreeError(
+            f"output_step {step:g} s makes {duration / step:.2g} samples in {duration:g} s, more "
+            f"than {REFUSED:.0e}. Give a longer output_step; the solver takes steps of its own."
+        )
+    count = int(np.floor(duration / step + 1e-9))
+    found = step * np.arange(count + 1)
+    return found if duration - found[-1] < 1e-9 * duration else np.append(found, duration)
+
+
+def _given(times: Any) -> np.ndarray:
+    """Times as given: finite, increasing and not negative."""
+    try:
+        found = np.asarray(times, float)
+    except (TypeError, ValueError):
+        raise SwelltreeError(
+            f"times are not numbers: {shown(times)}. Give increasing seconds."
+        ) from None
+    if found.ndim != 1 or len(found) == 0:
+        raise SwelltreeError(
+            f"times have shape {found.shape}. Give a row of at least one time, e.g. linspace."
+        )
+    bad, late = ~np.isfinite(found), ~(np.diff(found) > 0)
+    said = None
+    if bad.any():
+        said = f"number {int(bad.argmax()) + 1} is {found[bad.argmax()]}"
+    elif late.any():
+        said = f"{found[late.argmax() + 1]:.12g} s follows {found[late.argmax()]:.12g} s"
+    elif found[0] < 0:
+        said = f"they begin at {found[0]:g} s"
+    if said is not None:
+        raise SwelltreeError(
+            f"times must be increasing and not negative, but {said}. Give e.g. linspace."
+        )
+    return found
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not np.isfinite(found):
+        raise SwelltreeError(f"{name} {value!r} is not a number of seconds. Give e.g. 60.0.")
+    return found
+
+
+def default_output_step(
+    model: Model, waves: Any, duration: float, multiple_of: float | None = None
+) -> float:
+    """A twentieth of the shortest of the periods of the waves and of the bodies [s].
+
+    The result divides the duration, has at least 200 samples, and not so many that the result
+    would fill the memory, which is said.
+    """
+    wanted = min([duration / FEWEST, *(T / PER_PERIOD for T in periods(model, waves))])
+    most = max(FEWEST, int(min(MOST, NUMBERS / numbers_per_sample(model))))
+    least = duration / most
+    if wanted < least:
+        warnings.warn(
+            f"samples every {wanted:.2g} s would show the motion, but make more than {most} in "
+            f"{duration:g} s: the result has one every {least:.2g} s. Give output_step to choose.",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+        wanted = least
+    if multiple_of is not None:
+        return _multiple(duration, wanted, multiple_of)
+    return duration / math.ceil(duration / wanted * (1 - 1e-12))
+
+
+def _multiple(duration: float, wanted: float, step: float) -> float:
+    """The longest multiple of a step that divides the duration and is not longer than wanted."""
+    steps = round(duration / step)
+    fitting = [k for k in range(1, max(int(wanted / step), 1) + 1) if steps % k == 0]
+    return step * fitting[-1]
+
+
+def numbers_per_sample(model: Model) -> int:
+    """About how many numbers a result has at each time."""
+    nodes = 0
+    if model.lines is not None and model.lines.arrays is not None:
+        nodes = len(model.lines.names) * model.lines.arrays.n
+    return 100 * model.layout.n_bodies + 10 * nodes
+
+
+def periods(model: Model, waves: Any) -> list[float]:
+    """Periods that a result should show [s]: of the waves, and of bodies that swing by them."""
+    own = wave_period(waves)
+    found = [] if own is None else [own]
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model)):
+        return found
+    fastest = np.inf if own is None else QUICK * 2 * np.pi / own
+    swinging = natural_frequencies(model)
+    return found + [2 * np.pi / w for w in swinging if 0 < w <= fastest]
+
+
+def wave_period(waves: Any) -> float | None:
+    """Period above which three quarters of the energy of the sea lie [s]; not above the peak's."""
+    if isinstance(waves, StreamWave):
+        return float(2 * np.pi / np.asarray(waves.omega))
+    if isinstance(waves, GridWaves):
+        return PER_PERIOD * float(waves.spacing[0])  # whoever made the field chose its step
+    if not isinstance(waves, Components) or isinstance(waves.omega, Tracer) or not len(waves):
+        return None
+    order = np.argsort(np.asarray(waves.omega))
+    omega = np.asarray(waves.omega)[order]
+    energy = np.cumsum(np.asarray(waves.amplitude)[order] ** 2)
+    if not energy[-1] > 0 or not omega[-1] > 0:
+        return None
+    return float(2 * np.pi / max(omega[np.searchsorted(energy, 0.75 * energy[-1])], 1e-6))
+
+
+@functools.lru_cache(maxsize=16)
+def _linearised(how: Formulation) -> Any:
+    from swelltree.studies.linear.modes import linearise
+
+    return in_numpy(lambda model, state: linearise(model, how, state)[0])
+
+
+def natural_frequencies(model: Model) -> np.ndarray:
+    """Frequencies with which the bodies swing about the start [rad/s]; dynamic lines left out."""
+    how = chosen_formulation("path_matrix")
+    bare = model.replace(lines=None)
+    state = how.start(bare)
+    if len(state.s) > FREEDOMS:
+        return np.zeros(0)
+    still = State(state.q, np.zeros_like(state.s), state.chart)
+    A = np.asarray(_linearised(how)(bare, still))
+    if not np.isfinite(A).all():
+        return np.zeros(0)
+    swing = np.imag(np.linalg.eigvals(A))
+    return swing[swing > 1e-6]

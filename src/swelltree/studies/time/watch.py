@@ -1,0 +1,220 @@
+"""A run looks at itself: closure, rank and energy against what its solver promises.
+
+Joint equations are solved again after every step, so a closure that is not small beside the
+tolerance of the steps means that they had no solution: a loop was led where it cannot go. The
+energy budget is kept beside the motion, so a gap in it means that the motion is not the one of the
+equations. Where a loop is singular its multipliers, and what follows, are not determined.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.arrays import Array, namespace
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.kinematics import Pose, joint_frames
+from swelltree.model.layout import Row
+from swelltree.model.model import Model
+from swelltree.model.rank import RANK, term_size
+from swelltree.model.signals import drives_at
+from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.results.energy import energy_moved
+from swelltree.solvers.solution import Code, describe
+from swelltree.spatial.rotations import quat_to_matrix
+from swelltree.system.errors import SwelltreeWarning
+
+OPEN = 1e3  # closure in units of the relative tolerance and the size of the system
+LOST = {True: 1e-2, False: 1e-1}  # of the energy that moved; steps of given length may be coarse
+NEAR = 1e-3  # smallest singular value, of the largest: a step that fails here fails because of it
+LOOKS = 200  # samples at which the rank is taken
+
+
+def watched(model: Model, result: Any) -> Any:
+    """The result with another status than success where the run has left what it must keep.
+
+    A run that stopped may have done so because a loop had opened before.
+    """
+    stopped = "" if result.attrs["result"] == "success" else f" Then {result.attrs['message']}"
+    found = _open_loop(model, result)
+    if not stopped:
+        found = found or _lost_energy(model, result) or _singular_loop(model, result)
+    if found is None:
+        return result
+    code, when, about = found
+    message = f"{describe(code, when)} {about}{stopped}"
+    warnings.warn(message, SwelltreeWarning, stacklevel=4)
+    return result.assign_attrs(result=code.name.lower(), message=message)
+
+
+def _open_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
+    """The first sample at which a joint equation is violated."""
+    closure = result["closure"].values
+    limit = open_limit(result["joint_point"].values, float(result.attrs.get("rtol", 1e-6)))
+    late = np.flatnonzero(~(closure <= limit))
+    if not late.size:
+        return None
+    k = int(late[0])
+    pose, angles = _sample(model, result, k)
+    rows = model.layout.rows
+    t = float(result.time[k])
+    gap = np.abs(_rows(model, rows, pose, angles, t)[0].residual)
+    worst = rows[int(gap.argmax())]
+    unit = "rad" if worst.kind in ("align", "turn") else "m"
+    about = (
+        f"{loop_of(model, worst.joint)} is open by {gap.max():.3g} {unit}, "
+        f"where {limit:.1g} is allowed.{_drives_of(model, worst.joint)}"
+    )
+    return Code.LOOP_OPEN, t, about
+
+
+def _lost_energy(model: Model, result: Any) -> tuple[Code, float, str] | None:
+    """The first sample at which energy has come from nowhere, or gone there."""
+    if "energy_residual" not in result:
+        return None
+    gap = np.abs(result["energy_residual"].values)
+    names = ("kinetic_energy", "potential_energy", "work")
+    kinetic, potential, work = (result[name].values for name in names)
+    solver, rtol = str(result.attrs.get("solver")), float(result.attrs.get("rtol", 0.0))
+    limit = float(lost_limit(kinetic, potential, work, solver, rtol))
+    late = np.flatnonzero(~(lasting(gap) <= limit))
+    if not late.size:
+        return None
+    k = int(late[0])
+    about = f"{gap[k]:.3g} J are missing in the energy budget, where {limit:.2g} J are allowed."
+    if model.cut_rows:
+        margins = [
+            (margin_at(model, *_sample(model, result, i), float(result.time[i])), i)
+            for i in _looks(k + 1)
+        ]
+        (margin, joint), i = min(margins, key=lambda pair: pair[0][0])
+        about += (
+            f" {loop_of(model, joint)} was nearest to a singular position at "
+            f"t = {float(result.time[i]):.6g} s ({margin:.1g} of a regular one)."
+        )
+    return Code.ENERGY_LOST, float(result.time[k]), about
+
+
+def _singular_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
+    """The first sample at which joints hold less than they should."""
+    if not model.cut_rows:
+        return None
+    for k in _looks(len(result.time)):
+        t = float(result.time[k])
+        margin, joint = margin_at(model, *_sample(model, result, k), t)
+        if not margin > RANK:
+            about = f"{loop_of(model, joint)} is in a singular position.{_drives_of(model, joint)}"
+            return Code.LOOP_SINGULAR, t, about
+    return None
+
+
+def why_stopped(model: Model, t: float, pose: Pose, angles: np.ndarray) -> str | None:
+    """The loop that made a step fail, if one did."""
+    if not model.cut_rows or not np.isfinite(pose.p).all():
+        return None
+    margin, joint = margin_at(model, pose, angles, t)
+    if margin > NEAR:
+        return None
+    drives = _drives_of(model, joint)
+    what = drives or " Its motion beyond is not determined: change lengths, or start it otherwise."
+    return f"{loop_of(model, joint)} comes to a singular position there.{what}"
+
+
+def margin_at(model: Model, pose: Pose, angles: np.ndarray, t: float) -> tuple[float, int]:
+    """Smallest singular value that counts, of the largest, and the joint that it belongs to."""
+    rows, size, P = _rows(model, model.cut_rows, pose, angles, t)
+    J = rows.jacobian @ P / size[:, None]
+    rank = len(model.cut_rows) - model.surplus
+    if not np.isfinite(J).all():
+        return 0.0, model.cut_rows[0].joint
+    U, s, _ = np.linalg.svd(J, full_matrices=False)
+    if rank == 0 or rank > len(s):
+        return 1.0, model.cut_rows[0].joint
+    joint = model.cut_rows[int(np.abs(U[:, rank - 1]).argmax())].joint
+    return float(s[rank - 1] / max(s[0], RANK)), joint
+
+
+def loop_of(model: Model, joint: int) -> str:
+    """A loop by its joint and those it goes through; a joint of the tree by itself."""
+    name = model.layout.joints[joint]
+    through = ", ".join(f"'{other}'" for other in _loops(model).get(name, ()))
+    return f"The loop of joint '{name}' through {through}" if through else f"Joint '{name}'"
+
+
+def _drives_of(model: Model, joint: int) -> str:
+    """Sentence about the prescribed motions in a loop."""
+    layout = model.layout
+    name = layout.joints[joint]
+    loops = _loops(model)
+    around = {name, *loops.get(name, ())}
+    # a drive may stand anywhere in a loop, and loops share joints
+    for cut, through in loops.items():
+        if around & {cut, *through}:
+            around |= {cut, *through}
+    driven = [layout.joints[layout.dofs[k].joint] for k in layout.drives]
+    named = ", ".join(f"'{d}'" for d in dict.fromkeys(driven) if d in around)
+    if not named:
+        return ""
+    return f" The prescribed motion of joint {named} asks for what the loop cannot follow."
+
+
+def _loops(model: Model) -> dict[str, tuple[str, ...]]:
+    system = model.described.system
+    return {} if system is None else dict(system.topology.loops)
+
+
+def _rows(
+    model: Model, rows: tuple[Row, ...], pose: Pose, angles: np.ndarray, t: float
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Rows at a pose, their sizes, and the velocity transformation of the tree."""
+    frames = joint_frames(model, pose)
+    P = velocity_matrix(*tree_blocks(model, pose, frames))
+    now = drives_at(model.drives, np.asarray(t))
+    still = np.zeros((model.layout.n_bodies, 6))
+    found = evaluate_rows(model, rows, pose, frames, still, angles, now)
+    return found, term_size(np.asarray(found.jacobian), P), P
+
+
+def _sample(model: Model, result: Any, k: int) -> tuple[Pose, np.ndarray]:
+    """Poses depth first and the single angles of one sample."""
+    layout = model.layout
+    order = [layout.described.index(name) for name in layout.bodies]
+    p = result["position"].values[k][order, :3]
+    R = np.asarray(quat_to_matrix(result["quaternion"].values[k][order]))
+    angles = result["joint_coordinate"].values[k][np.array(layout.angle_dofs, dtype=int)]
+    return Pose(p, R), angles
+
+
+def open_limit(joint_points: Array, rtol: float) -> Array:
+    """Largest closure of a run, by the extent of the system at its start [m, rad].
+
+    Args:
+        joint_points: (time, joint, 3) [m].
+        rtol: tolerance of its steps.
+    """
+    xp = namespace(joint_points)
+    extent = (joint_points[0].max(0) - joint_points[0].min(0)).max() if joint_points.size else 0.0
+    return OPEN * max(rtol, 1e-9) * xp.maximum(1.0, extent)  # a metre at least
+
+
+def lasting(gap: Array) -> Array:
+    """The part of each gap in the energy budget that is still there a sample later.
+
+    In the step of a rigid impact the velocity is a mean of before and after, and the budget of that
+    sample is open; what has closed again was never lost.
+    """
+    xp = namespace(gap)
+    return xp.minimum(gap, xp.concatenate([gap[1:], gap[-1:]]))
+
+
+def lost_limit(kinetic: Array, potential: Array, work: Array, solver: str, rtol: float) -> Array:
+    """Largest residual of the energy budget [J]; energies as in `results.energy`."""
+    share = max(LOST[solver in ("tsit5", "dopri5", "stiff")], 100.0 * rtol)
+    stored = abs(potential).max(initial=0.0)
+    return share * energy_moved(kinetic, potential, work) + 1e-9 * stored + 1e-12
+
+
+def _looks(count: int) -> list[int]:
+    return np.unique(np.linspace(0, count - 1, min(count, LOOKS)).astype(int)).tolist()

@@ -1,0 +1,174 @@
+"""Winches before and after a run: steps that can carry them, lines that went slack."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.winches import FREE, SetSpeed, Winches
+from swelltree.model.model import Model
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.two_step.lines.winch_rest import CARRY, winches_of
+
+SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
+SAMPLES = 2001
+RELEASE = re.compile(
+    r"(?P<time>\S+) s: (?:end B of )?line '(?P<line>.+)' (?P<what>is released|is caught).*"
+)
+UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
+
+
+def all_winches(model: Model) -> list[Winches]:
+    """Winches of dynamic lines and of multibody cables."""
+    own = winches_of(model)
+    drums = [getattr(group, "drums", None) for group in model.effects]
+    return [x for x in (own, *(d.winches for d in drums if d is not None)) if x is not None]
+
+
+def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
+    """Set speeds and stages that together are more than a winch can do."""
+    for winches in all_winches(model):
+        for name, told, limit in zip(winches.names, winches.speed, winches.max_speed, strict=True):
+            at, speed = _told(told, times)
+            speed = speed * np.array([1.0 - float(told.held(np.asarray(t))) for t in at])
+            k = int(np.argmax(np.abs(speed)))
+            if abs(speed[k]) > limit * (1.0 + 1e-9):
+                raise SwelltreeError(
+                    f"winch '{name}': at t = {at[k]:.6g} s its set speed and its stages ask for "
+                    f"{speed[k]:.6g} m/s, more than max_speed {float(limit):.6g} m/s. "
+                    "Ask for less, or give a larger max_speed."
+                )
+
+
+def stages_until(model: Model, t: float) -> list[str]:
+    """What operations did at winches until a time, a sentence for each stage."""
+    rows = sorted(row for winches in all_winches(model) for row in winches.stages)
+    return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
+
+
+def _told(told: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Set speed with stages at many times of a run and at all corners in it."""
+    fine = np.linspace(times[0], times[-1], SAMPLES)
+    corners = np.asarray(told.time)
+    at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])
+    return at, np.array([float(told(np.asarray(t))) for t in at])
+
+
+def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
+    """Largest set speed of every winch during a run (winch,) [m/s], within its limit."""
+    winches = winches_of(model)
+    if winches is None:
+        return np.zeros(0)
+    largest = [np.abs(_told(told, times)[1]).max() for told in winches.speed]
+    return np.minimum(largest, winches.max_speed)
+
+
+def longest_step(model: Model, times: np.ndarray) -> float:
+    """Longest step that carries all winches at their set and their limited speeds [s]."""
+    winches = winches_of(model)
+    if winches is None:
+        return np.inf
+    controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
+    limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
+    speed = np.maximum(set_speeds(model, times), limited)
+    return float((CARRY * winches.segment / np.maximum(speed, 1e-12)).min())
+
+
+def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
+    """Segments are split and merged at most once in a step."""
+    winches = winches_of(model)
+    if winches is None:
+        return
+    for k, speed in enumerate(set_speeds(model, times)):
+        most = CARRY * float(winches.segment[k])
+        if speed * step > most * (1.0 + 1e-9):
+            raise SwelltreeError(
+                f"winch '{winches.names[k]}': at {speed:.4g} m/s it moves {speed * step:.4g} m in "
+                f"a step of {step:.4g} s, more than the {most:.4g} m that segments of "
+                f"{float(winches.segment[k]):.4g} m carry. Give step={most / speed:.2g} or less, "
+                "or fewer segments."
+            )
+
+
+def tell_of_light_loads(model: Model) -> None:
+    """A warning before a run: loads lighter than the water they displace."""
+    winches = winches_of(model)
+    if winches is None:
+        return
+    ends = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, 1]
+    for name, k in zip(winches.names, winches.line, strict=True):
+        body = int(ends[k])
+        if body >= model.layout.n_bodies:
+            continue
+        mass = float(np.asarray(model.bodies.mass)[body])
+        lift = float(np.asarray(model.bodies.volume)[body] * model.rho)
+        if lift > mass:
+            warnings.warn(
+                f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg "
+                f"displaces {lift:.4g} kg of water, so it rises and its line goes slack. "
+                "Give more mass.",
+                SwelltreeWarning,
+                stacklevel=4,
+            )
+
+
+def tell_of_winches(model: Model, result: Any) -> None:
+    """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
+    for text in _sentences(model, result):
+        warnings.warn(text, SwelltreeWarning, stacklevel=5)
+
+
+def _sentences(model: Model, result: Any) -> list[str]:
+    lines = model.lines
+    if lines is None:
+        return []
+    told = str(result.attrs.get("event_log", "")).split("\n")
+    found = [row for row in told if "not caught" in row or "can carry" in row]
+    if lines.winches is None or result.sizes["time"] < 2:
+        return found
+    time = np.asarray(result["time"])
+    span = float(time[1] - time[0])
+    excused = _resting(model, result) | _released(lines.lines, told, time)
+    for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
+        nodes = np.asarray(result["line_position"])[:, k]
+        way = nodes[:, -1] - nodes[:, 0]
+        length = np.asarray(result["winch_length"])[:, w]
+        # mooring lines sag; hoisting lines hang down
+        hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
+        straight = np.linalg.norm(way, axis=1) >= SHORT * length
+        loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~excused[:, k]
+        if loose.sum() * span > SLACK_FOR:
+            found.append(
+                f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
+                f"s, first at t = {time[loose.argmax()]:.6g} s; its load is lighter than water or "
+                "is lowered faster than it sinks. Give more weight or less speed."
+            )
+    return found
+
+
+def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.ndarray:
+    """When nothing hung on each line, because its end B was let go (time, line)."""
+    out = np.zeros((len(time), len(names)), bool)
+    for row in log:  # in time: an end that is caught again carries again
+        if found := RELEASE.fullmatch(row):
+            own = np.array([name == found["line"] for name in names])
+            later = time >= float(found["time"]) - 1e-9
+            out[np.ix_(later, own)] = found["what"] == "is released"
+    return out
+
+
+def _resting(model: Model, result: Any) -> np.ndarray:
+    """When the load of each line stood on the seabed (time, line)."""
+    lines = model.lines
+    out = np.zeros((result.sizes["time"], len(lines.names)), bool)
+    if "contact_force" not in result:
+        return out
+    force = np.linalg.norm(np.asarray(result["contact_force"]), axis=-1) > 0.0
+    ends = np.array(lines.end_body).reshape(-1, lines.n_points)[:, 1]
+    for k, body in enumerate(ends):
+        own = np.array(lines.contact_body) == body
+        out[:, k] = force[:, own].any(axis=1)
+    return out

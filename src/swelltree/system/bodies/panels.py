@@ -1,0 +1,398 @@
+"""Panels of hulls: quadrilaterals and triangles, normals out of the body.
+
+Made with numpy alone. A line of panels follows the waterline, and panels become smaller towards
+edges and the waterline. Corners on a circle would enclose too little, corners that enclose the
+true volume give 1.5 times as large an error of the added mass of the other sign; the radius is
+taken half way, which takes away most of the error of flat panels on a sphere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.system.bodies import hulls as h
+
+PANELS = 400  # about so many on the surface of a shape that has no panel_size
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A surface.
+
+    Args:
+        vertices: (n, 3) [m].
+        faces: (m, 4) numbers of vertices, counter-clockwise seen from outside; a triangle has its
+            last vertex twice.
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray
+
+    def moved(self, offset: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Panels:
+        """Turned, then shifted."""
+        turned = self.vertices if rotation is None else self.vertices @ np.asarray(rotation).T
+        return Panels(turned + np.asarray(offset, float), self.faces)
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """Corners of triangles that cover the surface, (k, 3, 3)."""
+        corners = self.vertices[self.faces]
+        both = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+        return both[areas(both) > 0.0]
+
+    @property
+    def areas(self) -> np.ndarray:
+        """Area of each panel [m^2]."""
+        corners = self.vertices[self.faces]
+        return areas(corners[:, [0, 1, 2]]) + areas(corners[:, [0, 2, 3]])
+
+    def lists(self) -> list[list[int]]:
+        """Faces as lists of three or four different vertices."""
+        return [[int(v) for i, v in enumerate(face) if v != face[i - 1]] for face in self.faces]
+
+    def immersed(self) -> Panels:
+        """The part below z = 0; panels that cross it are cut."""
+        z = self.vertices[:, 2]
+        size = np.ptp(self.vertices, axis=0).max() if len(z) else 0.0
+        tiny = 1e-9 * size
+        z = np.where(np.abs(z) < tiny, 0.0, z)
+        deep = z[self.faces]
+        below = (deep <= 0.0).all(1) & (deep < 0.0).any(1)
+        crossing = (deep < 0.0).any(1) & (deep > 0.0).any(1)
+        level = np.column_stack([self.vertices[:, :2], z])
+        pieces = [Panels(level, self.faces[below])]
+        for face in self.faces[crossing]:
+            ring = _cut(level[[v for i, v in enumerate(face) if v != face[i - 1]]])
+            fan = [[0, i, i + 1, i + 1] for i in range(1, len(ring) - 1)]
+            if len(ring) == 4:
+                fan = [[0, 1, 2, 3]]
+            pieces.append(Panels(ring, np.array(fan, int).reshape(-1, 4)))
+        return join(pieces)
+
+    def divided(self) -> Panels:
+        """Every panel in four; the shape stays."""
+        corners = self.vertices[self.faces]
+        following = np.roll(corners, -1, axis=1)
+        mid = 0.5 * (corners + following)
+        # a triangle (last side without length) is cut through the middles of its sides
+        flat = self.faces[:, 2] == self.faces[:, 3]
+        centre = corners.mean(1)
+        a, b, c, d = (corners[:, i] for i in range(4))
+        ab, bc, cd, da = (mid[:, i] for i in range(4))
+        quads = [(a, ab, centre, da), (ab, b, bc, centre), (centre, bc, c, cd), (da, centre, cd, d)]
+        thirds = [(a, ab, da, da), (ab, b, bc, bc), (da, bc, c, c), (ab, bc, da, da)]
+        found = []
+        for rows, chosen in ((quads, ~flat), (thirds, flat)):
+            for row in rows:
+                found.append(np.stack([corner[chosen] for corner in row], axis=1))
+        points = np.concatenate(found)
+        return merged(Panels(points.reshape(-1, 3), np.arange(4 * len(points)).reshape(-1, 4)))
+
+
+def areas(triangles: np.ndarray) -> np.ndarray:
+    """Areas of triangles (k, 3, 3)."""
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+
+
+def join(pieces: Iterable[Panels]) -> Panels:
+    """Several surfaces as one."""
+    vertices, faces, first = [], [], 0
+    for piece in pieces:
+        vertices.append(piece.vertices)
+        faces.append(piece.faces + first)
+        first += len(piece.vertices)
+    return merged(Panels(np.concatenate(vertices), np.concatenate(faces).astype(int)))
+
+
+def merged(panels: Panels) -> Panels:
+    """Equal vertices made one, panels without area and vertices without panels left out."""
+    if not len(panels.faces):
+        return Panels(np.zeros((0, 3)), np.zeros((0, 4), int))
+    size = np.ptp(panels.vertices, axis=0).max() or 1.0
+    key = np.round(panels.vertices / (1e-9 * size)).astype(np.int64)
+    _, first, same = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    faces = same.reshape(-1)[panels.faces]
+    vertices = panels.vertices[first]
+    # a corner that comes twice makes a triangle: its last vertex is repeated
+    rows = []
+    for face in faces:
+        ring = [v for i, v in enumerate(face) if v != face[i - 1]]
+        if len(set(ring)) >= 3:
+            rows.append(ring if len(ring) == 4 else [*ring[:3], ring[2]])
+    faces = np.array(rows, int).reshape(-1, 4)
+    found = Panels(vertices, faces)
+    faces = faces[found.areas > 1e-12 * size**2]
+    used, numbers = np.unique(faces, return_inverse=True)
+    return Panels(vertices[used], numbers.reshape(-1, 4))
+
+
+def _cut(ring: np.ndarray) -> np.ndarray:
+    """The part of a polygon below z = 0."""
+    kept = []
+    for a, b in zip(ring, np.roll(ring, -1, axis=0), strict=True):
+        if a[2] <= 0.0:
+            kept.append(a)
+        if a[2] * b[2] < 0.0:
+            point = a + (b - a) * a[2] / (a[2] - b[2])
+            kept.append(np.array([point[0], point[1], 0.0]))
+    return np.array(kept)
+
+
+def hull_panels(hull: h.Hull, scale: float = 1.0, *, true_sections: bool = False) -> Panels:
+    """The whole closed surface of a hull in its own frame.
+
+    Args:
+        hull: the shape.
+        scale: factor on the size of the panels; a mesh file can only be divided (0.5, 0.25 ...).
+        true_sections: horizontal sections of shapes of revolution have the true area, as
+            hydrostatics want it, rather than half way to it, as a BEM run wants it.
+    """
+    return join(_part(part, scale, true_sections) for part in hull.parts)
+
+
+def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
+    match part:
+        case h.MeshFile():
+            from swelltree.system.bodies.mesh_files import read_panels
+
+            panels = read_panels(part)
+            for _ in range(round(-math.log2(scale)) if scale < 1.0 else 0):
+                panels = panels.divided()
+            return panels.moved(part.offset)
+        case h.Box():
+            sides = (part.length, part.width, part.height)
+            low, x, y, z = part.offset[2] - part.draft, *sides
+            return _box(x, y, low, z, _size(part, scale)).moved((*part.offset[:2], 0.0))
+        case h.Plate():
+            low = part.offset[2] - part.depth - part.thickness
+            made = _box(part.length, part.width, low, part.thickness, _size(part, scale))
+            return made.moved((*part.offset[:2], 0.0))
+        case h.HorizontalCylinder():
+            return _horizontal(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
+        case _:
+            return _revolved(part, _size(part, scale), true_sections).moved((*part.offset[:2], 0.0))
+
+
+def _size(part: h.Hull, scale: float) -> float:
+    if part.panel_size is not None:
+        return scale * part.panel_size
+    return scale * math.sqrt(wetted_area(part) / PANELS)
+
+
+def wetted_area(part: h.Hull) -> float:
+    """Roughly the wetted area of a shape, to choose a panel size [m^2]."""
+    match part:
+        case h.Box():
+            return part.length * part.width + 2 * (part.length + part.width) * part.draft
+        case h.Plate():
+            return 2 * part.length * part.width
+        case h.HorizontalCylinder():
+            return math.pi * part.radius * (part.length + part.radius)
+        case _:
+            points = profile(part)
+            rows = itertools.pairwise(points)
+            sides = sum(
+                math.pi * (a[0] + b[0]) * math.hypot(b[0] - a[0], b[1] - a[1])
+                for a, b in rows
+                if min(a[1], b[1]) < 0.0
+            )
+            return sides or math.pi * max(r for r, _ in points) ** 2
+
+
+def steps(length: float, size: float, least: int = 2, grade: float = 0.8) -> np.ndarray:
+    """Numbers from 0 to 1 with smaller steps towards both ends."""
+    n = max(least, round(length / size))
+    u = np.linspace(0.0, 1.0, n + 1)
+    return (1.0 - grade) * u + grade * 0.5 * (1.0 - np.cos(math.pi * u))
+
+
+def _levels(low: float, high: float, size: float) -> np.ndarray:
+    """Heights from low to high; one of them is the waterline if it lies between."""
+    if low < 0.0 < high:
+        return np.concatenate([low * (1.0 - steps(-low, size)), high * steps(high, 2 * size)[1:]])
+    return low + (high - low) * steps(high - low, size, least=1)
+
+
+def _patch(points: np.ndarray) -> Panels:
+    """Quadrilaterals of a grid of points (rows, columns, 3)."""
+    rows, columns = points.shape[:2]
+    number = np.arange(rows * columns).reshape(rows, columns)
+    faces = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], axis=-1)
+    return Panels(points.reshape(-1, 3), faces.reshape(-1, 4))
+
+
+def _flat(u: np.ndarray, v: np.ndarray, at: float, axes: tuple[int, int, int]) -> Panels:
+    """A rectangle of panels: u and v along two axes, the third constant, normal u x v."""
+    points = np.zeros((len(v), len(u), 3))
+    points[..., axes[0]] = u[None, :]
+    points[..., axes[1]] = v[:, None]
+    points[..., axes[2]] = at
+    return _patch(points)
+
+
+def _box(length: float, width: float, low: float, height: float, size: float) -> Panels:
+    x = length * (steps(length, size) - 0.5)
+    y = width * (steps(width, size) - 0.5)
+    z = _levels(low, low + height, size)
+    a, b = 0.5 * length, 0.5 * width
+    return join(
+        [
+            _flat(y, z, a, (1, 2, 0)),
+            _flat(z, y, -a, (2, 1, 0)),
+            _flat(z, x, b, (2, 0, 1)),
+            _flat(x, z, -b, (0, 2, 1)),
+            _flat(x, y, z[-1], (0, 1, 2)),
+            _flat(y, x, z[0], (1, 0, 2)),
+        ]
+    )
+
+
+def profile(part: h.Hull) -> list[tuple[float, float]]:
+    """Corners (radius, z) of a shape of revolution, arcs not divided yet, offset included."""
+    up = part.offset[2]
+    match part:
+        case h.Cylinder():
+            low = -part.draft
+            rows = [(0.0, low), (part.radius, low), (part.radius, low + part.height)]
+            rows.append((0.0, low + part.height))
+        case h.Cone():
+            low = -part.draft
+            rows = [(0.0, low), (part.bottom_radius, low)]
+            rows += [(part.radius, low + part.height), (0.0, low + part.height)]
+        case h.Axisymmetric():
+            first, last = part.profile[0], part.profile[-1]
+            rows = [(0.0, first[1]), *part.profile, (0.0, last[1])]
+        case h.Sphere() | h.Hemisphere():
+            centre, top = sphere_centre(part)
+            angles = np.linspace(0.0, math.pi * top, 25)
+            rows = [(part.radius * math.sin(a), centre - part.radius * math.cos(a)) for a in angles]
+            return [*rows, (0.0, rows[-1][1])]
+        case _:
+            raise TypeError(part.shape)
+    return [(r, z + up) for r, z in rows]
+
+
+def sphere_centre(part: h.Sphere | h.Hemisphere) -> tuple[float, float]:
+    """Height of the centre of a sphere, and the part of the half turn that it has."""
+    draft = part.radius if part.draft is None else part.draft
+    return part.radius - draft + part.offset[2], 1.0 if isinstance(part, h.Sphere) else 0.5
+
+
+def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
+    """Panels of a shape of revolution."""
+    if isinstance(part, h.Sphere | h.Hemisphere):
+        points = _arc(part, size, 1.0 if true_sections else 2.0)
+    else:
+        points = _subdivided(profile(part), size)
+    largest = max(r for r, _ in points)
+    n = max(8, 4 * round(0.5 * math.pi * largest / size))
+    # half way to a polygon with the area of the circle
+    factor = math.sqrt(2.0 * math.pi / n / math.sin(2.0 * math.pi / n))
+    if true_sections:
+        factor = factor**2
+    elif isinstance(part, h.Sphere | h.Hemisphere):
+        factor *= _arc_factor(part, np.array(points))
+    angle = np.linspace(0.0, 2.0 * math.pi, n + 1)
+    r, z = np.array(points).T
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1) * math.sqrt(factor)
+    ring[-1] = ring[0]
+    grid = np.concatenate(
+        [r[:, None, None] * ring[None], np.broadcast_to(z[:, None, None], (len(z), n + 1, 1))],
+        axis=-1,
+    )
+    return merged(_patch(grid))
+
+
+def _arc_factor(part: h.Sphere | h.Hemisphere, points: np.ndarray) -> float:
+    """Factor on the radii that gives chords of a sphere its volume (under water, if any is)."""
+    r, z = points.T
+    slices = np.diff(z) / 3.0 * (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2)
+    low, high = z[0], min(z[-1], 0.0) if z[0] < 0.0 else z[-1]
+    up = high - low
+    return math.sqrt(up**2 * (part.radius - up / 3.0) / slices[z[1:] <= high].sum())
+
+
+def _subdivided(rows: list[tuple[float, float]], size: float) -> list[tuple[float, float]]:
+    """A polyline cut at the waterline and divided into steps of about the panel size."""
+    points = [rows[0]]
+    for a, b in itertools.pairwise(rows):
+        ends = [a, b]
+        if a[1] * b[1] < 0.0:
+            s = a[1] / (a[1] - b[1])
+            ends.insert(1, (a[0] + s * (b[0] - a[0]), 0.0))
+        for p, q in itertools.pairwise(ends):
+            length = math.hypot(q[0] - p[0], q[1] - p[1])
+            if length > 0.0:
+                coarse = 2.0 * size if min(p[1], q[1]) >= 0.0 else size
+                for s in steps(length, coarse, least=1)[1:]:
+                    points.append((p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])))
+    return points
+
+
+def _arc(
+    part: h.Sphere | h.Hemisphere, size: float, above: float = 2.0
+) -> list[tuple[float, float]]:
+    """The profile of a sphere, with a point on the waterline and larger steps above it."""
+    radius, (centre, top) = part.radius, sphere_centre(part)
+    cuts = [0.0, top * math.pi]
+    if -radius < centre < radius:
+        water = math.acos(centre / radius)
+        if 0.0 < water < cuts[1] - 1e-9:
+            cuts.insert(1, water)
+    angles = [0.0]
+    for a, b in itertools.pairwise(cuts):
+        coarse = above * size if len(angles) > 1 else size
+        # even steps: the pole is no edge
+        angles += [a + (b - a) * s for s in steps(radius * (b - a), coarse, grade=0.2)[1:]]
+    rows = [(radius * math.sin(a), centre - radius * math.cos(a)) for a in angles]
+    rows[0] = (0.0, rows[0][1])
+    if part.shape == "sphere":
+        rows[-1] = (0.0, rows[-1][1])
+    else:
+        rows += [(r, rows[-1][1]) for r in radius * (1.0 - steps(radius, 2 * size)[1:])]
+    return [(r, 0.0 if abs(z) < 1e-12 * radius else z) for r, z in rows]
+
+
+def _horizontal(part: h.HorizontalCylinder, size: float) -> Panels:
+    """Panels of a horizontal cylinder: side in two halves, end discs in strips."""
+    draft = part.radius if part.draft is None else part.draft
+    centre = part.radius - draft + part.offset[2]
+    cuts = [0.0, math.pi]
+    if -part.radius < centre < part.radius:
+        cuts.insert(1, math.acos(centre / part.radius))
+    turns = [0.0]
+    for a, b in itertools.pairwise(cuts):
+        n = max(3, round(part.radius * (b - a) / size))
+        turns += [a + (b - a) * (i + 1) / n for i in range(n)]
+    angle = np.array(turns)
+    # half way to a polygon with the area of the circle
+    factor = math.sqrt(math.pi / np.sin(np.diff(angle)).sum())
+    half = factor * part.radius * np.sin(angle)
+    half[[0, -1]] = 0.0
+    z = centre - part.radius * np.cos(angle)
+    z[np.abs(z) < 1e-12 * part.radius] = 0.0
+    along = part.length * (steps(part.length, size) - 0.5)
+    across = 2.0 * steps(2.0 * part.radius, size) - 1.0
+    end = 0.5 * part.length
+
+    def grid(u: np.ndarray, x: np.ndarray, up: np.ndarray) -> np.ndarray:
+        shape = np.broadcast_shapes(u.shape, x.shape, up.shape)
+        return np.stack([np.broadcast_to(v, shape) for v in (u, x, up)], axis=-1)
+
+    # axis along the first coordinate, then across, then up
+    right = grid(along[::-1][None, :], half[:, None], z[:, None])
+    left = grid(along[None, :], -half[:, None], z[:, None])
+    front = grid(np.array(end), half[:, None] * across[None, :], z[:, None])
+    back = grid(np.array(-end), half[:, None] * across[None, ::-1], z[:, None])
+    made = join([_patch(right), _patch(left), _patch(front), _patch(back)])
+    if part.axis == "y":
+        turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        return made.moved(rotation=turn)
+    return made

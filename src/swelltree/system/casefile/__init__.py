@@ -1,0 +1,1 @@
+"""Case files: what they say, how they are read and written."""

@@ -1,0 +1,28 @@
+"""The studies of a case file by their `type`."""
+
+from typing import Any
+
+from swelltree.system.casefile.studies import (
+    EquilibriumStudy,
+    ModesStudy,
+    OptimalControlStudy,
+    RaoStudy,
+    ResponseStudy,
+    SimulateStudy,
+    SteadyStateStudy,
+)
+from swelltree.system.casefile.study_operability import OperabilityStudy
+
+STUDY_TYPES: dict[str, Any] = {
+    cls.type: cls
+    for cls in (
+        SimulateStudy,
+        EquilibriumStudy,
+        ModesStudy,
+        RaoStudy,
+        ResponseStudy,
+        SteadyStateStudy,
+        OptimalControlStudy,
+        OperabilityStudy,
+    )
+}

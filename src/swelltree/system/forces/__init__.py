@@ -1,0 +1,1 @@
+"""Force elements, controllers, sensors and signals."""

@@ -1,0 +1,89 @@
+"""Controllers: u(t, y) from measured channels to the actuators of force elements."""
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from swelltree.system.describe import Description, description
+from swelltree.system.forces.signals import Function
+from swelltree.system.values import Flag, Name, Names
+
+
+class Measure(NamedTuple):
+    """A measured channel: "item.quantity" or "item.quantity.rate"."""
+
+    item: str
+    quantity: str
+    rate: bool
+
+
+def parse_measure(text: str) -> Measure:
+    """Take "hinge.Pitch.rate" apart.
+
+    Raises:
+        ValueError: when the text has another form.
+    """
+    parts = text.split(".")
+    rate = len(parts) == 3 and parts[2] == "rate"
+    if not all(parts) or not (len(parts) == 2 or rate):
+        raise ValueError(
+            f"'{text}' has not the form 'item.quantity' or 'item.quantity.rate'. Write e.g. "
+            "'hinge.Pitch'."
+        )
+    return Measure(parts[0], parts[1], rate)
+
+
+@description
+class Controller(Description):
+    """A control law.
+
+    Args:
+        name: unique in the system.
+        measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
+            "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
+            its rotations only as rates), "pto.stroke", "pto.rate" and "pto.force" of every PTO;
+            the force is without what this controller itself gives, with all else.
+        drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
+        law: function u(t, y) -> one value for each driven element, or "module:name".
+        plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
+            some 0.1 ms for each evaluation, with derivatives by differences.
+    """
+
+    kind: ClassVar[str] = "controller"
+    name: Name
+    measures: Names
+    drives: Names
+    law: Function
+    plain: Flag = False
+
+    def __post_init__(self) -> None:
+        if not self.drives:
+            raise self.fail("drives is empty. Name at least one SpringDamper, JointForce or PTO.")
+        if len(set(self.drives)) != len(self.drives):
+            raise self.fail("drives names an element twice. Name each once.")
+        for text in self.measures:
+            try:
+                parse_measure(text)
+            except ValueError as error:
+                raise self.fail(f"measure {error}") from None
+
+
+def check_order(controllers: Sequence[Controller]) -> None:
+    """Refuse controllers of which each waits for the force that another gives.
+
+    A controller that measures the force of an element comes after all others that drive it.
+    """
+    waits = {}
+    for own in controllers:
+        parsed = (parse_measure(text) for text in own.measures)
+        forces = {item for item, quantity, _ in parsed if quantity == "force"}
+        waits[own.name] = [
+            other.name for other in controllers if other is not own and forces & {*other.drives}
+        ]
+    while ready := [name for name, after in waits.items() if not after]:
+        waits = {k: [x for x in v if x not in ready] for k, v in waits.items() if k not in ready}
+    for own in controllers:
+        if own.name in waits:
+            raise own.fail(
+                f"measures a force that controller '{waits[own.name][0]}' gives, which waits for "
+                "this one in turn. Measure strokes and rates, or make them one controller."
+            )

@@ -1,0 +1,1 @@
+"""Lines, rods, winches and what is done with them."""

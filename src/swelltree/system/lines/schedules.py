@@ -1,0 +1,180 @@
+"""What operations ask of each winch and each line: one order of all stages, one sum of speeds."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from swelltree.system.lines.operations import SWITCHES, Operation, Stage
+
+RUNS = ("pay_out", "haul_in")
+WORDS = {"pay_out": "pays out", "haul_in": "hauls in", "hold": "holds", "brake": "brakes"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """A stage of a winch with its place in time.
+
+    Args:
+        operation: it belongs to.
+        number: in that operation, from one.
+        stage: as described.
+        begin: [s].
+        end: [s]; infinite where nothing ends it.
+    """
+
+    operation: Operation
+    number: int
+    stage: Stage
+    begin: float
+    end: float
+
+    @property
+    def text(self) -> str:
+        """What it does, as a part of a sentence."""
+        stage = self.stage
+        length = f" {abs(stage.rope):.6g} m" if stage.action in RUNS else ""
+        until = "" if self.end == float("inf") else f" until {self.end:.6g} s"
+        return (
+            f"operation '{self.operation.name}' stage {self.number} {WORDS[stage.action]}"
+            f"{length} at winch '{stage.target}'{until}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """What operations ask of one winch.
+
+    Args:
+        stages: of this winch in time.
+        time: corners of the sum of the stages' speeds [s]; a jump is the same time twice.
+        speed: at these times, linear in between and zero beyond [m/s].
+        brakes: begin and end of the times when the drum is held [s].
+        holds: begin and end of the times when its own set speed counts as zero [s].
+        most: longest rope that is out beyond the first length at any time [m].
+        least: the same, shortest; negative when it hauls in.
+    """
+
+    stages: tuple[Placed, ...] = ()
+    time: tuple[float, ...] = ()
+    speed: tuple[float, ...] = ()
+    brakes: tuple[tuple[float, float], ...] = ()
+    holds: tuple[tuple[float, float], ...] = ()
+    most: float = 0.0
+    least: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Coupling:
+    """A line end caught by a body point, or let go.
+
+    Args:
+        line: its name.
+        time: [s].
+        to: body point, None for a release.
+        reach: [m].
+    """
+
+    line: str
+    time: float
+    to: Any = None
+    reach: float = 1.0
+
+
+def winch_stages(operations: Sequence[Operation], winch: str) -> tuple[Placed, ...]:
+    """Stages of a winch by all operations, in time; what has no duration ends with the next."""
+    rows = [
+        Placed(operation, number, stage, begin, end)
+        for operation in operations
+        for number, (stage, (begin, end)) in enumerate(
+            zip(operation.stages, operation.times, strict=True), 1
+        )
+        if stage.target == winch and stage.action not in SWITCHES
+    ]
+    rows.sort(key=lambda row: row.begin)
+    for k, row in enumerate(rows):
+        if row.stage.duration is None and row.stage.action not in RUNS:
+            end = rows[k + 1].begin if k + 1 < len(rows) else float("inf")
+            rows[k] = dataclasses.replace(row, end=end)
+    return tuple(rows)
+
+
+def refuse_conflicts(stages: Sequence[Placed]) -> None:
+    """Stages of one winch that cannot all be obeyed."""
+    for k, row in enumerate(stages):
+        if not row.end > row.begin:
+            raise row.operation.fail(
+                f"stage {row.number} '{row.stage.action}' of winch '{row.stage.target}' lasts no "
+                "time, because another stage follows at once. Give it a duration, or the next "
+                "one a start."
+            )
+        for other in stages[k + 1 :]:
+            kinds = {row.stage.action in RUNS, other.stage.action in RUNS}
+            if other.begin < row.end - 1e-9 and kinds == {True, False}:
+                raise other.operation.fail(
+                    f"stage {other.number} '{other.stage.action}' starts at {other.begin:.6g} s, "
+                    f"while {row.text}. Start it later."
+                )
+
+
+def winch_schedule(operations: Sequence[Operation], winch: str) -> Schedule:
+    """Speed, brakes and holds of a winch by all operations."""
+    stages = winch_stages(operations, winch)
+    refuse_conflicts(stages)
+    time, speed = _summed([row for row in stages if row.stage.rate])
+    spans = {
+        word: tuple((row.begin, row.end) for row in stages if row.stage.action == word)
+        for word in ("brake", "hold")
+    }
+    most, least = _extremes(time, speed)
+    return Schedule(stages, tuple(time), tuple(speed), spans["brake"], spans["hold"], most, least)
+
+
+def _summed(rows: Sequence[Placed]) -> tuple[list[float], list[float]]:
+    """Corners of the sum of trapezoids."""
+    corners = {
+        t
+        for row in rows
+        for t in (row.begin, row.begin + row.stage.ramp, row.end - row.stage.ramp, row.end)
+    }
+    time: list[float] = []
+    speed: list[float] = []
+    for t in sorted(corners):
+        left, right = (sum(_speed(row, t, after) for row in rows) for after in (False, True))
+        time += [t] if left == right else [t, t]
+        speed += [left] if left == right else [left, right]
+    return time, speed
+
+
+def _speed(row: Placed, t: float, after: bool) -> float:
+    """Speed of one stage just before or just after a time."""
+    if not row.begin <= t <= row.end:
+        return 0.0
+    if row.stage.ramp > 0.0:
+        share = min(t - row.begin, row.end - t) / row.stage.ramp
+        return row.stage.rate * min(max(share, 0.0), 1.0)
+    runs = t < row.end if after else t > row.begin
+    return row.stage.rate if runs else 0.0
+
+
+def _extremes(time: Sequence[float], speed: Sequence[float]) -> tuple[float, float]:
+    """Longest and shortest rope beyond the first length."""
+    out = most = least = 0.0
+    for t0, t1, v0, v1 in zip(time, time[1:], speed, speed[1:], strict=False):
+        # the length turns where the speed passes through zero
+        if v0 * v1 < 0.0:
+            turn = out + 0.5 * v0 * (t1 - t0) * v0 / (v0 - v1)
+            most, least = max(most, turn), min(least, turn)
+        out += 0.5 * (v0 + v1) * (t1 - t0)
+        most, least = max(most, out), min(least, out)
+    return most, least
+
+
+def couplings(operations: Sequence[Operation]) -> tuple[Coupling, ...]:
+    """Ends of lines that are caught or let go by all operations, in time."""
+    found = [
+        Coupling(stage.target, begin, stage.to, stage.reach)
+        for operation in operations
+        for stage, (begin, _) in zip(operation.stages, operation.times, strict=True)
+        if stage.action in SWITCHES
+    ]
+    return tuple(sorted(found, key=lambda row: row.time))

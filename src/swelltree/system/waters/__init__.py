@@ -1,0 +1,1 @@
+"""Water, seas, currents and hydrodynamic data."""

@@ -1,0 +1,241 @@
+"""Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used."""
+
+import math
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.system.describe import Description, description, within
+from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.values import (
+    Flag,
+    Number,
+    Numbers,
+    as_names,
+    as_number,
+    as_numbers,
+    as_text,
+    one_of,
+)
+from swelltree.system.waters.radiation import FRAMES, RADIATION, FitLike, RadiationFit
+
+DRIFT = ("none", "mean", "newman", "qtf")
+GAPS = ("error", "interpolate", "drop")
+GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
+REFINE = (False, True, "extrapolate")
+_radiation, _frame = one_of(RADIATION, "kind of radiation"), one_of(FRAMES, "frame")
+
+
+@description
+class OmegaRange(Description):
+    """Evenly spaced frequencies, in a case file `{ from = 0.5, to = 12.0, count = 60 }` [rad/s]."""
+
+    kind: ClassVar[str] = "omega"
+    start: Number
+    stop: Number
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.start < self.stop or self.count < 2:
+            raise self.fail(
+                f"from {self.start} to {self.stop} with count {self.count} is not a range. Give "
+                "0 < from < to in rad/s and at least two."
+            )
+
+    def table(self) -> dict[str, Any]:
+        """As a TOML table."""
+        return {"from": self.start, "to": self.stop, "count": self.count}
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The frequencies [rad/s]."""
+        return tuple(np.linspace(self.start, self.stop, self.count).tolist())
+
+
+def as_omega(value: Any) -> Any:
+    """Frequencies as a range or a sorted row [rad/s]."""
+    if value is None or isinstance(value, OmegaRange):
+        return value
+    if isinstance(value, dict):
+        unknown = [key for key in value if key not in ("from", "to", "count")]
+        if unknown or len(value) != 3 or not isinstance(value["count"], int):
+            raise ValueError(
+                f"{shown(value)} is not a range. Write {{ from = 0.5, to = 12.0, count = 60 }}."
+            )
+        return within(
+            OmegaRange, {"start": value["from"], "stop": value["to"], "count": value["count"]}
+        )
+    numbers = as_numbers(value)
+    if not numbers or min(numbers) <= 0:
+        raise ValueError(
+            f"{shown(list(numbers))} holds no positive frequencies. Give rad/s above zero; "
+            "zero and infinity are added by themselves."
+        )
+    return tuple(sorted(set(numbers)))
+
+
+def _as_green(value: Any) -> Any:
+    if not isinstance(value, str) or value not in GREEN:
+        raise ValueError(
+            f"{shown(value)} is not a Green function.{suggest(value, GREEN)} "
+            f"The choices are {listed(GREEN)}."
+        )
+    return value
+
+
+def _as_refine(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, str) and value == "extrapolate"):
+        return value
+    raise ValueError(f"{shown(value)} is not a choice. Give true, false or 'extrapolate'.")
+
+
+def _as_path(value: Any) -> Any:
+    import os
+
+    if value is None:
+        return None
+    return as_text(os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
+def _as_count(value: Any) -> Any:
+    if value is None:
+        return None
+    number = as_number(value)
+    if number < 1 or number != int(number):
+        raise ValueError(f"{shown(value)} is not a number of threads. Give 1 or more.")
+    return int(number)
+
+
+def _as_source(value: Any) -> Any:
+    if value is not None and not (isinstance(value, str) and value == "capytaine"):
+        raise ValueError(f"{shown(value)} is not a source. Give 'capytaine', or a file instead.")
+    return value
+
+
+def _as_nonlinear(value: Any) -> Any:
+    return value if isinstance(value, bool) else as_names(value)
+
+
+_flag = {"type": "boolean"}
+_names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_stretching = one_of(("wheeler", "constant", "extrapolate"), "stretching")
+OMEGA_SCHEMA = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1},
+        {
+            "type": "object",
+            "properties": {
+                "from": {"type": "number"},
+                "to": {"type": "number"},
+                "count": {"type": "integer"},
+            },
+            "required": ["from", "to", "count"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+@description
+class HydroSpec(Description):
+    """The hydrodynamic data of a case: computed (`source`) or read (`file`).
+
+    Args:
+        source: "capytaine" for a BEM run on the hulls of the system.
+        file: a file of BEM results instead; in a case file, relative to it.
+        omega: frequencies of the BEM run [rad/s].
+        gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
+            between their neighbours, or "drop" them.
+        wave_direction_deg: directions the waves travel towards [degrees].
+        lid: close the hulls inside at the waterline against irregular frequencies.
+        green: Green function, see `run_bem`.
+        refine: true to compare with larger panels and estimate the error, "extrapolate" to
+            correct the result by it.
+        threads: number of processor threads.
+        radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
+        radiation_omega: the frequency of "constant" [rad/s].
+        coupling: keep the hydrodynamic coupling between bodies.
+        convolution_step: time step of "convolution" [s]; simulate it with solver "rk4".
+        fit: options of "state_space".
+        frame: "fixed", or "yaw" for data whose axes follow the mean yaw of each body.
+        yaw_time: time over which that mean is taken [s].
+        drift: second-order wave loads: "none", "mean", "newman" or "qtf".
+        nonlinear: true, or names of bodies, for buoyancy and Froude-Krylov forces on the actual
+            wetted hull; then data are not needed.
+        stretching: of linear waves above the still water: "wheeler", "constant", "extrapolate".
+    """
+
+    kind: ClassVar[str] = "hydro"
+    source: Annotated[Literal["capytaine"] | None, BeforeValidator(_as_source)] = None
+    file: Annotated[str | None, BeforeValidator(_as_path)] = None
+    omega: Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)] = None
+    gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
+    wave_direction_deg: Numbers = (0.0,)
+    lid: Flag = True
+    green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (
+        "auto"
+    )
+    refine: Annotated[Any, BeforeValidator(_as_refine), WithJsonSchema({"enum": list(REFINE)})] = (
+        False
+    )
+    threads: Annotated[int | None, BeforeValidator(_as_count)] = None
+    radiation: Annotated[str, _radiation[0], _radiation[1]] = "state_space"
+    radiation_omega: Number | None = None
+    coupling: Flag = True
+    convolution_step: Number = 0.05
+    fit: FitLike = RadiationFit()
+    frame: Annotated[str, _frame[0], _frame[1]] = "fixed"
+    yaw_time: Number = 60.0
+    drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
+    nonlinear: Annotated[
+        Any, BeforeValidator(_as_nonlinear), WithJsonSchema({"anyOf": [_flag, _names]})
+    ] = False
+    stretching: Annotated[str, *_stretching] = "wheeler"
+
+    def __post_init__(self) -> None:
+        alone = self.source is None and self.file is None and self.nonlinear is not False
+        if (self.source is None) == (self.file is None) and not alone:
+            raise self.fail(
+                'give either source = "capytaine" for a BEM run, or file = "..." with its results.'
+            )
+        if self.source is not None and self.omega is None:
+            raise self.fail(
+                "omega is missing. Give frequencies such as { from = 0.5, to = 12.0, count = 60 }."
+            )
+        if not self.wave_direction_deg:
+            raise self.fail("wave_direction_deg is empty. Give at least one direction.")
+        if (self.radiation == "constant") != (self.radiation_omega is not None):
+            raise self.fail(
+                'radiation = "constant" and radiation_omega belong together. Give both or none.'
+            )
+        for name in ("radiation_omega", "convolution_step", "yaw_time"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise self.fail(f"{name} {value} is not positive. Give more than zero.")
+
+    @property
+    def compile_options(self) -> dict[str, Any]:
+        """Keyword arguments of `compile` that say how the data are used."""
+        return {
+            "radiation": self.radiation,
+            "omega": self.radiation_omega,
+            "coupling": self.coupling,
+            "step": self.convolution_step,
+            "fit": self.fit.options,
+            "frame": self.frame,
+            "yaw_time": self.yaw_time,
+            "drift": self.drift,
+            "nonlinear": self.nonlinear,
+            "stretching": self.stretching,
+        }
+
+    @property
+    def frequencies(self) -> tuple[float, ...]:
+        """Frequencies of the BEM run [rad/s]."""
+        return self.omega.values if isinstance(self.omega, OmegaRange) else self.omega or ()
+
+    @property
+    def wave_direction(self) -> tuple[float, ...]:
+        """Wave directions [rad]."""
+        return tuple(math.radians(beta) for beta in self.wave_direction_deg)

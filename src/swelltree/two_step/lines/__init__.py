@@ -1,0 +1,1 @@
+"""Rows, forces and reports of lines in a step."""

@@ -1,0 +1,370 @@
+r"""Balance of every node, law of every segment and contact of every node, with their derivatives.
+
+The step from t_n to t_{n+1} = t_n + h solves for the positions q_+, the multipliers mu of the
+segments and nu of the bed:
+
+.. math::
+   M_n (q_+ - 2 q_n + q_-)/h^2 = F(q_n, \bar v) - \hat G^\top \mu + N^\top \nu
+
+with :math:`\bar v = (q_+ - q_-)/2h`; theory page "Lines". Rows are linearised as
+``K dr - E (dr of neighbours) + g dmu ... = -R`` and ``gb . (dr_b - dr_a) - c dmu = F``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.effects.lines.seabed import Contact
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+from swelltree.two_step.lines.bending import Bending, bend
+from swelltree.two_step.lines.forces import Frozen, to_nodes
+from swelltree.two_step.lines.stretch import one_sided, stretch_law
+from swelltree.two_step.solve.complementarity import Slack, fischer_burmeister, interior_point
+
+TINY = 1e-20
+ROUNDING = 2e-15  # of a tension, in the balance of its nodes
+
+
+@pytree("bed")
+class LineRows:
+    """Linearised rows of all lines at one iterate, (line, ...).
+
+    Args:
+        R: balance of the nodes (line, node, 3) [N].
+        K: its derivative by the node's own position (line, node, 3, 3) [N/m].
+        E: geometric stiffness of the segments (line, segment) [N/m].
+        g: direction of the tension, by which mu enters the balance (line, segment, 3).
+        gb: derivative of the segment's law by the position of its second node (line, segment, 3).
+        c: derivative of the segment's law by its multiplier (line, segment) [m/N].
+        F: the law itself (line, segment) [m].
+        bed_row: derivative of the row of the bed by the node's position (line, node, 3).
+        bed_column: direction in which nu pushes (line, node, 3).
+        bed_c: derivative of the row of the bed by nu (line, node) [m/N].
+        bed_F: the row of the bed (line, node) [m].
+        bending: stiffness between three neighbours, or None.
+        first: first segment in use (line,).
+        error: largest scaled residual of the inner rows (line,) [m].
+        merit: sum of their squares (line,) [m^2].
+        bed: "none", "rigid" or "soft".
+    """
+
+    R: Array
+    K: Array
+    E: Array
+    g: Array
+    gb: Array
+    c: Array
+    F: Array
+    bed_row: Array
+    bed_column: Array
+    bed_c: Array
+    bed_F: Array
+    bending: Bending | None
+    first: Array
+    error: Array
+    merit: Array
+    bed: str
+
+
+def assemble(
+    lines: LineArrays,
+    frozen: Frozen,
+    h: Array | float,
+    q_minus: Array,
+    q_n: Array,
+    q_plus: Array,
+    mu: Array,
+    nu: Array,
+    tau: Array | float = 1e-16,
+    theta: Array | float = 0.5,
+    start: Array | float = 0.0,
+    beyond: tuple[Array, Array] | None = None,
+    slack: Slack | None = None,
+    secant: Array | float = 0.0,
+) -> LineRows:
+    """Rows of all lines at the iterate (q_plus, mu, nu).
+
+    Args:
+        lines: all lines.
+        frozen: their data at q_n.
+        h: step [s].
+        q_minus: positions at t_{n-1} (line, node, 3) [m].
+        q_n: positions at t_n.
+        q_plus: iterate of the positions at t_{n+1}, ends included.
+        mu: iterate of the multipliers (line, segment) [N].
+        nu: iterate of the contact forces (line, node) [N].
+        tau: product on the central path of complementarity [m^2].
+        theta: weight of q_plus in directions and laws, 1/2 (energy exact) to 1 (convex step).
+        start: 1 at the first step from a given velocity, where q_minus = q_plus - 2 h velocity
+            follows the iterate; 0 otherwise.
+        beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
+            t_{n+1}, each (line, 2, 3).
+        slack: variables of the interior point, instead of Fischer and Burmeister's function.
+        secant: share of the secant in the derivative of friction, see `bed_rows`.
+    """
+    if lines.bending and beyond is None:
+        beyond = straight_on(q_minus), straight_on(q_plus)
+
+    def one(*args: Any) -> LineRows:
+        return _assemble_one(h, tau, theta, start, secant, *args)
+
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond, slack)
+
+
+def straight_on(q: Array) -> Array:
+    """Points one metre beyond pinned ends: any will do, they carry nothing."""
+    return jnp.stack([q[:, 0], q[:, -1]], axis=1)
+
+
+def _assemble_one(
+    h: Array | float,
+    tau: Array | float,
+    theta: Array | float,
+    start: Array | float,
+    secant: Array | float,
+    line: LineArrays,
+    frozen: Frozen,
+    qm: Array,
+    qn: Array,
+    qp: Array,
+    mu: Array,
+    nu: Array,
+    beyond: tuple[Array, Array] | None,
+    slack: Slack | None,
+) -> LineRows:
+    """`assemble` for one line."""
+    vbar = (qp - qm) / (2.0 * h)
+    by_v = (1.0 - start) / (2.0 * h)
+    both = theta + (1.0 - theta) * start  # derivative of the weighted mean of + and -
+    rs = h * h / frozen.scale
+    flow, resistance = drag(frozen, vbar)
+    inertia = jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None, :], -1) / h**2
+    R = inertia - frozen.force - flow
+    K = frozen.mass * ((1.0 + start) / h**2) + resistance * by_v
+    # segments
+    L_minus, L_plus = frozen.rest[0], frozen.rest[1]
+    L = 0.5 * (L_minus + L_plus)
+    d_plus, d_minus = qp[1:] - qp[:-1], qm[1:] - qm[:-1]
+    active = frozen.active
+    g = (theta * d_plus + (1.0 - theta) * d_minus) * (active / L)[:, None]
+    E = both * jnp.maximum(mu, 0.0) * active / L
+    F, c, gb = _segment_rows(
+        line,
+        active,
+        (d_minus, d_plus),
+        (L_minus, L_plus),
+        mu,
+        2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1]),
+        h,
+        tau,
+        theta,
+        start,
+        slack,
+    )
+    pull = mu[:, None] * g
+    zero = jnp.zeros_like(pull[:1])
+    R = R + jnp.concatenate([zero, pull]) - jnp.concatenate([pull, zero])
+    stiff = to_nodes(E)
+    # bed
+    if frozen.contact.kind == "none":
+        row = column = jnp.zeros_like(qp)
+        bed_c, bed_F = jnp.ones_like(nu), jnp.zeros_like(nu)
+    else:
+        row, column, bed_c, bed_F, rub = bed_rows(
+            frozen.contact,
+            qm,
+            qp,
+            vbar,
+            nu,
+            rs,
+            h,
+            tau,
+            theta,
+            start,
+            None if slack is None else (slack.bed, slack.bed_target),
+            secant,
+        )
+        R = R - nu[:, None] * column
+        if frozen.contact.rough:
+            K = K + rub * by_v
+    bending = None
+    if line.bending:
+        assert beyond is not None
+        bending = bend(line, frozen, beyond, qm, qp, theta, both)
+        R = R + bending.force[1:-1]
+        stiff = stiff + bending.diagonal[1:-1]
+    K = K + stiff[:, None, None] * jnp.eye(3)
+    # scaled residuals: of inner nodes in use, segments in use and the bed
+    node = jnp.arange(qp.shape[0])
+    inner = (node > line.first) & (node < qp.shape[0] - 1)
+    scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
+    # what rounding leaves of large tensions is no error
+    rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
+    beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
+    largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
+    merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2)
+    return LineRows(
+        R=R,
+        K=K,
+        E=E,
+        g=g,
+        gb=gb,
+        c=c,
+        F=F,
+        bed_row=row,
+        bed_column=column,
+        bed_c=bed_c,
+        bed_F=bed_F,
+        bending=bending,
+        first=line.first,
+        error=jnp.maximum(largest, jnp.max(jnp.abs(bed_F))),
+        merit=merit,
+        bed=frozen.contact.kind,
+    )
+
+
+def _segment_rows(
+    line: LineArrays,
+    active: Array,
+    d: tuple[Array, Array],
+    rest: tuple[Array, Array],
+    mu: Array,
+    rs: Array,
+    h: Array | float,
+    tau: Array | float,
+    theta: Array | float,
+    start: Array | float,
+    slack: Slack | None,
+) -> tuple[Array, Array, Array]:
+    """Law of every segment, its derivatives by mu and by the position of the second node."""
+    (d_minus, d_plus), (L_minus, L_plus) = d, rest
+    L = 0.5 * (L_minus + L_plus)
+    squared = jnp.sum(d_plus**2, -1)
+    F = c = by_plus = by_minus = jnp.zeros_like(mu)
+    soft = jnp.isfinite(line.EA)
+    if line.elastic:
+        alpha = L / jnp.where(soft, line.EA, 1.0)
+        lengths = jnp.sqrt(jnp.sum(d_minus**2, -1) + TINY), jnp.sqrt(squared + TINY)
+        law, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta)
+        F, by_a, by_gap = fischer_burmeister(rs * mu, alpha * mu - law, tau)
+        c = rs * by_a + alpha * by_gap
+        by_plus, by_minus = by_gap * by_plus, start * by_gap * by_minus
+    if line.inextensible:
+        # psi = (|d|^2 - L^2)/(2 L) <= 0 at t_{n+1}
+        gap = (L_plus**2 - squared) / (2.0 * L_plus)
+        if slack is None:
+            value, by_a, by_gap = fischer_burmeister(rs * mu, gap, tau)
+        else:
+            value, by_a, by_gap = interior_point(rs * mu, gap, slack.tension, slack.tension_target)
+        pick = lambda stretchy, stiff: jnp.where(soft, stretchy, stiff)  # noqa: E731
+        F, c = pick(F, value), pick(c, rs * by_a)
+        by_plus, by_minus = pick(by_plus, by_gap / L_plus), pick(by_minus, 0.0)
+    gb = by_plus[:, None] * d_plus + by_minus[:, None] * d_minus
+    used = active > 0.0
+    return jnp.where(used, F, 0.0), jnp.where(used, c, 1.0), gb * active[:, None]
+
+
+def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
+    """Drag and lift of the nodes (node, 3), and how they oppose a change of v (node, 3, 3).
+
+    Args:
+        frozen: data of one line.
+        v: velocity of its nodes (node, 3).
+    """
+    w = frozen.velocity - v
+    t = frozen.tangent
+    along = jnp.sum(w * t, -1)
+    across = w - along[:, None] * t
+    speed = jnp.sqrt(jnp.sum(across**2, -1) + TINY)
+    Dn, Dt = frozen.drag[:, 0], frozen.drag[:, 1]
+    sideways, lengthways = Dn * speed, Dt * jnp.abs(along)
+    force = sideways[:, None] * across + (lengthways * along)[:, None] * t
+
+    def outer(size: Array, a: Array, b: Array) -> Array:
+        return (size[:, None] * a)[:, :, None] * b[:, None, :]
+
+    eye = jnp.eye(3)
+    by_w = (
+        sideways[:, None, None] * eye
+        + outer(Dn / speed, across, across)
+        + outer(2.0 * lengthways - sideways, t, t)
+    )
+    if frozen.drag.shape[1] > 2:
+        Dl, Dp = frozen.drag[:, 2], frozen.drag[:, 3]
+        whole = jnp.sqrt(jnp.sum(w**2, -1) + TINY)
+        side = jnp.cross(t, across)
+        force = force + (Dl * speed)[:, None] * side + (Dp * whole)[:, None] * w
+        # the cross product with t as a matrix, column by column
+        turn = jnp.cross(t[:, None, :], eye - t[:, :, None] * t[:, None, :], axis=-1)
+        by_w = (
+            by_w
+            + (Dl * speed)[:, None, None] * turn.swapaxes(1, 2)
+            + outer(Dl / speed, side, across)
+            + (Dp * whole)[:, None, None] * eye
+            + outer(Dp / whole, w, w)
+        )
+    return force, by_w
+
+
+def bed_rows(
+    contact: Contact,
+    qm: Array,
+    qp: Array,
+    vbar: Array,
+    nu: Array,
+    rs: Array,
+    h: Array | float,
+    tau: Array | float,
+    theta: Array | float,
+    start: Array | float,
+    slack: tuple[Array, Array] | None = None,
+    secant: Array | float = 0.0,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Contact of nodes with the bed: row, column, derivative by nu, value, friction's resistance.
+
+    Rigid: the clearance at t_{n+1} is not negative (plastic contact). Soft: the discrete gradient
+    of a one-sided spring with a continuous damper. Friction opposes the sliding at t_n and is at
+    most its coefficient times nu.
+
+    Args:
+        contact: the bed under the nodes.
+        qm: positions at t_{n-1} (node, 3).
+        qp: positions at t_{n+1}.
+        vbar: velocity at t_n.
+        nu: contact forces (node,) [N].
+        rs: step squared over mass (node,) [s^2/kg].
+        h: step [s].
+        tau: product on the central path [m^2].
+        theta: weight of t_{n+1}.
+        start: 1 where qm follows qp.
+        slack: slack and target of the interior point (node,) each.
+        secant: share of the secant in friction's resistance: 0 is Newton's, 1 never overshoots.
+    """
+    n, touch = contact.normal, contact.touch
+    gap = jnp.sum(n * qp, -1) - contact.offset
+    if contact.kind == "soft":
+        before = jnp.sum(n * qm, -1) - contact.offset
+        law, by_minus, by_plus = one_sided(-before, -gap, contact.kappa, h, theta)
+        F, by_a, by_gap = fischer_burmeister(rs * nu, contact.alpha * nu - law, tau)
+        c = rs * by_a + contact.alpha * by_gap
+        b = by_gap * (by_plus + start * by_minus)
+    elif slack is None:
+        F, by_a, b = fischer_burmeister(rs * nu, gap, tau)
+        c = rs * by_a
+    else:
+        F, by_a, b = interior_point(rs * nu, gap, *slack)
+        c = rs * by_a
+    used = touch > 0.0
+    column, rub = n * touch[:, None], jnp.zeros((*n.shape, 3))
+    if contact.rough:
+        slide = vbar - jnp.sum(vbar * n, -1, keepdims=True) * n
+        speed = jnp.sqrt(jnp.sum(slide**2, -1) + contact.friction[1] ** 2)
+        t = slide / speed[:, None]
+        column = column - contact.friction[0] * t * touch[:, None]
+        pressed = contact.friction[0] * jnp.maximum(nu, 0.0) * touch / speed
+        flat = jnp.eye(3) - n[:, :, None] * n[:, None, :]
+        rub = pressed[:, None, None] * (flat - (1.0 - secant) * t[:, :, None] * t[:, None, :])
+    row = (b * touch)[:, None] * n
+    return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, 0.0), rub

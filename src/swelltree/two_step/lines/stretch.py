@@ -1,0 +1,178 @@
+r"""Laws of tension whose work is exactly the change of stored energy.
+
+For a one-sided spring with elongation e, p = max(0, e), the mean of p between the elongations at
+t_{n-1} and t_{n+1},
+
+.. math:: \bar p = \frac{p_+^2 - p_-^2}{2 (e_+ - e_-)},
+
+is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever
+the pattern of slack and taut. It grows with e_+. Where it would be zero the laws here go on below
+zero, so that the compliant complementarity 0 <= mu, alpha mu - law >= 0 has the same solution and
+Newton sees from afar how slack a segment is.
+"""
+
+from __future__ import annotations
+
+from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+
+CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
+
+
+def one_sided(
+    e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
+) -> tuple[Array, Array, Array]:
+    """Mean stretch of a one-sided spring with damper, and its derivatives by e_- and e_+.
+
+    Slack before and after it is the elongation e_+, negative.
+
+    Args:
+        e_minus: elongation at t_{n-1} [m].
+        e_plus: elongation at t_{n+1} [m].
+        kappa: damping over stiffness [s].
+        h: step [s].
+        theta: 1/2 for the exact mean, 1 for the value at t_{n+1}.
+    """
+    p_minus, p_plus = jnp.maximum(e_minus, 0.0), jnp.maximum(e_plus, 0.0)
+    taut_minus, taut_plus = e_minus > 0.0, e_plus > 0.0
+    change = e_plus - e_minus
+    same = change == 0.0
+    # share of the step during which the spring is taut
+    share = jnp.where(same, taut_plus * 1.0, (p_plus - p_minus) / jnp.where(same, 1.0, change))
+    rise, fall = share * (1.0 - 0.5 * share), 0.5 * share**2
+    late, rate = 2.0 * theta - 1.0, kappa / (2.0 * h)
+    value = (1.0 - late) * 0.5 * (p_plus + p_minus) * share + late * p_plus
+    value = value + rate * (p_plus - p_minus)
+    by_plus = (1.0 - late) * jnp.where(taut_plus, rise, fall) + (late + rate) * taut_plus
+    by_minus = (1.0 - late) * jnp.where(taut_minus, rise, fall) - rate * taut_minus
+    loose = ~(taut_plus | taut_minus)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, by_minus),
+        jnp.where(loose, 1.0, by_plus),
+    )
+
+
+def stretch_law(
+    line: LineArrays,
+    lengths: tuple[Array, Array],
+    rest: tuple[Array, Array],
+    h: Array | float,
+    theta: Array | float,
+) -> tuple[Array, Array, Array]:
+    r"""Elastic law alpha mu of the segments of one line.
+
+    With psi = (|d|^2 - L^2)/(2 L) and e = |d| - L the multiplier that does the work of the tension
+    T(e) is the mean of T times 2 L/(|d_+| + |d_-|).
+
+    Args:
+        line: one line.
+        lengths: of the segments at t_{n-1} and t_{n+1} (segment,) each [m].
+        rest: unstretched lengths at the same times.
+        h: step [s].
+        theta: 1/2 to 1.
+
+    Returns:
+        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that
+        length, so that
+        they multiply d_- and d_+.
+    """
+    (l_minus, l_plus), (L_minus, L_plus) = lengths, rest
+    L = 0.5 * (L_minus + L_plus)
+    e_minus, e_plus = l_minus - L_minus, l_plus - L_plus
+    if line.stretch.shape[-2] == 0:
+        mean, by_minus, by_plus = one_sided(e_minus, e_plus, line.kappa, h, theta)
+    else:
+        mean, by_minus, by_plus = _table(line, e_minus, e_plus, L, h, theta)
+    late = 2.0 * theta - 1.0
+    total = (1.0 - late) * (l_plus + l_minus) + late * 2.0 * l_plus
+    factor = 2.0 * L / total
+    down = -mean * factor / total
+    return (
+        mean * factor,
+        (by_minus * factor + down * (1.0 - late)) / l_minus,
+        (by_plus * factor + down * (1.0 + late)) / l_plus,
+    )
+
+
+def _table(
+    line: LineArrays,
+    e_minus: Array,
+    e_plus: Array,
+    L: Array,
+    h: Array | float,
+    theta: Array | float,
+) -> tuple[Array, Array, Array]:
+    """The same as `one_sided` for a law given by points, in units of length (times L/EA)."""
+    x_minus, x_plus = e_minus / L, e_plus / L
+    scale = L / line.EA
+    change = x_plus - x_minus
+    same = change == 0.0
+    safe = jnp.where(same, 1.0, change)
+    # each piece of the table adds its share of the way times its mean tension there
+    low, high = line.stretch[:, :-1, 0], line.stretch[:, 1:, 0]
+    high = jnp.where(jnp.arange(high.shape[1]) == high.shape[1] - 1, jnp.inf, high)
+    T_low = line.stretch[:, :-1, 1]
+    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
+    a, b = jnp.clip(x_minus[:, None], low, high), jnp.clip(x_plus[:, None], low, high)
+    part = (b - a) / safe[:, None]
+    mean = jnp.sum(part * (T_low + slope * (0.5 * (a + b) - low)), -1)
+    T_minus, k_minus = _tension(line.stretch, low, high, slope, x_minus)
+    T_plus, k_plus = _tension(line.stretch, low, high, slope, x_plus)
+    mean = jnp.where(same, T_plus, mean)
+    close = jnp.abs(change) < CLOSE
+    off = jnp.where(close, 1.0, change)
+    by_plus = jnp.where(close, 0.5 * k_plus, (T_plus - mean) / off)
+    by_minus = jnp.where(close, 0.5 * k_minus, (mean - T_minus) / off)
+    late, rate = 2.0 * theta - 1.0, line.kappa / (2.0 * h)
+    p_plus, p_minus = jnp.maximum(e_plus, 0.0), jnp.maximum(e_minus, 0.0)
+    value = scale * ((1.0 - late) * mean + late * T_plus) + rate * (p_plus - p_minus)
+    per = scale / L
+    out_plus = per * ((1.0 - late) * by_plus + late * k_plus) + rate * (e_plus > 0.0)
+    out_minus = per * (1.0 - late) * by_minus - rate * (e_minus > 0.0)
+    loose = (e_plus <= 0.0) & (e_minus <= 0.0)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, out_minus),
+        jnp.where(loose, 1.0, out_plus),
+    )
+
+
+def _tension(points: Array, low: Array, high: Array, slope: Array, x: Array) -> tuple[Array, Array]:
+    """Tension and slope of a table at the strains x."""
+    part = jnp.clip(x[:, None], low, high) - low
+    inside = (x[:, None] > low) & (x[:, None] <= high)
+    return points[:, 0, 1] + jnp.sum(slope * part, -1), jnp.sum(slope * inside, -1)
+
+
+def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
+    """Energy stored in the segments of one line (segment,) [J].
+
+    Args:
+        line: one line.
+        lengths: of the segments [m].
+        rest: unstretched lengths [m].
+    """
+    p = jnp.maximum(lengths - rest, 0.0)
+    soft = jnp.isfinite(line.EA)
+    if line.stretch.shape[-2] == 0:
+        return jnp.where(soft, 0.5 * jnp.where(soft, line.EA, 0.0) / rest * p * p, 0.0)
+    low, high = line.stretch[:, :-1, 0], line.stretch[:, 1:, 0]
+    high = jnp.where(jnp.arange(high.shape[1]) == high.shape[1] - 1, jnp.inf, high)
+    T_low = line.stretch[:, :-1, 1]
+    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
+    part = jnp.clip((p / rest)[:, None], low, high) - low
+    return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
+
+
+def static_multipliers(lines: LineArrays, q: Array) -> Array:
+    """Multipliers of elastic segments as they lie (line, segment) [N]: a first guess at a start.
+
+    Args:
+        lines: all lines.
+        q: positions of their nodes (line, node, 3) [m].
+    """
+    length = jnp.sqrt(jnp.sum((q[:, 1:] - q[:, :-1]) ** 2, -1) + 1e-20)
+    p = jnp.maximum(length - lines.rest_length, 0.0)
+    return jnp.where(jnp.isfinite(lines.EA), lines.EA, 0.0) * p / length

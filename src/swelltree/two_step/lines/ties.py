@@ -1,0 +1,55 @@
+"""Ends of lines that bodies catch and let go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.ties import WAITS
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+from swelltree.model.kinematics import Pose, with_world
+from swelltree.spatial.vectors import dot, matvec, transpose
+from swelltree.two_step.attached import held_points
+from swelltree.two_step.instant import Step
+from swelltree.two_step.log import CAUGHT, MISSED, RELEASED, noted
+
+
+def finished_ties(
+    step: Step, after: Pose, y: Array, tie: Array, log: Any
+) -> tuple[Array, Array, Any]:
+    """Which ties hold after the step, where, and the log.
+
+    An end that is caught keeps its place on the body; its velocity joins that of the body in the
+    next step. One that is out of reach when its time comes stays loose. `let_go` is 0 while a tie
+    holds, 1 when it is loose, and WAITS until it is caught.
+
+    Args:
+        step: as solved.
+        after: poses after it.
+        y: junctions after it (junction, 3).
+        tie: forces of the ties (tie, 3).
+        log: so far.
+    """
+    walk, lines, setup = step.walk, step.model.lines, step.setup
+    if not walk.let_go.shape[0]:
+        return walk.let_go, walk.tie_point, log
+    t = walk.t + setup.ahead
+    size = jnp.sqrt(dot(tie, tie))
+    held = walk.let_go == 0.0
+    due = held & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
+    body = np.array(lines.tie_body, dtype=int)
+    end = y[np.array(lines.tie_junction)]
+    none = tuple(y.shape[0] for _ in lines.tie_body)
+    off = end - held_points(lines.tie_body, none, walk.tie_point, after, y)
+    far = jnp.sqrt(dot(off, off))
+    now = (walk.let_go == WAITS) & (t >= lines.tie_begin - 1e-9)
+    caught = now & (far <= lines.tie_reach)
+    p, R = with_world(after.p, np.zeros(3))[body], with_world(after.R, np.eye(3))[body]
+    point = jnp.where(caught[:, None], matvec(transpose(R), end - p), walk.tie_point)
+    let_go = jnp.where(due | (now & ~caught), 1.0, jnp.where(caught, 0.0, walk.let_go))
+    for k in range(len(body)):
+        log = noted(log, now[k], t, jnp.where(caught[k], CAUGHT, MISSED), k, far[k])
+        log = noted(log, due[k], t, RELEASED, k, size[k])
+    return let_go, point, log

@@ -1,0 +1,222 @@
+"""Winches at the end of a step: rope that came in, work, segments, and what there is to report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.effects.lines.winches import at_stop
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+from swelltree.two_step.instant import Step
+from swelltree.two_step.lines.regrid import Grid, regridded, sums
+from swelltree.two_step.lines.report import LineReport
+from swelltree.two_step.lines.rows import drag
+from swelltree.two_step.lines.winch_rest import CARRY, change_of_rest, tip_now, winches_of
+from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
+from swelltree.two_step.walk import LineWalk, Log, WinchWalk
+
+
+@pytree()
+class WinchSample:
+    """Winches at an instant: rows (line,) of all lines, else (winch,)."""
+
+    first: Array
+    rest: Array
+    length: Array  # m
+    speed: Array  # m/s
+    tension: Array  # N
+    power: Array  # W, given to the line
+    work: Array  # J
+    brought: Array  # J
+    lost: Array  # J
+    momentum: Array  # (winch, 3) N s
+    slip: Array  # (winch, 3) N s
+
+
+def finished_winches(
+    step: Step, lines: LineWalk, seen: LineReport, log: Log
+) -> tuple[LineWalk, WinchSample, Log]:
+    """Lines on the segments they go on with, winches after the step and their sample before it.
+
+    Args:
+        step: as solved.
+        lines: after it, on the segments of the step.
+        seen: report of the step.
+        log: so far.
+    """
+    model, setup, walk = step.model, step.setup, step.walk
+    winches, w, state = winches_of(model), walk.lines.winch, step.now.winch
+    assert winches is not None
+    own = np.array(winches.line, dtype=int)
+    rest = w.rest + change_of_rest(model, setup, state)
+    arrays = jax.tree.map(lambda x: x[own], model.lines.arrays)
+    at_first = jnp.arange(arrays.n) == w.first[own][:, None]
+    whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
+    arrays = replace(arrays, rest_length=whole)
+    pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
+    # as much rope comes into the first segment as the winch lets go, strained like the rest
+    tension = pick(seen.tension[own])
+    speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
+    EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
+    power = -tension * (1.0 + 0.5 * tension / EA) * speed
+    brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], state.speed)
+    grid = Grid(
+        first=w.first[own],
+        rest_last=w.rest[own],
+        rest=rest[own],
+        q_last=lines.q_last[own],
+        q=lines.q[own],
+        mu=lines.mu[own],
+        nu=lines.nu[own],
+    )
+    limits = (winches.segment, winches.split, winches.merge)
+    new, kind = regridded(arrays, grid, *limits, _load(step, own, lines))
+    g = _gravity_less_buoyancy(step, own)
+    old_sums, new_sums = (sums(arrays, x, state.speed, g, setup.h) for x in (grid, new))
+    standing = at_stop(winches, walk.t, state, tension)
+    most = CARRY * winches.segment / setup.h
+    full = jnp.abs(state.speed) >= most * (1.0 - 1e-12)
+    standing = jnp.where(full, 2.0 * jnp.sign(state.speed), standing)
+    reached = (standing != 0.0) & (w.standing == 0.0) & (setup.ahead * setup.winding > 0.0)
+    moved = lambda rows, x: rows.at[own].set(x)  # noqa: E731
+    after = WinchWalk(
+        first=moved(w.first, new.first),
+        rest=moved(rest, new.rest),
+        rest_last=moved(w.rest, new.rest_last),
+        state=state,
+        tip=tip_now(model, setup, walk),
+        tension=tension,
+        standing=standing,
+        work=w.work + setup.h * power,
+        brought=w.brought + brought,
+        lost=w.lost + old_sums.energy - new_sums.energy,
+        momentum=w.momentum + momentum,
+        slip=w.slip + old_sums.momentum - new_sums.momentum,
+    )
+    for k in range(winches.count):
+        what = jnp.where(kind[k] > 0, SPLIT, MERGE)
+        log = noted(log, kind[k] != 0, walk.t + setup.h, what, k, state.length[k])
+        what = jnp.where(full[k], FAST, jnp.where(standing[k] > 0, DRUM, SHORTEST))
+        value = jnp.where(full[k], most[k], state.length[k])
+        log = noted(log, reached[k], walk.t + setup.h, what, k, value)
+    lines = replace(
+        lines,
+        q=moved(lines.q, new.q),
+        q_last=moved(lines.q_last, new.q_last),
+        mu=moved(lines.mu, new.mu),
+        nu=moved(lines.nu, new.nu),
+        winch=after,
+    )
+    sample = WinchSample(
+        first=w.first,
+        rest=w.rest,
+        length=w.state.length,
+        speed=speed,
+        tension=tension,
+        power=power,
+        work=w.work + 0.5 * setup.h * power,
+        brought=w.brought,
+        lost=w.lost,
+        momentum=w.momentum,
+        slip=w.slip,
+    )
+    return lines, sample, log
+
+
+def _gravity_less_buoyancy(step: Step, own: Any) -> Array:
+    """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
+    model, lines = step.model, step.walk.lines
+    first = lines.winch.first[own]
+    arrays = model.lines.arrays
+    segment = jnp.arange(arrays.n) == first[:, None]
+    share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
+    share = jnp.where(segment, share[own], 0.0).sum(-1)
+    node = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
+    wet = jnp.where(node, step.now.frozen.wet[own], 0.0).sum(-1)
+    return -model.gravity[2] * (1.0 - model.rho * wet * share)
+
+
+def _brought(
+    step: Step, own: Any, lines: LineWalk, change: Array, speed: Array
+) -> tuple[Array, Array]:
+    """Energy and momentum of the rope that came in during the step, (winch,) and (winch, 3).
+
+    Half of it joins the node after the first segment at that node's velocity, half sits at A. Its
+    weight is less what it displaces there.
+    """
+    model, h = step.model, step.setup.h
+    arrays = model.lines.arrays
+    first = step.walk.lines.winch.first[own]
+    q, last = lines.q[own], lines.q_last[own]
+    segment = jnp.arange(arrays.n) == first[:, None]
+    per_length, diameter = (
+        jnp.where(segment, x[own], 0.0).sum(-1) for x in (arrays.mass_per_length, arrays.diameter)
+    )
+    half = 0.5 * per_length * change
+    displaced = 0.125 * jnp.pi * model.rho * diameter**2 * change
+    wet = step.now.frozen.wet[own]
+    g = -model.gravity[2]
+    at = lambda x, i: jnp.where(  # noqa: E731
+        (jnp.arange(x.shape[1]) == i[:, None])[:, :, None], x, 0.0
+    ).sum(1)
+    energy, velocities = jnp.zeros_like(half), []
+    for i in (first, first + 1):
+        v = (at(q, i) - at(last, i)) / h
+        z = 0.5 * (at(q, i) + at(last, i))[:, 2]
+        buoyant = displaced * at(wet[:, :, None], i)[:, 0]
+        energy = energy + 0.5 * half * (v * v).sum(-1) + (half - buoyant) * g * z
+        velocities.append(v)
+    along = at(q, first + 1) - at(q, first)
+    t = along / jnp.sqrt((along**2).sum(-1, keepdims=True) + 1e-20)
+    total = velocities[0] + velocities[1] + speed[:, None] * t
+    return energy, half[:, None] * total
+
+
+def _load(step: Step, own: Any, lines: LineWalk) -> Array:
+    """Force on the node after the first segment, tension apart and less inertia [N/m]."""
+    frozen, setup, walk = step.now.frozen, step.setup, step.walk
+    arrays = step.model.lines.arrays
+    first = walk.lines.winch.first[own]
+    v = (lines.q - walk.lines.q_last)[own] / (2.0 * setup.h)
+    a = (lines.q - 2.0 * walk.lines.q + walk.lines.q_last)[own] / setup.h**2
+    part = jax.tree.map(lambda x: x[own], frozen)
+    flow, _ = jax.vmap(drag)(part, v)
+    inertia = (part.mass * a[:, :, None, :]).sum(-1)
+    total = part.force + flow - inertia
+    used = jnp.arange(arrays.n) >= first[:, None]
+    half = jnp.where(used, 0.5 * arrays.rest_length[own], 0.0)
+    zero = jnp.zeros((half.shape[0], 1))
+    length = jnp.concatenate([zero, half], 1) + jnp.concatenate([half, zero], 1)
+    here = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
+    force = jnp.where(here[:, :, None], total, 0.0).sum(1)
+    return force / jnp.where(here, length, 0.0).sum(1)[:, None]
+
+
+def winch_channels(winches: Any, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
+    """What a run reports of its winches.
+
+    Args:
+        winches: compiled.
+        arrays: the lines as long as they are now.
+        now: the sample.
+    """
+    own = np.array(winches.line, dtype=int)
+    used = jnp.arange(arrays.n) >= arrays.first[:, None]
+    mass = jnp.where(used, arrays.mass_per_length * arrays.rest_length, 0.0).sum(-1)
+    return {
+        "winch_length": now.length,
+        "winch_speed": now.speed,
+        "winch_tension": now.tension,
+        "winch_power": now.power,
+        "winch_work": now.work,
+        "winch_rope_mass": mass[own],
+        "winch_rope_energy": now.brought,
+        "winch_rope_momentum": now.momentum,
+        "winch_lost_energy": now.lost,
+        "winch_lost_momentum": now.slip,
+        "winch_segments": (arrays.n - arrays.first[own]).astype(float),
+    }

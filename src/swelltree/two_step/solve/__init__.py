@@ -1,0 +1,1 @@
+"""The equations of a step solved: blocks, complementarity, rescue."""

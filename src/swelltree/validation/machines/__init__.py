@@ -1,0 +1,1 @@
+"""Power take-offs and control."""

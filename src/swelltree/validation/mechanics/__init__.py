@@ -1,0 +1,1 @@
+"""Mechanics against closed forms and other codes."""

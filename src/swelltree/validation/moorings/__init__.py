@@ -1,0 +1,1 @@
+"""Lines, cables and winches."""

@@ -1,0 +1,1 @@
+"""Hydrodynamics and flow against data, papers and other codes."""

@@ -1,0 +1,52 @@
+"""The pages that explain the house speak of what is there."""
+
+import importlib
+import re
+
+import pytest
+
+from support import ROOT
+
+WALKS = (ROOT / "docs/theory/how_a_number_travels.md").read_text()
+STOPS = re.findall(r"^\| `(swelltree[\w.]+)` \| `(\w+)` \|", WALKS, re.MULTILINE)
+SOURCE = ROOT / "src" / "swelltree"
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=".".join)
+def test_every_stop_of_a_number_is_there(stop):
+    module, name = stop
+    assert hasattr(importlib.import_module(module), name)
+
+
+def test_walks_are_short_and_never_go_back_to_a_room():
+    walks = re.split(r"^## ", WALKS, flags=re.MULTILINE)[1:]
+    longest = {"A hinge damper": 9, "A wave amplitude": 10, "A dynamic line": 14}
+    assert len(walks) == len(longest)
+    for walk in walks:
+        stops = re.findall(r"^\| `(swelltree[\w.]+)`", walk, re.MULTILINE)
+        limit = next(n for name, n in longest.items() if walk.startswith(name))
+        # a wave joins the damper's road at the sum of all effects, five stops before its end
+        joined = 5 if "from here as above" in walk else 0
+        assert 4 <= len(stops) + joined <= limit
+        rooms = [stop.split(".")[1] for stop in stops]
+        changes = [room for k, room in enumerate(rooms) if k == 0 or room != rooms[k - 1]]
+        assert len(changes) == len(set(changes)), walk.splitlines()[0]
+
+
+def rooms():
+    folders = [path.parent for path in SOURCE.rglob("*.py")]
+    return sorted({f for f in folders if "web" not in f.parts and f != SOURCE})
+
+
+def test_no_room_is_crowded():
+    crowd = {str(f.relative_to(SOURCE)): len(list(f.glob("*.py"))) for f in rooms()}
+    # the skeleton of the model is the largest
+    assert max(crowd.values()) <= 25, crowd
+
+
+def test_the_map_of_contributors_shows_every_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    house = text[text.index("## The house") : text.index("## A change")]
+    for folder in rooms():
+        if folder.name != "laws":
+            assert f"`{folder.name}/`" in house, folder
