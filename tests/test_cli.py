@@ -406,3 +406,46 @@ def test_a_run_is_not_resumed_with_an_edited_law(tmp_path, monkeypatch):
         assert done.exit_code == 2, done.output
         assert "belongs to another case" in done.stderr
         assert is_one_sentence(done.stderr)
+
+
+LIGHT = """
+[system]
+name = "light"
+water = { rho = 1000.0 }
+joints = [{ name = "rail", type = "slider", base = "world", follower = "buoy" }]
+forces = [FORCES]
+
+[[system.bodies]]
+name = "buoy"
+mass = 900.0
+inertia = [300, 300, 300]
+displaced_volume = 1.0
+position = [0, 0, -9]
+
+[[studies]]
+name = "first"
+type = "simulate"
+duration = 1.0
+
+[[studies]]
+name = "second"
+type = "simulate"
+duration = 2.0
+"""
+TIE = (
+    '{ name = "tie", type = "spring_damper", a = "buoy", '
+    'b = { body = "world", position = [0, 0, -30] }, stiffness = 1e3, damping = 1e3 }'
+)
+
+
+@pytest.mark.parametrize(("forces", "rests"), [("", False), (TIE, True)], ids=["free", "tied"])
+def test_physics_says_each_thing_once(tmp_path, forces, rests):
+    """Of two studies and the outline before them; a tied buoy has its state of rest."""
+    path = tmp_path / "light.toml"
+    path.write_text(LIGHT.replace("FORCES", forces))
+    done = swelltree("check", "--physics", path)
+    said = " ".join(done.output.split())
+    assert said.count("displaced water has 1000 kg: 100 kg or 10 % too light") == 1
+    assert said.count("no equilibrium") == (0 if rests else 1)
+    assert ("leaves 981 N to" in said) == rests
+    assert done.exit_code == (0 if rests else 1)

@@ -57,8 +57,59 @@ def test_a_monopile_feels_the_force_of_maccamy_and_fuchs():
         assert abs(complex(F.sel(influenced_dof="b__Heave"))) < 1e-6 * exact
 
 
+@pytest.mark.parametrize(
+    ("hull", "count"),
+    [
+        (sw.Box(24.0, 24.0, height=20.0, draft=12.0, panel_size=2.4), 12),
+        (sw.Cone(6.0, height=16.0, draft=12.0, bottom_radius=14.0, panel_size=2.4), 12),
+        (sw.Cylinder(15.0, draft=12.0, height=16.0, panel_size=2.4), 12),
+    ],
+    ids=["box", "cone", "cylinder"],
+)
+def test_a_gravity_base_radiates_what_its_excitation_asks_for(hull, count):
+    r"""Wider than high, its foot exactly on the bed: B = k / (8 pi rho g c_g) \int |F|^2 d beta."""
+    h, w = 12.0, 0.9
+    data = data_of(hull, [w], h, wave_direction=np.linspace(0.0, 2 * np.pi, count, endpoint=False))
+    assert "stands on the seabed" in data.attrs["notes"]
+    k = float(dispersion(np.array([w]), h, 9.81)[0])
+    group = 0.5 * w / k * (1 + 2 * k * h / np.sinh(2 * k * h))
+    unit = k / (8 * np.pi * 1025 * 9.81 * group) * 2 * np.pi / count
+    F = data.excitation_force.sel(omega=w)
+    B = data.radiation_damping.sel(omega=w)
+    walls = not isinstance(hull, sw.Cone)
+    for dof in ("Surge", "Sway", "Pitch") if walls else ("Surge", "Sway", "Heave"):
+        exact = unit * float((np.abs(F.sel(influenced_dof=f"b__{dof}")) ** 2).sum())
+        own = float(B.sel(influenced_dof=f"b__{dof}", radiating_dof=f"b__{dof}"))
+        assert own == pytest.approx(exact, rel=0.03)
+    if walls:  # vertical walls to the bed: no water pushes up, none is pushed away
+        surge, heave = (np.abs(F.sel(influenced_dof=f"b__{x}")).max() for x in ("Surge", "Heave"))
+        assert float(heave) < 1e-6 * float(surge)
+        assert abs(float(B.sel(influenced_dof="b__Heave", radiating_dof="b__Heave"))) < 1.0
+    if isinstance(hull, sw.Cylinder):
+        exact = 4 * 1025 * 9.81 * np.tanh(k * h) / (k**2 * abs(h1vp(1, k * hull.radius)))
+        assert abs(complex(F.sel(influenced_dof="b__Surge")[0])) == pytest.approx(exact, rel=0.03)
+
+
 def test_a_hull_in_the_mud_is_refused():
     body = sw.Body("b", 1e6, (1e8,) * 3, hull=sw.Sphere(1.0, offset=(0, 0, -30.0)))
     system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=sw.Water(depth=20.0))
     with pytest.raises(SwelltreeError, match="lies below the seabed at z = -20 m"):
         sw.run_bem(system, [1.0])
+
+
+@pytest.mark.parametrize("below", [1.0, 2.5], ids=["straight", "foot"])
+def test_a_lid_stays_inside_of_its_hull(below):
+    """A column with a foot: the section where the lid lies counts, not the whole outline."""
+    profile = ((0.0, -8.0), (below * 4.0, -8.0), (below * 4.0, -7.0), (4.0, -7.0), (4.0, 3.0))
+    hull = sw.Axisymmetric(profile, panel_size=1.5)
+    w, depth = 1.1, 30.0
+    waves = np.linspace(0.0, 2 * np.pi, 12, endpoint=False)
+    with_lid = data_of(hull, [w], depth, wave_direction=waves)
+    without = data_of(hull, [w], depth, lid=False)
+    for dof in ("b__Surge", "b__Heave"):
+        one, other = (
+            float(d.radiation_damping.sel(omega=w, influenced_dof=dof, radiating_dof=dof))
+            for d in (with_lid, without)
+        )
+        # below all irregular frequencies a lid changes nothing but rounding of panels
+        assert one == pytest.approx(other, rel=0.02)

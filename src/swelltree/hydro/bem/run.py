@@ -46,7 +46,7 @@ from swelltree.system.waters.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 2  # to be raised when the computation changes
+VERSION = 3  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -68,7 +68,7 @@ class _Job:
 def run_bem(
     system: System,
     omega: Sequence[float] | np.ndarray,
-    wave_direction: Sequence[float] | float = (0.0,),
+    wave_direction: Sequence[float] | np.ndarray | float = (0.0,),
     *,
     lid: bool = True,
     green: str = "auto",

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.hydro.bem.lids import lid_inside
 from swelltree.hydro.bem.meshes import to_capytaine
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
@@ -269,9 +270,7 @@ def _like(size: np.ndarray) -> np.ndarray:
 def _floating_body(body: Wetted, lid: float | None) -> Any:
     cpt = import_capytaine()
     mesh = to_capytaine(body.panels, body.name)
-    inner = None if lid is None else mesh.generate_lid(z=lid)
-    if inner is not None and inner.nb_faces == 0:
-        inner = None
+    inner = None if lid is None else lid_inside(body.panels, mesh, lid)
     dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
     named = {f"{body.name}__{dof}": dofs[dof] for dof in DOFS}
     return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
