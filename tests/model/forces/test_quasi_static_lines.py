@@ -189,3 +189,27 @@ def test_what_a_catenary_cannot_be_is_refused(make, sentence):
     with pytest.raises(sw.SwelltreeError) as raised:
         sw.compile(make())
     assert sentence in str(raised.value)
+
+
+def test_a_line_between_bodies_over_a_bed_has_derivatives_where_it_is_traced_once():
+    """A program that is traced first and differentiated afterwards, as linear studies do."""
+    from swelltree.engine.in_numpy import staged
+
+    one = sw.Body("one", mass=1e4, inertia=(1e4,) * 3, displaced_volume=20.0)
+    two = sw.Body("two", mass=1e4, inertia=(1e4,) * 3, displaced_volume=20.0, position=(60, 0, 0))
+    line = sw.Line("sag", one.at(0, 0, 0), two.at(0, 0, 0), 150.0, WIRE, **WAY)
+    joints = [sw.Free("j1", sw.WORLD, one), sw.Free("j2", sw.WORLD, two)]
+    model = sw.compile(sw.System("s", [one, two], joints, lines=[line], water=sw.Water(depth=50.0)))
+    group = model.effect(QuasiStaticLines)
+
+    def pull(group, p):
+        pose = Pose(p.reshape(2, 3), jnp.stack([jnp.eye(3)] * 2))
+        motion = Motion(pose, jnp.zeros((2, 6)), joint_frames(model, pose), p[:0], p[:0])
+        return group.loads(model, Now(jnp.zeros(()), motion, AT_REST)).wrench
+
+    once = staged(pull)
+    p = jnp.array([0.0, 0.0, -1.0, 61.0, 2.0, -3.0])
+    found = jax.jit(jax.jacfwd(lambda group, p: once(group, p), argnums=1))(group, p)
+    exact = jax.jacfwd(lambda p: pull(group, p))(p)
+    np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-9)
+    assert np.abs(exact).max() > 1.0

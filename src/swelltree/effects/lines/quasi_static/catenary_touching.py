@@ -62,7 +62,7 @@ def _halves(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Any]:
 
     The derivatives: of the heights by H and by V, for B and A, and of the distance by H, V_B, V_A.
     """
-    sections, x, slope, height_A, height_B = args
+    sections, x, slope, height_A, height_B, _ = args
     H, V_B, V_A = u
     xp = namespace(H, x)
     upper = hanging(sections, H, V_B, slope)
@@ -137,14 +137,15 @@ def touching(
     def solve(args: Any) -> tuple[Array, ...]:
         own = args[0]
         least = LEAST * own.size
-        guess = _first_guess(own, args[1], *args[3:])
+        guess = _first_guess(own, args[1], *args[3:5])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
-        return iterate(lambda *u: _newton(args, u), start, least, own.total_length, idle)
+        return iterate(lambda *u: _newton(args, u), start, least, own.total_length, args[5] > 0.5)
 
     def residual(u: Any, args: Any) -> tuple[Array, ...]:
         return _halves(args, u)[0]
 
-    args = (sections, x, slope, height_A, height_B)
+    # idle as a number: what the rules of derivatives take must be arguments
+    args = (sections, x, slope, height_A, height_B, xp.where(idle, 1.0, 0.0))
     H, V_B, V_A = settled(solve, residual, _correct, args)
     slack = LEAST * sections.size >= H
     return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack)
