@@ -21,7 +21,7 @@ from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.studies.time.continuing import end_of, end_time, is_run, keep_end, refuse_start
 from swelltree.studies.time.imbalance import seen_at, told, unbalanced
-from swelltree.studies.time.watch import why_stopped
+from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
 from swelltree.studies.time.winch_findings import (
     longest_step,
     refuse_fast_winches,
@@ -468,7 +468,7 @@ def simulate_moored(
     if code is Code.NO_PROGRESS:
         last = run.carry.going.walk
         pose = jax.tree.map(np.asarray, last.pose)
-        loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles))
+        loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
         code = code if loop is None else Code.LOOP_SINGULAR
         message = (
             f"time stepping stopped at t = {float(run.carry.t_fail):.6g} s: "

@@ -29,6 +29,7 @@ from swelltree.system.errors import SwelltreeWarning
 OPEN = 1e3  # closure in units of the relative tolerance and the size of the system
 LOST = {True: 1e-2, False: 1e-1}  # of the energy that moved; steps of given length may be coarse
 NEAR = 1e-3  # smallest singular value, of the largest: a step that fails here fails because of it
+A_STEP_NEAR = 0.1  # the same where steps are fixed and end up to one of them before
 LOOKS = 200  # samples at which the rank is taken
 
 
@@ -110,12 +111,14 @@ def _singular_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
     return None
 
 
-def why_stopped(model: Model, t: float, pose: Pose, angles: np.ndarray) -> str | None:
+def why_stopped(
+    model: Model, t: float, pose: Pose, angles: np.ndarray, near: float = NEAR
+) -> str | None:
     """The loop that made a step fail, if one did."""
     if not model.cut_rows or not np.isfinite(pose.p).all():
         return None
     margin, joint = margin_at(model, pose, angles, t)
-    if margin > NEAR:
+    if margin > near:
         return None
     drives = _drives_of(model, joint)
     what = drives or " Its motion beyond is not determined: change lengths, or start it otherwise."
