@@ -486,7 +486,7 @@ def test_controllers_in_time_come_near_the_optimum_and_mpc_keeps_its_limits():
     assert 1.3 * damped < tracked < 1.01 * best.attrs["mean_power"]
     under, mpc = sw.with_mpc(bare, wave, "pto", force_max=1e5, stroke_max=0.3)
     power, run = late_power(under, wave, solver="rk4", step=PERIOD / 120)
-    assert float(np.abs(run.joint_force_control).max()) <= 1e5 * (1 + 1e-9)
+    assert float(np.abs(run.pto_control).max()) <= 1e5 * (1 + 1e-9)
     assert np.abs(run.position.sel(body="float", dof="Heave").values).max() < 0.303
     assert 0.95 * best.attrs["mean_power"] < power < 1.005 * best.attrs["mean_power"]
     assert mpc.solves > 25 * 29
