@@ -22,7 +22,6 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import Memory
 from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, synthesised
-from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic
@@ -250,9 +249,8 @@ class Mpc:
         self.z = self.z + self.gain @ (seen - self.plant.C @ self.z)
         self.forces.append(self.plan(k, self.z, self.forces[k])[0])
 
-    def values(self, t: Any, y: Any) -> np.ndarray:
-        """The law in plain Python."""
-        t, y = float(t), np.asarray(y, dtype=float)
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The law in plain Python: nobody may ask it ahead of the run, for it remembers."""
         with self.lock:
             k = int(np.floor(t / self.sample + 1e-9))
             if t == 0.0 and self.begin is not None and np.abs(self.begin - y).max() > 1e-9:
@@ -263,13 +261,6 @@ class Mpc:
                 self.decide(y)
             part = t / self.sample - k
             return (1.0 - part) * self.forces[k] + part * self.forces[k + 1]
-
-    def __call__(self, t: Array, y: Array) -> Array:
-        if namespace(t, y) is np:
-            return self.values(t, y)
-        from swelltree.engine.callbacks import called_back
-
-        return called_back(self.values, len(self.ports), t, y)
 
 
 def with_mpc(
@@ -324,4 +315,4 @@ def with_mpc(
         noise=noise,
         case=case,
     )
-    return _with_law(model, ports, mpc), mpc
+    return _with_law(model, ports, mpc, plain=True), mpc
