@@ -19,7 +19,7 @@ class Inner:
     radiation: Any = ()  # radiation memory: chi, a record of velocities, or nothing
     elements: dict[str, Array] = field(
         default_factory=dict
-    )  # {kind: states} of the force groups that have any
+    )  # {kind: states} of the effects that have any
 
 
 AT_REST = Inner()

@@ -104,7 +104,7 @@ class Model:
 
     @property
     def hydro(self) -> Any:
-        """Linear hydrodynamics (`forces.hydrodynamics.Hydro`), None for dry systems."""
+        """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
         return next((effect for effect in self.effects if effect.is_linear_hydro), None)
 
     def effect(self, kind: type[E]) -> E | None:

@@ -64,7 +64,7 @@ class Walk:
     q: Array  # tree coordinates, where the scheme uses them; else empty
     angles: Array  # remembered single-axis angles
     chi: Array  # radiation memory half a step ago
-    elements: Any  # {kind: states} of force groups now
+    elements: Any  # {kind: states} of effects now
     element_rates: Any  # their rates one step ago
     work: Array  # (terms,) J, lines last
     lam: Array  # (m,) multipliers of the last step

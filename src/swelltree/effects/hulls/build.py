@@ -90,7 +90,7 @@ def with_mesh_displacement(system: System, names: tuple[str, ...]) -> System:
 
 
 def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls:
-    """The force group of nonlinear hulls."""
+    """The effect of nonlinear hulls."""
     bodies = [system.body(name) for name in names]
     triangles = _triangles(bodies, np.array([body.reference for body in bodies]))
     return Hulls(

@@ -33,7 +33,7 @@ class HydroOptions:
             MBS4WEC), or "none" (added mass at infinite frequency only).
         omega: the frequency of "constant" [rad/s].
         coupling: keep the coupling between bodies.
-        fit: options of `hydro.radiation_fit.fit_radiation`.
+        fit: options of `hydro.radiation.fit.fit_radiation`.
         step: time step of "convolution" [s].
         frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
         yaw_time: time over which the mean yaw is taken [s].

@@ -114,7 +114,7 @@ def drift_table(
     """Second-order loads in body order, and what to report.
 
     Args:
-        order: puts labels body__Dof into 6N (`describe_hydro.BodyOrder`).
+        order: puts labels body__Dof into 6N (`build.BodyOrder`).
         data: hydrodynamic data.
         place: x and y of the body of each freedom (6N, 2).
         drift: method.

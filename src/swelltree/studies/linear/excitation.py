@@ -34,7 +34,7 @@ def has_table(model: Model) -> bool:
 def excitation_of(
     model: Model, linear: dict[str, Any], how: Formulation, omega: np.ndarray, beta: np.ndarray
 ) -> np.ndarray:
-    """Excitation per metre by hydro data and by force groups, (c, 6N)."""
+    """Excitation per metre by hydro data and by other effects, (c, 6N)."""
     force = group_excitation(linear["still"], how, linear["state"], omega, beta)
     if linear["pieces"]:
         waves = Waves(omega, beta, np.ones(len(omega)))

@@ -1,4 +1,4 @@
-"""Linear wave forces of force groups: members, bodies given by numbers, drag in a current.
+"""Linear wave forces of effects without data: members, bodies given by numbers, drag in a current.
 
 Their loads are differentiated with respect to the amplitude of one plane wave at the state of
 rest, at two instants a quarter period apart, which are the real and the imaginary part.
@@ -54,7 +54,7 @@ def _compiled(formulation: Formulation) -> Any:
 def group_excitation(
     model: Model, how: Formulation, state: State, omega: np.ndarray, beta: np.ndarray
 ) -> np.ndarray:
-    """Excitation of force groups per metre of a crest at the origin, (c, 6N) complex.
+    """Excitation of effects per metre of a crest at the origin, (c, 6N) complex.
 
     Args:
         model: without waves.

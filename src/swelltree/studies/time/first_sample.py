@@ -2,8 +2,9 @@
 
 A sample has the mean velocity of the half steps around it and their difference for an acceleration,
 both right to second order. At the start the velocity is known; with it the equations of motion of
-that instant give acceleration, joint forces and the pull of elastic lines (`two_step.hung_points`).
-The seabed, and lines that cannot stretch, push and pull as the first step says.
+that instant give acceleration, joint forces and the pull of elastic lines
+(`two_step.lines.hung_points`). The seabed, and lines that cannot stretch, push and pull as the
+first step says.
 """
 
 from __future__ import annotations

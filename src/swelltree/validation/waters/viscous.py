@@ -45,7 +45,7 @@ SEAS = ((2.0, 6.0), (4.0, 8.0), (7.0, 10.0))  # Hs [m], Tp [s]
 def held_wrench(
     model: Model, waves: Any, t: float, v: np.ndarray | None = None, stretching: str = "wheeler"
 ) -> np.ndarray:
-    """Wrench of all force groups on one body held at the origin, moving with v."""
+    """Wrench of all effects on one body held at the origin, moving with v."""
     pose = Pose(np.zeros((1, 3)), np.eye(3)[None])
     v = np.zeros((1, 6)) if v is None else v.reshape(1, 6)
     motion = Motion(pose, v, joint_frames(model, pose), np.zeros(0), np.zeros(0))
