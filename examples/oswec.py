@@ -36,8 +36,8 @@ def main() -> None:
     pitch = (
         sw.simulate(model, times=times)["joint_coordinate"].sel(coordinate="hinge__Pitch").values
     )
-    inner = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
-    at, peaks = times[1:-1][inner], pitch[1:-1][inner]
+    internal = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
+    at, peaks = times[1:-1][internal], pitch[1:-1][internal]
     period = float(np.diff(at)[:5].mean())
     print(f"period {period:.2f} s (WEC-Sim 19.27)")
     print(f"peaks {peaks[:3].round(4)} (WEC-Sim 0.1451 0.1289 0.1146)")

@@ -48,7 +48,7 @@ from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.described import Described
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
@@ -215,10 +215,10 @@ def _started(model: Model, system: System, joints: list, notes: list[str]) -> Mo
     if layout.cut_rows:
         found = find_redundancy(model, q, closure, loops)
     dropped = set(layout.cut_rows) - set(found.kept)
-    inner = inner_at_rest(model)
-    check_mass(present(model, inner), q, closure)
+    internal = internal_at_rest(model)
+    check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
-    check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
+    check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
     before = [*_cuts(system), *joined(model, joints, poses), *moved]
     before += [*whole_turns(model, q, angles), *found.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]

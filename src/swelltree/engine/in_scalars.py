@@ -155,7 +155,7 @@ class Programs:
     def _values(self) -> list[np.ndarray]:
         return self.outs
 
-    def _slopes(self) -> list[np.ndarray]:
+    def _jacobians(self) -> list[np.ndarray]:
         graph, n = self.graph, len(self.unknown)
         out = list(self.outs)
         for x in self.outs:
@@ -203,7 +203,7 @@ class Prepared:
         """Results at w (nodes, k)."""
         return tuple(self._bound("values")(_rows("w", w)))
 
-    def slopes(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    def jacobians(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Results and their derivatives in w."""
         found = self._bound("slopes")(_rows("w", w))
         half = len(found) // 2

@@ -19,7 +19,7 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
     return jax.lax.while_loop(go_on, step, state)
 
 
-def held(tree: Any) -> Any:
+def stop_gradient(tree: Any) -> Any:
     """The same values as constants: derivatives do not see how they came about."""
     import sys
 

@@ -290,9 +290,9 @@ class Parts:
             raise self._fail("rods", row.line, f"rod type '{row.type}' is not in the file. Add it.")
         given, carrier = self._carried(row.attachment, "rods", row.line)
         ends = [given.position + given.rotation @ np.array(x) for x in (row.a, row.b)]
-        held = "pinned" if row.attachment.endswith("pinned") else "fixed"
+        attachment = "pinned" if row.attachment.endswith("pinned") else "fixed"
         if row.attachment == "free":
-            held = "free"
+            attachment = "free"
         try:
             return Rod(
                 f"Rod{row.id}",
@@ -305,7 +305,7 @@ class Parts:
                 Cd_end=kind.Cd_end,
                 Ca_end=kind.Ca_end,
                 segments=row.segments,
-                held=held,
+                attachment=attachment,
             )
         except SwelltreeError as error:
             raise self._fail("rods", row.line, str(error)) from None

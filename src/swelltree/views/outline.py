@@ -9,7 +9,7 @@ from swelltree.system.forces.elements import AppliedForce, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.waters.currents import FlowField
-from swelltree.two_step.walk import usual_formulation
+from swelltree.two_step.state import usual_formulation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

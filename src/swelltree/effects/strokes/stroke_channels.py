@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.base import Answer
+from swelltree.effects.strokes.laws.base import LawOutputs
 from swelltree.engine.arrays import Array, namespace
 
 # quantity -> channel of power take-offs
@@ -34,7 +34,9 @@ BOOKS = {
 }
 
 
-def stroke_channels(own: Any, found: dict[str, Array], answers: list[Answer]) -> dict[str, Array]:
+def stroke_channels(
+    own: Any, found: dict[str, Array], outputs: list[LawOutputs]
+) -> dict[str, Array]:
     """Channels by role.
 
     Args:
@@ -53,7 +55,7 @@ def stroke_channels(own: Any, found: dict[str, Array], answers: list[Answer]) ->
         out["joint_force_force"] = found["force"][joints]
         out["joint_force_control"] = found["control"][joints]
     if own.ptos:
-        found = found | _of_single_laws(answers)
+        found = found | _of_single_laws(outputs)
         out |= {BOOKS[key]: of_ptos(own, values) for key, values in found.items()}
         out["absorbed_power"] = -out["pto_force"] * out["pto_rate"]
     return out
@@ -64,11 +66,11 @@ def of_ptos(own: Any, values: Array) -> Array:
     return values[np.array(own.ptos, dtype=int)]
 
 
-def _of_single_laws(answers: list[Answer]) -> dict[str, Array]:
+def _of_single_laws(outputs: list[LawOutputs]) -> dict[str, Array]:
     """Quantities that only some laws have, NaN for the elements of others."""
-    names = dict.fromkeys(name for answer in answers for name in answer.shown)
+    names = dict.fromkeys(name for outputs in outputs for name in outputs.shown)
     out = {}
     for name in names:
-        parts = [a.shown.get(name, np.nan + 0.0 * a.force) for a in answers]
-        out[name] = namespace(answers[0].force).concatenate(parts)
+        parts = [a.shown.get(name, np.nan + 0.0 * a.force) for a in outputs]
+        out[name] = namespace(outputs[0].force).concatenate(parts)
     return out

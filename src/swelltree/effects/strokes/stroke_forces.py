@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
@@ -101,10 +101,10 @@ class StrokeForces(Effect):
         return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
 
     def states(self, now: Now) -> list[Array]:
-        """Inner states by law, (states, e) each; the start where a study knows none."""
-        if self.kind not in now.inner.elements:
+        """Internal states by law, (states, e) each; the start where a study knows none."""
+        if self.kind not in now.internal.elements:
             return [law.start() for law in self.laws]
-        flat, out, first = now.inner.elements[self.kind], [], 0
+        flat, out, first = now.internal.elements[self.kind], [], 0
         for law, count in zip(self.laws, self.counts, strict=True):
             last = first + law.states * count
             out.append(flat[first:last].reshape(law.states, count))
@@ -122,7 +122,7 @@ class StrokeForces(Effect):
                 total[i] = total[i] + u
         return namespace(*total).stack(total)
 
-    def seen(self, model: Model, now: Now) -> list[Seen]:
+    def inputs(self, model: Model, now: Now) -> list[LawInputs]:
         """What every law sees."""
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(v)
@@ -135,28 +135,28 @@ class StrokeForces(Effect):
             return None if values is None else values[s]
 
         return [
-            Seen(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
+            LawInputs(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
             for s, z in zip(self.slices(), self.states(now), strict=True)
         ]
 
-    def answers(self, seen: list[Seen]) -> list[Answer]:
+    def outputs(self, inputs: list[LawInputs]) -> list[LawOutputs]:
         """What every law answers."""
-        return [law.answer(own) for law, own in zip(self.laws, seen, strict=True)]
+        return [law.outputs(own) for law, own in zip(self.laws, inputs, strict=True)]
 
-    def evaluated(self, seen: list[Seen], answers: list[Answer]) -> dict[str, Array]:
+    def evaluated(self, inputs: list[LawInputs], outputs: list[LawOutputs]) -> dict[str, Array]:
         """Force, stroke, energies and powers of every element, (e,) each."""
 
         def joined(name: str, parts: list[Any]) -> Array:
             rows = [getattr(part, name) for part in parts]
             return rows[0] if len(rows) == 1 else namespace(*rows).concatenate(rows)
 
-        x, v, u = (joined(name, seen) for name in ("x", "v", "u"))
+        x, v, u = (joined(name, inputs) for name in ("x", "v", "u"))
         stretch = x - self.neutral
-        force = joined("force", answers) - self.stiffness * stretch
-        stored = joined("stored", answers) + 0.5 * self.stiffness * stretch**2
-        delivered, lost = joined("delivered", answers), joined("lost", answers)
+        force = joined("force", outputs) - self.stiffness * stretch
+        stored = joined("stored", outputs) + 0.5 * self.stiffness * stretch**2
+        delivered, lost = joined("delivered", outputs), joined("lost", outputs)
         xp = namespace(force, stretch)
-        found = {"limited": joined("limited", answers)} if self.limited else {}
+        found = {"limited": joined("limited", outputs)} if self.limited else {}
         if self.stopped:
             push, elastic, squeezed = stop_forces(self.stops, x, v)
             force, stored = force + push, stored + squeezed
@@ -173,28 +173,28 @@ class StrokeForces(Effect):
 
     def force(self, model: Model, now: Now) -> Array:
         """Forces that act to increase the strokes, (e,)."""
-        seen = self.seen(model, now)
-        return self.evaluated(seen, self.answers(seen))["force"]
+        inputs = self.inputs(model, now)
+        return self.evaluated(inputs, self.outputs(inputs))["force"]
 
     def loads(self, model: Model, now: Now) -> Loads:
-        seen = self.seen(model, now)
-        answers = self.answers(seen)
-        found = self.evaluated(seen, answers)
+        inputs = self.inputs(model, now)
+        outputs = self.outputs(inputs)
+        found = self.evaluated(inputs, outputs)
         wrench = pair_wrench(model, self.strokes, now.motion, found["force"])
         power = -found["delivered"] - found["lost"]
-        return Loads(wrench, found["stored"], power, stroke_channels(self, found, answers))
+        return Loads(wrench, found["stored"], power, stroke_channels(self, found, outputs))
 
-    # --- inner states and events ------------------------------------------------------
-    def inner_start(self) -> Array | None:
+    # --- internal states and events ------------------------------------------------------
+    def internal_start(self) -> Array | None:
         if not any(law.states for law in self.laws):
             return None
         xp = namespace(self.stiffness, *(law.start() for law in self.laws))
         return xp.concatenate([law.start().reshape(-1) for law in self.laws])
 
-    def inner_rate(self, model: Model, now: Now) -> Array:
-        answers = self.answers(self.seen(model, now))
-        xp = namespace(answers[0].force)
-        return xp.concatenate([answer.rate.reshape(-1) for answer in answers])
+    def internal_rate(self, model: Model, now: Now) -> Array:
+        outputs = self.outputs(self.inputs(model, now))
+        xp = namespace(outputs[0].force)
+        return xp.concatenate([outputs.rate.reshape(-1) for outputs in outputs])
 
     @property
     def event_count(self) -> int:
@@ -202,18 +202,18 @@ class StrokeForces(Effect):
 
     def event_values(self, model: Model, now: Now) -> Array:
         values = [
-            law.event_values(seen).reshape(-1)
-            for law, seen in zip(self.laws, self.seen(model, now), strict=True)
+            law.event_values(inputs).reshape(-1)
+            for law, inputs in zip(self.laws, self.inputs(model, now), strict=True)
             if law.events
         ]
         return namespace(values[0]).concatenate(values)
 
     def switched(self, model: Model, now: Now, hit: Array) -> Array:
         out, first = [], 0
-        for law, seen, count in zip(self.laws, self.seen(model, now), self.counts, strict=True):
+        for law, inputs, count in zip(self.laws, self.inputs(model, now), self.counts, strict=True):
             last = first + law.events * count
             own = hit[first:last].reshape(law.events, count)
-            out.append((law.switched(seen, own) if law.events else seen.z).reshape(-1))
+            out.append((law.switched(inputs, own) if law.events else inputs.z).reshape(-1))
             first = last
         return namespace(out[0]).concatenate(out)
 
@@ -228,7 +228,7 @@ class StrokeForces(Effect):
     def holds(self) -> bool:
         return any(law.holds for law in self.laws)
 
-    def held(self, now: Now) -> Array:
+    def latched(self, now: Now) -> Array:
         """One for every stroke that is locked, (e,)."""
         states = self.states(now)
         parts = [

@@ -201,7 +201,7 @@ def cable_block_and_plain() -> list[Check]:
         y = start_phase(model, how)
         P = np.asarray(how.kinematics(model, np.zeros(()), y.state).P)[rows]
         state = State(y.state.q, np.linalg.solve(P, wanted), y.state.chart)
-        answer = solve_motion(model, how, np.zeros(()), state, y.inner)[2]
+        answer = solve_motion(model, how, np.zeros(()), state, y.internal)[2]
         found.append(np.asarray(answer.v_dot).reshape(-1)[rows])
     off = float(np.abs(found[0] - found[1]).max() / np.abs(found[0]).max())
     return [Check("block and plain form", off, 1e-12, "", "rounding")]

@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.model.effect import Now
-from swelltree.model.inner import AT_REST
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao, response
