@@ -10,22 +10,6 @@ from reference import reference
 import swelltree as sw
 
 MASSES = (725_834.0, 886_691.0)  # as stated [kg]
-FLOAT, SPAR = -0.72, -21.29  # heights of the centres of mass [m]
-
-
-def rm3(damping: float, lift: float = 0.0, masses=MASSES) -> sw.System:
-    buoy = sw.Body("float", masses[0], (2.09e7, 2.13e7, 3.71e7), position=(0, 0, FLOAT))
-    spar = sw.Body("spar", masses[1], (9.44e7, 9.44e7, 2.85e7), position=(0, 0, SPAR))
-    return sw.System(
-        "rm3",
-        bodies=[buoy, spar],
-        joints=[
-            sw.Slider("ground", sw.WORLD.at(0, 0, SPAR), spar, axis="z"),
-            sw.Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, axis="z", position=lift),
-        ],
-        ptos=[sw.LinearPto("pto", joint="guide", damping=damping)],
-        water=sw.Water(rho=1000.0),
-    )
 
 
 def main() -> None:
@@ -35,7 +19,9 @@ def main() -> None:
     displaced = tuple(1000.0 * float(v) for v in data["displaced_volume"])
     omega = 2 * np.pi / 8.0
     wave = sw.RegularWave(height=2.5, period=8.0, ramp=100.0)
-    model = sw.compile(rm3(1.2e6), data, coupling=False, radiation="constant", omega=omega)
+    model = sw.compile(
+        sw.gallery.rm3(1.2e6).system, data, coupling=False, radiation="constant", omega=omega
+    )
     run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
     late = run["position"].sel(dof="Heave").isel(time=slice(1200, None))
     size = 0.5 * (late.max("time") - late.min("time"))
@@ -55,7 +41,8 @@ def main() -> None:
     ):
         table = np.loadtxt(reference("ts_rm3_decay", file), skiprows=1)
         table = table[(table[:, 0] <= 40.0) & (table[:, 0] > 0.0)]
-        still = sw.compile(rm3(0.0, 0.1, masses), data, fit={"error": 0.01})
+        system = sw.gallery.rm3(0.0, start=(0.1, 0.0), masses=masses).system
+        still = sw.compile(system, data, fit={"error": 0.01})
         decay = sw.simulate(still, times=table[:, 0])["position"].sel(dof="Heave")
         gaps = {}
         for body, column in (("float", 1), ("spar", 2)):
