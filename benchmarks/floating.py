@@ -30,7 +30,7 @@ def sphere(irregular: bool) -> Job:
 
     data = sw.read_hydro(reference("bem_sphere", "iea_oes_task10", "sphere.h5"))
     water = sw.Water(rho=1000.0, depth=float(data["water_depth"]))
-    system = sw.gallery.sphere(lift=0.0 if irregular else 1.0).system
+    system = sw.gallery.sphere(lift=0.0 if irregular else 1.0).bare
     model = sw.compile(system.replace(water=water), data)
     sea = sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=7.0), seed=1) if irregular else None
     return (model, sea, 600.0, 97.0) if irregular else (model, None, 40.0, 659.0)
@@ -45,7 +45,7 @@ def flap() -> Job:
     path = reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
     data = sw.read_hydro(path, names=["flap", "base"], gaps="drop")
     data = data.sel(omega=data["omega"] <= 8.0)
-    model = sw.compile(sw.gallery.oswec(12e3).system, data)
+    model = sw.compile(sw.gallery.oswec(12e3).bare, data)
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=50.0), 400.0, 269.0
 
 
@@ -66,7 +66,7 @@ def two_bodies() -> Job:
 
     path = reference("bem_rm3", "wamit", "rm3.out")
     data = sw.read_hydro(path, names=["float", "spar"], rho=1000.0)
-    model = sw.compile(sw.gallery.rm3(1.2e6).system, data)
+    model = sw.compile(sw.gallery.rm3(1.2e6, masses=(725_834.0, 886_691.0)).bare, data)
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=100.0), 400.0, 15.0
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     )
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
     model = sw.compile(
-        sw.gallery.oswec(0.0, angle=np.radians(10.0)).system, data, fit={"error": 0.01}
+        sw.gallery.oswec(0.0, angle=np.radians(10.0)).bare, data, fit={"error": 0.01}
     )
     times = np.arange(0.0, 130.0, 0.05)
     pitch = (
@@ -32,7 +32,7 @@ def main() -> None:
     assert np.abs(peaks[:3] / [0.14514, 0.12885, 0.11459] - 1).max() < 0.03
 
     # with a damper, in a wave of one metre: power
-    model = sw.compile(sw.gallery.oswec(5e6).system, data)
+    model = sw.compile(sw.gallery.oswec(5e6).bare, data)
     linear = sw.rao(model, omega=np.linspace(0.4, 2.0, 17), wave_direction=0.0)
     power = 0.5**2 * linear["absorbed_power"].squeeze() / 1e3
     best = float(linear["omega"][int(np.argmax(power.values))])

@@ -45,6 +45,12 @@ class Ready:
 
         return read_hydro(self.file, check=False).drop_vars(list(self.apart))
 
+    @property
+    def bare(self) -> System:
+        """The description without hulls, for hydrodynamic data of another code."""
+        bodies = tuple(body.replace(hull=None) for body in self.system.bodies)
+        return self.system.replace(bodies=bodies)
+
     def model(self, **options: Any) -> Model:
         """The compiled model.
 

@@ -21,6 +21,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.system.bodies.solids import hull_immersed
 from swelltree.system.errors import SwelltreeError, listed
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def rm3(
     *,
     moves: str = "heave",
     start: tuple[float, float] = (0.0, 0.0),
-    masses: tuple[float, float] = MASSES,
+    masses: tuple[float, float] | None = None,
 ) -> Ready:
     """A float on a spar with a power take-off between them.
 
@@ -55,10 +56,13 @@ def rm3(
         moves: freedoms of the spar: "heave", "planar" (surge, heave, pitch) or "free" (all six);
             all but heave are held by a soft mooring.
         start: initial heave of float and spar [m].
-        masses: of float and spar [kg].
+        masses: of float and spar [kg]; what they displace if not given.
     """
     if moves not in MOVES:
         raise SwelltreeError(f"rm3: moves {moves!r} is not known. Give one of {listed(MOVES)}.")
+    if masses is None:
+        first, second = (1000.0 * hull_immersed(x).volume for x in (FLOAT_HULL, spar_hull(THICK)))
+        masses = first, second
     buoy = Body("float", masses[0], INERTIA[0], position=(0.0, 0.0, FLOAT), hull=FLOAT_HULL)
     spar = Body("spar", masses[1], INERTIA[1], position=(0.0, 0.0, SPAR), hull=spar_hull(THICK))
     at = WORLD.at(0, 0, SPAR)

@@ -55,7 +55,7 @@ def rm3(
     displaced = 1000.0 * data["displaced_volume"].sel(body=["float", "spar"]).values
     masses = (float(displaced[0]), float(displaced[1])) if afloat else MASSES
     lines = LinearMooring("lines", "spar", pretension={"Heave": -sunk * STIFFNESS})
-    system = gallery.rm3(damping, start=start, masses=masses).system
+    system = gallery.rm3(damping, start=start, masses=masses).bare
     system = system.replace(moorings=(lines,), water=water_of(data))
     return compile_system(system, hydro=data, **options)
 
@@ -173,7 +173,7 @@ def oswec(folder: Path, start: float) -> Model:
     names = {"oswec_flap": "flap", "oswec_base_shift": "base"}
     data = read_hydro(path, names=names, check=False, gaps="drop")  # NaN at the lowest three
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
-    system = gallery.oswec(0.0, angle=start).system.replace(water=water_of(data))
+    system = gallery.oswec(0.0, angle=start).bare.replace(water=water_of(data))
     return compile_system(system, hydro=data, fit=TIGHT)
 
 
