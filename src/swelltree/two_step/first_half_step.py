@@ -8,9 +8,10 @@ a step is tried, and the half step before is corrected by what the mean is off,
 
 Where forces act, a change of :math:`v_-` changes the mean as much; where joints and inextensible
 lines decide where the next pose is, half as much. The factor leaves a third of either each time.
-Winches stand in the steps that are tried, as they did before: where one starts with a jump, the half
-step before knows nothing of it. With the jump in them, the mean would be kept at zero by a motion
-against the rope before the start, and a load that is jerked would bounce higher than its energy allows.
+Winches stand in the steps that are tried, as they did before: where one starts with a jump, the
+half step before knows nothing of it. With the jump in them, the mean would be kept at zero by a
+motion against the rope before the start, and a load that is jerked would bounce higher than its
+energy allows.
 Then the pose one step ago is brought onto the joints, as that of every later step is: that moves
 the mean by O(h^2), and without it the acceleration across joints would be O(h) off.
 """
