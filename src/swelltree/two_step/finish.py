@@ -1,4 +1,4 @@
-"""A solved step: the walk after it, and the sample of the instant it leaves."""
+"""A solved step: the state after it, and the sample of the instant it leaves."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from swelltree.two_step.step_rows import ends_before
 
 
 def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
-    """The next walk, and the sample of the instant that was left."""
+    """The next state, and the sample of the instant that was left."""
     model, setup, state = step.model, step.setup, step.state
     u, y, lam, contact, tie = step.size.split(it.at.x)
     p, g, q = moved(step, u)
     three = poses_around(step, p, g)
     v = three.v
     chi = mean_memory(step, v)
-    found = dof_coordinates(model, three.next_frames, step.now.next_angles)
-    angles = found[np.array(model.layout.angle_dofs, dtype=int)]
+    coordinate = dof_coordinates(model, three.next_frames, step.now.next_angles)
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
     rates = element_rates(step, v)
     elements = jax.tree.map(
-        lambda x, new, old: x + setup.h * (1.5 * new - 0.5 * old),
+        lambda x, new, old: x + setup.ahead * (1.5 * new - 0.5 * old),
         state.elements,
         rates,
         state.element_rates,

@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -141,7 +143,8 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     if setup.memory is None:
         return state
     A, B = model.hydro.memory.A, model.hydro.memory.B
-    change = 0.5 * setup.h * (A @ state.chi + B @ state.v_minus.reshape(-1))
+    v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
+    change = 0.5 * setup.h * (A @ state.chi + B @ v.reshape(-1))
     return replace(state, chi=state.chi - change)
 
 
