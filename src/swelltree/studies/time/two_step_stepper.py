@@ -10,6 +10,7 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.backend import jax
+from swelltree.engine.extremes import as_channels, known_now
 from swelltree.model.model import Model
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
@@ -35,7 +36,7 @@ from swelltree.two_step.run import (
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.rescue import rescued, why
 from swelltree.two_step.start import at_rest, set_up
-from swelltree.two_step.state import StepperState
+from swelltree.two_step.state import Form, StepperState
 
 
 class TwoStepState(NamedTuple):
@@ -135,7 +136,7 @@ class TwoStepStepper(Stepper):
             helped += 1
         if state.given is not None and first == 0 and marks[0] == 0:
             start = Start(setup, state.given)
-            samples = as_given(self.task.model, form, samples, start)
+            samples = _alone(self.task.model, form, as_given(self.task.model, form, samples, start))
         reached = first + min(int(np.searchsorted(here, int(now.index))), wanted)
         return state._replace(
             t=np.asarray(now.state.t),
@@ -224,6 +225,18 @@ def _state_at(now: RunState, derivatives: Any, given: StepperState | None) -> Tw
     now = now._replace(index=np.zeros((), np.int64))
     t = np.asarray(now.state.t)
     return TwoStepState(t, now, now, derivatives, given, zero, np.asarray(np.nan), zero, zero)
+
+
+def _alone(model: Model, form: Form, samples: Sample) -> Sample:
+    """Samples whose first one has nothing before it: its extremes are its own values."""
+    if form.kept is None:
+        return samples
+    first = jax.tree.map(lambda x: x[0], samples)
+    now = jax.jit(lambda model, sample: form.kept(model, form, sample))(model, first)
+    rows = as_channels(known_now(now))
+    return replace(
+        samples, extremes={name: _written(x, rows[name], 0) for name, x in samples.extremes.items()}
+    )
 
 
 def _written(rows: Any, row: Any, k: int) -> np.ndarray:
