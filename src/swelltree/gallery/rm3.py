@@ -89,7 +89,7 @@ def rm3(
         moorings=tuple(moorings if held else ()),
         water=Water(rho=1000.0),
     )
-    sea = IrregularSea(Jonswap(Hs=2.5, Tp=8.0), seed=1, ramp=40.0)
+    sea = IrregularSea(Jonswap(Hs=2.5, Tp=8.0), seed=1, omega_max=2.2, ramp=40.0)
     source = "Reference Model 3 (Neary et al. 2014), dimensions and masses as in WEC-Sim's example"
     return Ready(system, data_file("rm3"), sea, source, STATICS)
 
