@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_system
 from swelltree.solvers.stepping.smooth import METHODS
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, read_task
@@ -51,9 +49,9 @@ def touching() -> sw.Model:
     return hanging(contacts=[ground], seabed=sw.Seabed(), water=sw.Water(depth=6.0))
 
 
-def barges(**more: Any) -> sw.Model:
-    """Two hinged barges with their hydrodynamic data."""
-    return sw.compile(demo_system(), sw.read_hydro(barges_file()), fit={"error": 0.2}, **more)
+def floating(**more: Any) -> sw.Model:
+    """A float with its hydrodynamic data."""
+    return sw.gallery.sphere().model(fit={"error": 0.2}, **more)
 
 
 FEATURES: dict[str, tuple[Callable[[], sw.Model], dict[str, Any]]] = {
@@ -63,9 +61,9 @@ FEATURES: dict[str, tuple[Callable[[], sw.Model], dict[str, Any]]] = {
     "lines, dynamic": (lambda: hanging(lines="dynamic"), EVEN),
     "contact with the seabed": (touching, EVEN),
     "latches, clutches": (latching, EVEN),
-    "radiation by states": (barges, EVEN),
-    "radiation by convolution": (lambda: barges(radiation="convolution", step=0.05), EVEN),
-    "axes that follow the yaw": (lambda: barges(frame="yaw"), EVEN),
+    "radiation by states": (floating, EVEN),
+    "radiation by convolution": (lambda: floating(radiation="convolution", step=0.05), EVEN),
+    "axes that follow the yaw": (lambda: floating(frame="yaw"), EVEN),
     "uneven output times": (hanging, UNEVEN),
     "output times on no grid": (hanging, ODD),
     "extremes between samples": (hanging, EVEN | {"extremes": ("position",)}),

@@ -17,7 +17,7 @@ from swelltree.results.own_labels import own_labels
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
-WORDS = dict(zip(SUFFIXES, ("largest", "smallest", "mean"), strict=True))
+WORDS: dict[str, str] = dict(zip(SUFFIXES, ("largest", "smallest", "mean"), strict=True))
 MADE = ("quaternion", "energy_residual")  # from other channels
 
 

@@ -48,7 +48,7 @@ class Given(NamedTuple):
 
 
 def given_by(state: StepperState, h: Array) -> Given:
-    """Velocities of a walk whose half step before is still that of a steady motion."""
+    """Velocities of a state whose half step before is still that of a steady motion."""
     lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
@@ -59,13 +59,13 @@ def given_by(state: StepperState, h: Array) -> Given:
 def with_first_half_step(
     step: Any, model: Model, setup: Setup, state: StepperState
 ) -> StepperState:
-    """The walk with the half step before the first.
+    """The state with the half step before the first.
 
     Args:
-        step: one step, (model, setup, walk) -> (walk, sample).
+        step: one step, (model, setup, state) -> (state, sample).
         model: compiled, in its sea.
         setup: constants of the run.
-        walk: the start, with the velocity now for that of the half step before.
+        state: the start, with the velocity now for that of the half step before.
     """
     given = given_by(state, setup.h)
     now = best = _with_memory(model, setup, state)
@@ -84,7 +84,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
-    """The walk with the pose one step ago on its joints, by the change of least energy."""
+    """The state with the pose one step ago on its joints, by the change of least energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)
@@ -114,7 +114,7 @@ def corrected(
     sample: Sample,
     given: Given,
 ) -> StepperState:
-    """The walk with a better half step before, from a step that was tried."""
+    """The state with a better half step before, from a step that was tried."""
     v_minus = state.v_minus + NEARER * (given.v - sample.v)
     lines = state.lines
     if lines is not None:
@@ -132,9 +132,9 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    own = present(model, state).lines
-    ends = end_positions(own, before(state.pose, state.v_minus, h), y_last)
-    q_last = with_ends(own.arrays, q_last, ends)
+    now = present(model, state).lines
+    ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
+    q_last = with_ends(now.arrays, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 

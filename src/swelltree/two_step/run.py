@@ -76,9 +76,21 @@ def after_step(
         full = replace(full, extremes=as_channels(extremes))
         extremes = jax.tree.map(lambda a, b: jnp.where(wanted, a, b), known_now(channels), extremes)
     gathered = most, error, impulse, span
-    reset = jax.tree.map(lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered)
-    count = now.iterations + sample.iterations
-    return RunState(after, now.index + 1, jnp.ones((), bool), count, *reset, extremes), full
+    most, error, impulse, span = jax.tree.map(
+        lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered
+    )
+    later = RunState(
+        state=after,
+        index=now.index + 1,
+        ok=jnp.ones((), bool),
+        iterations=now.iterations + sample.iterations,
+        most=most,
+        error=error,
+        impulse=impulse,
+        span=span,
+        extremes=extremes,
+    )
+    return later, full
 
 
 @functools.lru_cache(maxsize=32)

@@ -207,10 +207,11 @@ def integrate(
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
 
-    def begun(carry: Carry) -> Extremes | None:
+    def values_now(carry: Carry) -> Extremes | None:
         return None if kept is None else known_now(kept(args, carry.t, carry.y))
 
-    def further(carry: Carry, between: Extremes | None, target: Any) -> Any:
+    def further(state: tuple[Carry, Extremes | None], target: Any) -> Any:
+        carry, between = state
         after = attempt(carry, target)
         if kept is None or between is None:
             return after, between
@@ -222,17 +223,19 @@ def integrate(
 
             def maybe(state: Any, _: Any) -> tuple[Any, None]:
                 go = unfinished(state[0], target)
-                return jax.lax.cond(go, lambda s: further(*s, target), lambda s: s, state), None
+                return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
-            return jax.lax.scan(maybe, (carry, begun(carry)), None, length=max_steps_per_output)[0]
+            return jax.lax.scan(
+                maybe, (carry, values_now(carry)), None, length=max_steps_per_output
+            )[0]
 
         def go(state: Any) -> Any:
             return unfinished(state[0], target) & (state[2] < options.max_steps)
 
         def body(state: Any) -> Any:
-            return *further(*state[:2], target), state[2] + 1
+            return *further(state[:2], target), state[2] + 1
 
-        begin = carry, begun(carry), jnp.zeros((), jnp.int32)
+        begin = carry, values_now(carry), jnp.zeros((), jnp.int32)
         return jax.lax.while_loop(go, body, begin)[:2]
 
     def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
@@ -266,6 +269,6 @@ def compiled(
     how = {"method": method, "observe": observe, "kept": kept}
 
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
-        return integrate(problem, args, carry, times, options, **how)  # type: ignore[arg-type]
+        return integrate(problem, args, carry, times, options, **how)
 
     return jax.jit(advance)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.step_means import with_step_means
 from swelltree.compiler.unseen import unseen_times
-from swelltree.effects.controllers.law_checks import not_finite
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
@@ -29,25 +27,22 @@ from swelltree.formulations.equations import (
     start_phase,
     switched,
 )
-from swelltree.model.effect import Now
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
 from swelltree.solvers.problem import padded_corners
-from swelltree.solvers.solution import Code, describe
+from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
 from swelltree.solvers.stepping.smooth import Carry, Options, Problem, compiled, integrate
 from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
 from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.time.continuing import end_of, refuse_start
+from swelltree.studies.time.smooth_failure import failure
 from swelltree.studies.time.task import Task, kept_step
-from swelltree.studies.time.watch import why_stopped
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
-PROBES = 40  # states on the way into a failed step
-AHEAD = 0.1  # s: at least so far they are looked for; methods of fixed steps keep no step
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
@@ -164,7 +159,7 @@ class SmoothStepper(Stepper):
     def about(self, state: Carry) -> dict[str, Any]:
         """Method, tolerances and counts."""
         task = self.task
-        found = {
+        attrs = {
             "formulation": task.formulation.name,
             "solver": task.solver,
             "rtol": float(self.options.rtol),
@@ -174,12 +169,12 @@ class SmoothStepper(Stepper):
             "rate_evaluations": int(state.n_rate),
         }
         if event_count(task.model):
-            found["events"] = int(state.n_events)
+            attrs["events"] = int(state.n_events)
         if all_winches(task.model):
-            found["event_log"] = "\n".join(stages_until(task.model, float(state.t)))
+            attrs["event_log"] = "\n".join(stages_until(task.model, float(state.t)))
         if task.solver == "rk4":
-            found["step"] = float(self.options.step)
-        return found
+            attrs["step"] = float(self.options.step)
+        return attrs
 
 
 def smooth_stepper(task: Task) -> SmoothStepper:
@@ -295,54 +290,3 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
     channels = jax.vmap(lambda t, y: observe(model, how, t, y))(times, phases) | extremes
     channels = channels | {"time": times, "phase": phases}
     return with_watch(model, channels, carry.code, task.solver, float(stepper.options.rtol))
-
-
-def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Code, str]:
-    """Which body or loop, when and why.
-
-    Args:
-        model: that was run.
-        how: its formulation.
-        last: the last good state.
-        code: how it ended.
-    """
-    when = float(last.t) if code is Code.STOPPED_BY_USER else float(last.t_fail)
-    sentence = describe(code, when)
-    if code is Code.STOPPED_BY_USER:
-        return code, sentence
-    # the body that moves fastest at the last good state is where to look
-    phase = jax.tree.map(jnp.asarray, last.y)
-    kin = how.kinematics(model, jnp.asarray(last.t), phase.state)
-    pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
-    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
-    loop = why_stopped(model, float(last.t), pose, angles)
-    if loop is not None:
-        return Code.LOOP_SINGULAR, f"time stepping stopped at t = {when:.6g} s. {loop}"
-    speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
-    body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
-    law = not_finite(model, _moments(model, how, last, when))
-    sentence += f" Look at body '{body}', which moves fastest there."
-    return code, sentence + (f" {law}" * bool(law))
-
-
-def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterator[Now]:
-    """The last good state, a time just behind it, and where the motion was going from there.
-
-    A step that failed met a law at a state that was not kept: the states on the tangent of the
-    motion lead there, the nearest first.
-    """
-    y = jax.tree.map(jnp.asarray, last.y)
-    t = float(last.t)
-
-    def at(later: Any, h: Any, rate: Any) -> Now:
-        moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
-        kin = how.kinematics(model, jnp.asarray(later), moved.state)
-        return Now(jnp.asarray(later), kin.motion, moved.internal)
-
-    yield at(t, 0.0, None)
-    yield at(when + 1e-9, 0.0, None)
-    rate = rates(model, how, jnp.asarray(t), y)
-    probe = jax.jit(lambda h: at(t + h, h, rate))
-    longest = max(float(last.step), when - t, AHEAD)
-    for h in np.geomspace(1e-9, longest, PROBES):
-        yield probe(h)

@@ -23,7 +23,7 @@ from swelltree.studies.time.two_step_start import derivatives_at, first_state
 from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.first_half_step import with_first_half_step
-from swelltree.two_step.log import told
+from swelltree.two_step.log import sentences
 from swelltree.two_step.run import (
     FAR,
     RunState,
@@ -195,7 +195,7 @@ class TwoStepStepper(Stepper):
     def about(self, state: TwoStepState) -> dict[str, Any]:
         """Solver, step and counts."""
         run, log = state.run_state, state.run_state.state.log
-        found = {
+        attrs = {
             "formulation": self.plan.formulation,
             "solver": self.task.solver,
             "step": float(self.plan.step),
@@ -204,9 +204,9 @@ class TwoStepStepper(Stepper):
             "iterations_per_step": float(run.iterations) / max(int(run.index), 1),
         }
         if log is not None:
-            found["events"] = int(log.count)
-            found["event_log"] = "\n".join(told(self.task.model, log, float(run.state.t)))
-        return found
+            attrs["events"] = int(log.count)
+            attrs["event_log"] = "\n".join(sentences(self.task.model, log, float(run.state.t)))
+        return attrs
 
 
 def two_step_stepper(task: Task, width: int) -> TwoStepStepper:
