@@ -1,7 +1,7 @@
 """Equations of motion of a model in a chosen formulation, ready for a solver.
 
 `Phase` is what a solver steps: the state, the work done so far by each element,
-and the inner states of radiation and elements. `rates` is its right-hand side,
+and the internal states of radiation and elements. `rates` is its right-hand side,
 `settle` brings it back onto the constraints, `observe` gives one sample of
 everything a run reports.
 """
@@ -23,7 +23,13 @@ from swelltree.formulations.reeling import reeled
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.effect import Loads, Now
 from swelltree.model.inertia import kinetic_energy
-from swelltree.model.inner import AT_REST, Inner, inner_at_rest, inner_rate, inner_settled
+from swelltree.model.internal_state import (
+    AT_REST,
+    InternalState,
+    internal_at_rest,
+    internal_rate,
+    internal_settled,
+)
 from swelltree.model.kinematics import Motion, attitudes
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -41,49 +47,53 @@ def start_phase(model: Model, formulation: Formulation) -> Phase:
     return Phase(state, np.zeros(terms), settled_at(model, formulation, state))
 
 
-def settled_at(model: Model, formulation: Formulation, state: State) -> Inner:
-    """Inner states at the start of a motion from a state: mean yaws are those of the bodies."""
-    inner = inner_at_rest(model)
-    if not inner.elements:
-        return inner
+def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
+    """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
+    internal = internal_at_rest(model)
+    if not internal.elements:
+        return internal
     t = np.zeros(())
-    pose = formulation.kinematics(present(model, inner), t, state).motion.pose
-    return inner_settled(model, inner, pose)
+    pose = formulation.kinematics(present(model, internal), t, state).motion.pose
+    return internal_settled(model, internal, pose)
 
 
 def solve_motion(
-    model: Model, formulation: Formulation, t: Array, state: State, inner: Inner = AT_REST
+    model: Model,
+    formulation: Formulation,
+    t: Array,
+    state: State,
+    internal: InternalState = AT_REST,
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
-    model = present(model, inner)
+    model = present(model, internal)
     kin = formulation.kinematics(model, t, state)
-    loads = total_loads(model, t, kin.motion, inner)
+    loads = total_loads(model, t, kin.motion, internal)
     model = with_immersed_mass(model, t, kin.motion)
     if latch_group(model) is not None:
-        now = Now(t, kin.motion, inner)
+        now = Now(t, kin.motion, internal)
         return kin, *held_motion(model, formulation, kin, loads, now)[:2]
     return kin, loads, formulation.acceleration(model, kin, loads.wrench)
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Right-hand side of the equations of motion, powers included."""
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.inner)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.internal)
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
     chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
-    inner = inner_rate(model, Now(t, kin.motion, y.inner))
-    return Phase(State(q_dot, acceleration.s_dot, chart), power, inner)
+    internal = internal_rate(model, Now(t, kin.motion, y.internal))
+    return Phase(State(q_dot, acceleration.s_dot, chart), power, internal)
 
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
-    state = formulation.settle(present(model, y.inner), t, y.state)
+    state = formulation.settle(present(model, y.internal), t, y.state)
     if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
-        return Phase(state, y.work, y.inner)
+        return Phase(state, y.work, y.internal)
     v = formulation.kinematics(model, t, state).motion.v
-    v = in_axes(mean_yaw(y.inner), v).reshape(-1)
-    past = remembered(model.hydro.memory, t, v, y.inner.radiation)
-    return Phase(state, y.work, Inner(past, y.inner.elements))
+    v = in_axes(mean_yaw(y.internal), v).reshape(-1)
+    past = remembered(model.hydro.memory, t, v, y.internal.radiation)
+    return Phase(state, y.work, InternalState(past, y.internal.elements))
 
 
 def event_count(model: Model) -> int:
@@ -93,16 +103,16 @@ def event_count(model: Model) -> int:
 
 def _seen(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     """What events may depend on; the forces in latches only where someone watches them."""
-    model = present(model, y.inner)
+    model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
-    now = Now(t, kin.motion, y.inner)
+    now = Now(t, kin.motion, y.internal)
     group = latch_group(model)
     if group is None or not group.watches_hold:
         return now
-    loads = total_loads(model, t, kin.motion, y.inner)
+    loads = total_loads(model, t, kin.motion, y.internal)
     heavy = with_immersed_mass(model, t, kin.motion)
     hold = held_motion(heavy, formulation, kin, loads, now)[2]
-    return Now(t, kin.motion, y.inner, hold.needed)
+    return Now(t, kin.motion, y.internal, hold.needed)
 
 
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
@@ -113,15 +123,15 @@ def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> 
 
 
 def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
-    """Phase after events: elements change their inner states, winches their cables too."""
+    """Phase after events: elements change their internal states, winches their cables too."""
     now = _seen(model, formulation, t, y)
-    elements, first = dict(y.inner.elements), 0
+    elements, first = dict(y.internal.elements), 0
     for group in model.effects:
         if group.event_count:
             own = hit[first : first + group.event_count]
             elements[group.kind] = group.switched(model, now, own)
             first += group.event_count
-    after = Phase(y.state, y.work, Inner(y.inner.radiation, elements))
+    after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
     return reeled(model, formulation, t, y, after)
 
 
@@ -134,7 +144,7 @@ def drive_power(
         return jnp.zeros(0)
     assert kin.rows is not None
     rows = formulation.rows(model)
-    each = acceleration.multipliers * kin.rows.drift
+    each = acceleration.multipliers * kin.rows.velocity_rhs
     drives = np.array([r.j if r.kind in ("slide", "turn") else -1 for r in rows])
     hits = (np.arange(count)[:, None] == drives[None, :]).astype(float)
     return (hits * each[None]).sum(1)
@@ -147,12 +157,12 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     matrices; joint coordinates, rates and reactions; element channels;
     energies and works; sensors; the largest violation of any joint.
     """
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.inner)
+    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.internal)
     motion = kin.motion
     layout = model.layout
     angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]
     rows = formulation.rows(model)
-    heavy = with_immersed_mass(present(model, y.inner), t, motion)
+    heavy = with_immersed_mass(present(model, y.internal), t, motion)
     world, joint_axes = joint_reactions(heavy, t, kin, acceleration, loads.wrench, rows)
     shown, turning = attitudes(model, motion.frames, motion.coordinate, motion.rate)
     out = {

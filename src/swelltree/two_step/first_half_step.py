@@ -29,8 +29,8 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.samples import Sample
+from swelltree.two_step.state import LineState, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
-from swelltree.two_step.walk import LineWalk, Setup, Walk
 
 NEARER = 4.0 / 3.0
 ROUNDS = 40
@@ -45,16 +45,18 @@ class Given(NamedTuple):
     junctions: Array  # (junction, 3)
 
 
-def given_by(walk: Walk, h: Array) -> Given:
+def given_by(state: StepperState, h: Array) -> Given:
     """Velocities of a walk whose half step before is still that of a steady motion."""
-    lines = walk.lines
+    lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
-        return Given(walk.v_minus, nothing, nothing)
-    return Given(walk.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
+        return Given(state.v_minus, nothing, nothing)
+    return Given(state.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
 
 
-def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
+def with_first_half_step(
+    step: Any, model: Model, setup: Setup, state: StepperState
+) -> StepperState:
     """The walk with the half step before the first.
 
     Args:
@@ -63,8 +65,8 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
         setup: constants of the run.
         walk: the start, with the velocity now for that of the half step before.
     """
-    given = given_by(walk, setup.h)
-    now = best = _with_memory(model, setup, walk)
+    given = given_by(state, setup.h)
+    now = best = _with_memory(model, setup, state)
     least = np.inf
     for _ in range(ROUNDS):
         after, sample = step(model, setup, now)
@@ -79,70 +81,77 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     return _joined_before(model, setup, best)
 
 
-def _joined_before(model: Model, setup: Setup, walk: Walk) -> Walk:
+def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
     """The walk with the pose one step ago on its joints, by the change of least energy."""
-    if not model.all_rows or not np.any(walk.v_minus):
-        return walk
+    if not model.all_rows or not np.any(state.v_minus):
+        return state
     h = float(setup.h)
-    M = np.asarray(dense_inertia(model, world_inertia(model, walk.pose)))
+    M = np.asarray(dense_inertia(model, world_inertia(model, state.pose)))
     M = M + 1e-9 * np.diag(M).max(initial=1.0) * np.eye(len(M))  # bodies without mass
-    drives = drives_at(model.drives, np.asarray(walk.t) - h)
+    drives = drives_at(model.drives, np.asarray(state.t) - h)
     for _ in range(2):
-        last = before(walk.pose, np.asarray(walk.v_minus), np.array(h))
+        last = before(state.pose, np.asarray(state.v_minus), np.array(h))
         frames = joint_frames(model, last)
-        still = np.zeros_like(walk.v_minus)
+        still = np.zeros_like(state.v_minus)
         rows = evaluate_rows(
-            model, model.all_rows, last, frames, still, np.asarray(walk.angles), drives
+            model, model.all_rows, last, frames, still, np.asarray(state.angles), drives
         )
         J = np.asarray(rows.jacobian)
         back = np.linalg.solve(M, J.T)
         push = np.linalg.lstsq(J @ back, np.asarray(rows.residual), rcond=1e-10)[0]
-        v_minus = walk.v_minus + (back @ push).reshape(-1, 6) / h
-        walk = replace(walk, v_minus=v_minus)
-    return walk
+        v_minus = state.v_minus + (back @ push).reshape(-1, 6) / h
+        state = replace(state, v_minus=v_minus)
+    return state
 
 
 def corrected(
-    model: Model, setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given
-) -> Walk:
+    model: Model,
+    setup: Setup,
+    state: StepperState,
+    after: StepperState,
+    sample: Sample,
+    given: Given,
+) -> StepperState:
     """The walk with a better half step before, from a step that was tried."""
-    v_minus = walk.v_minus + NEARER * (given.v - sample.v)
-    lines = walk.lines
+    v_minus = state.v_minus + NEARER * (given.v - sample.v)
+    lines = state.lines
     if lines is not None:
-        lines = _corrected_lines(model, setup, replace(walk, v_minus=v_minus), after.lines, given)
-    # the rates of inner states now stand for those of a step ago
+        lines = _corrected_lines(model, setup, replace(state, v_minus=v_minus), after.lines, given)
+    # the rates of internal states now stand for those of a step ago
     rates = after.element_rates
-    return replace(walk, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
+    return replace(state, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
 
 
 def _corrected_lines(
-    model: Model, setup: Setup, walk: Walk, after: LineWalk, given: Given
-) -> LineWalk:
-    lines, h = walk.lines, setup.h
+    model: Model, setup: Setup, state: StepperState, after: LineState, given: Given
+) -> LineState:
+    lines, h = state.lines, setup.h
     y_last = lines.y_last + NEARER * (0.5 * (after.y - lines.y_last) - h * given.junctions)
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    own = present(model, walk).lines
-    ends = end_positions(own, before(walk.pose, walk.v_minus, h), y_last)
+    own = present(model, state).lines
+    ends = end_positions(own, before(state.pose, state.v_minus, h), y_last)
     q_last = with_ends(own.arrays, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
-def _with_memory(model: Model, setup: Setup, walk: Walk) -> Walk:
+def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperState:
     """The radiation memory half a step ago."""
     if setup.memory is None:
-        return walk
+        return state
     A, B = model.hydro.memory.A, model.hydro.memory.B
-    change = 0.5 * setup.h * (A @ walk.chi + B @ walk.v_minus.reshape(-1))
-    return replace(walk, chi=walk.chi - change)
+    change = 0.5 * setup.h * (A @ state.chi + B @ state.v_minus.reshape(-1))
+    return replace(state, chi=state.chi - change)
 
 
-def _off(setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given) -> float:
+def _off(
+    setup: Setup, state: StepperState, after: StepperState, sample: Sample, given: Given
+) -> float:
     """Largest difference of a velocity in the sample from the one given."""
     pairs = [(sample.v, given.v)]
-    if walk.lines is not None:
-        h, a, b = 2.0 * setup.h, walk.lines, after.lines
+    if state.lines is not None:
+        h, a, b = 2.0 * setup.h, state.lines, after.lines
         pairs += [((b.q - a.q_last)[:, 1:-1] / h, given.nodes[:, 1:-1])] if a.q.size else []
         pairs += [((b.y - a.y_last) / h, given.junctions)]
     return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
-from swelltree.two_step.walk import LOG, Log
+from swelltree.two_step.state import LOG, Log
 
 SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 9))
 

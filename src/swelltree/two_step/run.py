@@ -10,14 +10,14 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
+from swelltree.two_step.state import Form, Setup, Sizes, StepperState
 from swelltree.two_step.step import advance
-from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 PER_LINE = tuple(
     field.name
@@ -27,10 +27,10 @@ PER_LINE = tuple(
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
-class Going(NamedTuple):
+class RunState(NamedTuple):
     """Where a run is."""
 
-    walk: Walk
+    state: StepperState
     index: Array  # steps taken
     ok: Array  # False: the step after them could not be solved
     iterations: Array  # of all steps
@@ -47,20 +47,20 @@ def compiled_run(form: Form) -> Any:
     def run(
         model: Model,
         setup: Setup,
-        going: Going,
+        run_state: RunState,
         table: Array,
         first: Array,
         last: Array,
         every: Array,
-    ) -> tuple[Going, Array]:
-        def more(state: tuple[Going, Array]) -> Array:
-            return (state[0].index < last) & state[0].ok
+    ) -> tuple[RunState, Array]:
+        def more(carry: tuple[RunState, Array]) -> Array:
+            return (carry[0].index < last) & carry[0].ok
 
-        def body(state: tuple[Going, Array]) -> tuple[Going, Array]:
-            now, kept = state
-            after, sample = advance(model, form, setup, now.walk)
+        def body(carry: tuple[RunState, Array]) -> tuple[RunState, Array]:
+            now, kept = carry
+            after, sample = advance(model, form, setup, now.state)
             ok = sample.solved
-            after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
+            after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.state)
             slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
             # what is gathered since the last sample goes with the next
             most = jnp.maximum(now.most, sample.iterations)
@@ -74,16 +74,16 @@ def compiled_run(form: Form) -> Any:
             gathered = most, error, impulse, span
             reset = jax.tree.map(lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered)
             count = now.iterations + sample.iterations
-            return Going(after, now.index + ok, ok, count, *reset), kept
+            return RunState(after, now.index + ok, ok, count, *reset), kept
 
-        return jax.lax.while_loop(more, body, (going, table))
+        return jax.lax.while_loop(more, body, (run_state, table))
 
     program = jax.jit(run)
 
     def stepped(
-        model: Model, setup: Setup, going: Going, samples: Sample, *limits: np.ndarray
-    ) -> tuple[Going, Sample]:
-        after, table = program(model, setup, going, as_table(samples), *limits)
+        model: Model, setup: Setup, run_state: RunState, samples: Sample, *limits: np.ndarray
+    ) -> tuple[RunState, Sample]:
+        after, table = program(model, setup, run_state, as_table(samples), *limits)
         return after, from_table(np.asarray(table), samples)
 
     return stepped
@@ -116,9 +116,9 @@ def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
     return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
 
 
-def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
+def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> Sample:
     """Room for samples; bodies unturned, so that an empty sample is a possible one."""
-    size, N = Sizes.of(model, form), walk.v_minus.shape[0]
+    size, N = Sizes.of(model, form), state.v_minus.shape[0]
 
     def room(*shape: int, kind: Any = float) -> np.ndarray:
         return np.zeros((count, *shape), kind)
@@ -140,24 +140,24 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             y=room(size.junctions // 3, 3),
             impulse=room(n_lines, n),
             span=room(),
-            winch=_winch_room(walk, room),
+            winch=_winch_room(state, room),
         )
     return Sample(
         t=room(),
         pose=Pose(room(N, 3), np.tile(np.eye(3), (count, N, 1, 1))),
         v=room(N, 6),
         v_dot=room(N, 6),
-        angles=room(*walk.angles.shape),
-        inner=Inner(
-            room(*walk.chi.shape),
-            {kind: room(*np.shape(x)) for kind, x in walk.elements.items()},
+        angles=room(*state.angles.shape),
+        internal=InternalState(
+            room(*state.chi.shape),
+            {kind: room(*np.shape(x)) for kind, x in state.elements.items()},
         ),
         lam=room(size.rows),
         contact=room(size.contacts),
         contact_force=room(size.contacts, 3),
         tie=room(size.ties // 3, 3),
         tie_point=room(size.ties // 3, 3),
-        work=room(*walk.work.shape),
+        work=room(*state.work.shape),
         lines=lines,
         iterations=room(kind=int),
         error=room(),
@@ -165,9 +165,9 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
     )
 
 
-def _winch_room(walk: Walk, room: Any) -> WinchSample | None:
+def _winch_room(state: StepperState, room: Any) -> WinchSample | None:
     """Room for samples of winches."""
-    w = walk.lines.winch
+    w = state.lines.winch
     if w is None:
         return None
     rows = {name: room(*w.tip.shape) for name in PER_WINCH}
@@ -190,22 +190,22 @@ def single_step(form: Form, count: int) -> Any:
     run = compiled_run(form)
     room: list[Sample] = []
 
-    def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
+    def step(model: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
         if not room:
-            room.append(empty_samples(model, form, walk, count))
-        begin = going(walk)
+            room.append(empty_samples(model, form, state, count))
+        begin = run_state(state)
         after, samples = run(model, setup, begin, room[0], *(np.array(i) for i in (0, 1, 1)))
-        return jax.tree.map(np.asarray, after.walk), jax.tree.map(
+        return jax.tree.map(np.asarray, after.state), jax.tree.map(
             lambda x: np.asarray(x)[0], samples
         )
 
     return step
 
 
-def going(walk: Walk) -> Going:
+def run_state(state: StepperState) -> RunState:
     """A run that has not begun."""
     zero = np.zeros((), np.int64)
     impulse = None
-    if walk.lines is not None and walk.lines.mu.size:
-        impulse = np.zeros(walk.lines.mu.shape)
-    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()), impulse, np.zeros(()))
+    if state.lines is not None and state.lines.mu.size:
+        impulse = np.zeros(state.lines.mu.shape)
+    return RunState(state, zero, np.array(True), zero, zero, np.zeros(()), impulse, np.zeros(()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.engine.arrays import Array, pytree
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.two_step.lines.report import LineReport
 
@@ -19,7 +19,7 @@ class Sample:
     v: Array  # (N, 6) mean velocity
     v_dot: Array  # (N, 6)
     angles: Array
-    inner: Inner
+    internal: InternalState
     lam: Array
     contact: Array  # (k,) normal forces of the seabed
     contact_force: Array  # (k, 3) friction included

@@ -72,13 +72,13 @@ def read_hydro(
         )
     count = len(names) if names is not None and not isinstance(names, Mapping) else None
     parts = _read(kind, path, rho, g, depth, length, count, water)
-    for given, found, name in (
+    for given, stated, name in (
         (rho, parts.rho, "rho"),
         (g, parts.g, "g"),
         (depth, parts.depth, "depth"),
     ):
         if given is not None:
-            check_agrees(path, name, given, found)
+            check_agrees(path, name, given, stated)
     check_announced(parts, refuse=gaps == "error")
     data = mend_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
     if names is not None:
@@ -220,7 +220,7 @@ def _recognise_folder(path: Path) -> str:
         path.name.lower() == "results" and lookup(path.parent, "Nemoh.cal")
     ):
         return "nemoh"
-    names = {found.name.lower() for found in path.iterdir()}
+    names = {entry.name.lower() for entry in path.iterdir()}
     if "controlfile.in" in names or {"input", "output"} <= names:
         return "hams"
     stems = sorted(

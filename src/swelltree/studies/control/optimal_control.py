@@ -73,7 +73,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ControlSolution:
     """What was found, before it becomes a dataset."""
 
     response: Response
@@ -212,11 +212,11 @@ def optimal_control(
                 ),
             )
             if chosen == "linear":
-                answer, bound = _linear(free, port, waves, asked)
+                solution, bound = _linear(free, port, waves, asked)
             else:
                 from swelltree.studies.control.nonlinear import nonlinear_control
 
-                answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
+                solution, bound = nonlinear_control(free, how, port, waves, asked, radiation)
             about = {
                 "study": "optimal_control",
                 "method": chosen,
@@ -225,9 +225,9 @@ def optimal_control(
                 "clipped": " ".join(str(k) for k in port.clipped),
                 "case": str(one),
             }
-            found = control_dataset(free.layout, ports, port.omega, answer, about)
+            found = control_dataset(free.layout, ports, port.omega, solution, about)
             why = bends or ("" if straight else CURVED)
-            notes = [*answer.notes, why and f"The model is not linear: {why}."]
+            notes = [*solution.notes, why and f"The model is not linear: {why}."]
             if replay:
                 numbers, said = replayed_powers(model, found, waves, length, radiation)
                 found.attrs |= numbers
@@ -291,7 +291,7 @@ def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple
     return force, power if power > 0.0 else 1.0
 
 
-def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer, float]:
+def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[ControlSolution, float]:
     begin = time.process_time()
     excitation = wave_forces(model, port, waves)
     alone = wave_rates(port, excitation)
@@ -326,7 +326,9 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
     F = to_complex(response.force)
     bodies = body_motion(port, excitation, F[1:])
     bodies = np.concatenate([np.zeros_like(bodies[:1]), bodies])
-    return Answer(response, optimum, program, goal, best, bodies, spent), power_bound(port, alone)
+    return ControlSolution(response, optimum, program, goal, best, bodies, spent), power_bound(
+        port, alone
+    )
 
 
 def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:

@@ -57,7 +57,7 @@ def accelerations(
     """
     t = jnp.zeros(())
     n = state.s.shape[0]
-    inner = settled_at(model, formulation, state)
+    internal = settled_at(model, formulation, state)
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:
@@ -73,7 +73,7 @@ def accelerations(
         pushed = model.with_effect(KnownRadiation(wrench.reshape(shape)))
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
-        return Z.T @ solve_motion(pushed, formulation, t, there, inner)[2].s_dot
+        return Z.T @ solve_motion(pushed, formulation, t, there, internal)[2].s_dot
 
     zero = jnp.zeros(Z.shape[1])
     at = (zero, zero, jnp.zeros(shape[0] * 6))

@@ -180,13 +180,13 @@ def _observer(how: Formulation) -> Any:
     def seen(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
         n, m, _ = sizes(how, period)
         N = period.model.layout.n_bodies
-        inner = unflat(period.inner, y[n + m :] + flat(period.inner))
-        known = KnownRadiation(out_of_axes(mean_yaw(inner), mu.reshape(N, 6)))
+        internal = unflat(period.internal, y[n + m :] + flat(period.internal))
+        known = KnownRadiation(out_of_axes(mean_yaw(internal), mu.reshape(N, 6)))
         model = period.model.with_effect(known)
         work = jnp.asarray(start_phase(model, how).work)
         state, _ = state_at(how, period, y[:n], y_rate[:n])
         with compact():
-            return observe(model, how, t, Phase(state, work, inner))
+            return observe(model, how, t, Phase(state, work, internal))
 
     return in_numpy(jax.vmap(seen, in_axes=(None, 0, 0, 0, 0)))
 

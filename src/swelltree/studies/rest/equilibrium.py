@@ -14,7 +14,7 @@ from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
-from swelltree.model.inner import inner_at_rest, inner_settled
+from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
@@ -41,7 +41,7 @@ class Statics:
     model: Model
     state: State
     force_scale: Array
-    inner: Any  # inner states at rest
+    internal: Any  # internal states at rest
     taken_off: Array  # part of the first imbalance that continuation still carries
 
 
@@ -55,12 +55,12 @@ def _balance(formulation: Formulation) -> Any:
     def residual(args: Statics, x: Array) -> Array:
         model, state = args.model, args.state
         n = state.s.shape[0]
-        model = present(model, args.inner)
+        model = present(model, args.internal)
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        inner = inner_settled(model, args.inner, kin.motion.pose)
-        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+        internal = internal_settled(model, args.internal, kin.motion.pose)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, internal).wrench)
         if model.locked is not None:
             tau = jnp.where(model.locked > 0.5, args.force_scale * x[:n], tau)
         if kin.rows is None or not formulation.keeps_rows:
@@ -97,8 +97,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
-    inner = start_phase(model, formulation).inner
-    args = Statics(model, state, _force_scale(model), inner, np.zeros(n + rows))
+    internal = start_phase(model, formulation).internal
+    args = Statics(model, state, _force_scale(model), internal, np.zeros(n + rows))
     return residual, args, np.zeros(n + rows)
 
 
@@ -145,7 +145,7 @@ def _settled(how: Formulation) -> Any:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
-        model = present(model, inner_at_rest(model))
+        model = present(model, internal_at_rest(model))
         still = State(state.q, jnp.zeros_like(state.s), state.chart)
         return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
 
@@ -165,7 +165,7 @@ def find_rest(
 
     def path(fraction: float) -> Statics:
         # carry the first imbalance along and take it off little by little
-        return Statics(model, state, args.force_scale, args.inner, (1.0 - fraction) * before)
+        return Statics(model, state, args.force_scale, args.internal, (1.0 - fraction) * before)
 
     found = newton(
         residual,

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.model.model import Model
 from swelltree.studies.time.imbalance import seen_at, told, unbalanced
 from swelltree.studies.time.moored import to_rest
-from swelltree.two_step.walk import form_of
+from swelltree.two_step.state import form_of
 
 
 def moored_equilibrium(
@@ -20,10 +20,10 @@ def moored_equilibrium(
 
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
     # lines at rest between the bodies as described: what they then pull with is out of balance
-    held = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
+    sample = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
     rest = to_rest(model, form, 1)
     channels = seen_at(model, form, rest.sample)
-    before, names = unbalanced(model, held)
+    before, names = unbalanced(model, sample)
     attrs = {
         "study": "equilibrium",
         "formulation": "path_matrix" if form.joint_coordinates else "lagrange",

@@ -27,20 +27,20 @@ from swelltree.studies.time.moored_results import attached_wrench
 from swelltree.two_step.lines.hung_points import hung, with_inertia
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import motion_at
-from swelltree.two_step.walk import Form, Setup, Walk
+from swelltree.two_step.state import Form, Setup, StepperState
 
 
 class Start(NamedTuple):
     """Where a run begins: constants of its steps, and the walk with the velocities given."""
 
     setup: Setup
-    walk: Walk
+    state: StepperState
 
 
 def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
     """Samples whose first one moves with the velocities given."""
     found = jax.tree.map(lambda x: np.asarray(x)[0], samples)
-    moving = replace(found, v=np.asarray(start.walk.v_minus))
+    moving = replace(found, v=np.asarray(start.state.v_minus))
     first = _accelerated(model, form, start, moving)
     if not np.isfinite(first.v_dot).all() or not np.isfinite(first.lam).all():
         first = moving  # bodies without mass
@@ -52,7 +52,7 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
-    wrench = total_loads(model, t, motion, first.inner).wrench + attached_wrench(model, first)
+    wrench = total_loads(model, t, motion, first.internal).wrench + attached_wrench(model, first)
     heavy = with_immersed_mass(model, t, motion)
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))

@@ -11,7 +11,7 @@ from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.studies.time.moored_results import observer
-from swelltree.two_step.walk import Form
+from swelltree.two_step.state import Form
 
 
 def told(before: np.ndarray, names: tuple[str, ...]) -> str:
@@ -29,9 +29,9 @@ def seen_at(model: Model, form: Form, sample: Any) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}
 
 
-def unbalanced(model: Model, held: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
+def unbalanced(model: Model, sample: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Generalised forces in the directions of the tree joints."""
-    pose = Pose(held["position"][0], held["rotation"][0])
+    pose = Pose(sample["position"][0], sample["rotation"][0])
     P = np.asarray(velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose))))
-    tau = P.T @ held["wrench"][0].reshape(-1)
+    tau = P.T @ sample["wrench"][0].reshape(-1)
     return tau, model.layout.dof_labels[: model.layout.n_tree]

@@ -14,7 +14,7 @@ from swelltree.effects.linear_hydro.data import Convolution, WaveLoads
 from swelltree.effects.linear_hydro.frame import FollowingFrame
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.solvers.chunks import run_chunks
 from swelltree.solvers.fingerprint import run_key
@@ -29,9 +29,9 @@ from swelltree.studies.time.winch_findings import (
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
-from swelltree.two_step.first_half_step import begun
+from swelltree.two_step.first_half_step import with_first_half_step
 from swelltree.two_step.relax import Rest, relaxed
-from swelltree.two_step.run import compiled_run, empty_samples, going, single_step
+from swelltree.two_step.run import compiled_run, empty_samples, run_state, single_step
 from swelltree.two_step.solve.rescue import rescued, too_short, why
 from swelltree.two_step.start import (
     at_rest,
@@ -40,7 +40,7 @@ from swelltree.two_step.start import (
     set_up,
     start_motion,
 )
-from swelltree.two_step.walk import Form, Walk, form_of
+from swelltree.two_step.state import Form, StepperState, form_of
 from swelltree.waves.airy import Components
 from swelltree.waves.stream_function import StreamWave
 
@@ -54,7 +54,7 @@ class Carry(NamedTuple):
     """State of a run between chunks."""
 
     t: Any
-    going: Any
+    run_state: Any
     end: Any  # the same at the last sample, from where a run can go on
     code: Any
     t_fail: Any
@@ -146,8 +146,8 @@ def default_step(model: Model, waves: Any) -> float:
         energy = np.asarray(waves.amplitude, float).reshape(-1) ** 2
         mean = float((omega * energy).sum() / max(energy.sum(), 1e-300))
         step = min(step, 2.0 * np.pi / max(mean, 1e-9) / PER_PERIOD)
-    motion, inner = start_motion(model), inner_at_rest(model)
-    stiffness, _ = force_derivatives(model, motion, inner)
+    motion, internal = start_motion(model), internal_at_rest(model)
+    stiffness, _ = force_derivatives(model, motion, internal)
     M = np.asarray(dense_inertia(model, world_inertia(model, motion.pose)))
     size = np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=1.0))
     fastest = np.sqrt(np.maximum(np.diag(stiffness) / size, 0.0)).max(initial=0.0)
@@ -158,13 +158,13 @@ def default_step(model: Model, waves: Any) -> float:
 
 def derivatives_at(model: Model) -> Any:
     """Function of a walk: stiffness and damping of the model's forces there."""
-    inner = inner_at_rest(model)
+    internal = internal_at_rest(model)
 
-    def found(walk: Walk) -> tuple[np.ndarray, np.ndarray]:
-        pose = jax.tree.map(np.asarray, walk.pose)
-        still = np.zeros_like(np.asarray(walk.v_minus))
-        motion = motion_at(model, pose, still, np.asarray(walk.angles))
-        return force_derivatives(model, motion, inner)
+    def found(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
+        pose = jax.tree.map(np.asarray, state.pose)
+        still = np.zeros_like(np.asarray(state.v_minus))
+        motion = motion_at(model, pose, still, np.asarray(state.angles))
+        return force_derivatives(model, motion, internal)
 
     return found
 
@@ -201,13 +201,13 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     step = single_step(form, width)
     still = without_waves(model)
 
-    def walked(walk: Walk, hold: bool) -> Rest:
-        return relaxed(step, still, form, walk, derivatives_at(still), hold=hold)
+    def stepped(state: StepperState, hold: bool) -> Rest:
+        return relaxed(step, still, form, state, derivatives_at(still), hold=hold)
 
-    rest = walked(at_rest(still, form), hold)
+    rest = stepped(at_rest(still, form), hold)
     if not hold and not _came(rest):
         # lines and junctions first, which may be described far from their rest
-        rest = walked(walked(at_rest(still, form), True).walk, False)
+        rest = stepped(stepped(at_rest(still, form), True).state, False)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
             f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
@@ -230,7 +230,7 @@ def _came(rest: Rest) -> bool:
 
 def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
     """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
-    short = too_short(model, rest.walk)
+    short = too_short(model, rest.state)
     if short is not None:
         return f"{short[0].upper()}{short[1:]} "
     if hold:
@@ -240,9 +240,9 @@ def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
     return f"{told(*unbalanced(model, found))} ".lstrip()
 
 
-def first_walk(model: Model, how: Plan, start: Any) -> Walk:
+def first_state(model: Model, how: Plan, start: Any) -> StepperState:
     """Where a run begins."""
-    if isinstance(start, Walk):
+    if isinstance(start, StepperState):
         return start
     if not isinstance(start, str):
         raise refuse_start(start, listed(STARTS))
@@ -256,7 +256,7 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
         cold = at_rest(model, how.form)
         return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
     hold = start == "described"
-    rest = to_rest(model, how.form, how.width, hold=hold).walk
+    rest = to_rest(model, how.form, how.width, hold=hold).state
     if not hold:
         return rest
     moving = at_rest(model, how.form)
@@ -268,9 +268,9 @@ def first_walk(model: Model, how: Plan, start: Any) -> Walk:
     return replace(rest, v_minus=moving.v_minus, lines=lines)
 
 
-def straight_lines(model: Model, walk: Walk) -> Any:
+def straight_lines(model: Model, state: StepperState) -> Any:
     """Lines drawn straight between their ends, at rest."""
-    arrays, lines = model.lines.arrays, walk.lines
+    arrays, lines = model.lines.arrays, state.lines
     if arrays is None:
         return lines
     used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
@@ -281,7 +281,7 @@ def straight_lines(model: Model, walk: Walk) -> Any:
     return replace(lines, q=q, q_last=q, mu=0.0 * lines.mu)
 
 
-def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
+def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
     """Lines at rest but for ends that are on moving bodies."""
     from swelltree.two_step.attached import end_positions
     from swelltree.two_step.poses import before
@@ -298,16 +298,18 @@ def _carried(model: Model, moving: Walk, lines: Any, h: float) -> Any:
     return replace(lines, q_last=q)
 
 
-def start_carry(model: Model, how: Plan, walk: Walk, setup: Any) -> Carry:
+def start_carry(model: Model, how: Plan, state: StepperState, setup: Any) -> Carry:
     """State before the first chunk."""
-    return _carry_at(going(begun(single_step(how.form, how.width), model, setup, walk)))
+    return _carry_at(
+        run_state(with_first_half_step(single_step(how.form, how.width), model, setup, state))
+    )
 
 
 def _carry_at(now: Any) -> Carry:
     """A run that takes its next sample now."""
     zero = np.zeros((), np.int32)
     now = now._replace(index=np.zeros((), np.int64))
-    return Carry(np.asarray(now.walk.t), now, now, zero, np.asarray(np.nan), zero, zero)
+    return Carry(np.asarray(now.state.t), now, now, zero, np.asarray(np.nan), zero, zero)
 
 
 def stepper(
@@ -324,7 +326,7 @@ def stepper(
     single = single_step(how.form, how.width)
 
     def advance(carry: Carry, _: Any) -> tuple[Carry, Any]:
-        now = end = carry.going
+        now = end = carry.run_state
         first = int(carry.n_outputs) * how.every
         wanted = min(how.width, total - int(carry.n_outputs))
         # the last chunk ends with the step that leaves the last sample
@@ -333,7 +335,7 @@ def stepper(
         if closes:
             sample_at = first + (wanted - 1) * how.every
             stops = [sample_at, sample_at + 1]
-        samples = empty_samples(model, how.form, now.walk, how.width)
+        samples = empty_samples(model, how.form, now.state, how.width)
         code, t_fail, helped = Code.SUCCESS, np.nan, int(carry.n_rescued)
         while True:
             limits = (np.array(i) for i in (first, stops[0], how.every))
@@ -344,22 +346,22 @@ def stepper(
                 if not stops:
                     break
                 continue
-            saved = rescued(single, model, how.form, how.step, now.walk, derivatives, how.width)
+            saved = rescued(single, model, how.form, how.step, now.state, derivatives, how.width)
             if saved is None:
-                code, t_fail = Code.NO_PROGRESS, float(now.walk.t)
+                code, t_fail = Code.NO_PROGRESS, float(now.state.t)
                 break
             after, sample = saved
             helped += 1
             slot, over = divmod(int(now.index) - first, how.every)
             if over == 0:
                 samples = jax.tree.map(lambda a, x, k=slot: _written(a, x, k), samples, sample)
-            now = now._replace(walk=after, index=now.index + 1, ok=np.array(True))
+            now = now._replace(state=after, index=now.index + 1, ok=np.array(True))
         if given is not None and first == 0:
             samples = as_given(described, how.form, samples, Start(setup, given))
         done = (int(now.index) - first + how.every - 1) // how.every
         reached = int(carry.n_outputs) + min(done, wanted)
         after = Carry(
-            np.asarray(now.walk.t),
+            np.asarray(now.state.t),
             now,
             end,
             np.asarray(int(code), np.int32),
@@ -379,9 +381,9 @@ def _written(rows: Any, row: Any, k: int) -> np.ndarray:
     return rows
 
 
-def set_up_run(model: Model, how: Plan, walk: Walk) -> tuple[Any, Any]:
+def set_up_run(model: Model, how: Plan, state: StepperState) -> tuple[Any, Any]:
     """Constants of the run and the derivatives they were made from."""
-    found = derivatives_at(model)(walk)
+    found = derivatives_at(model)(state)
     return set_up(model, how.form, how.step, found), found
 
 
@@ -390,10 +392,10 @@ def _coordinates(how: Plan) -> str:
     return f"the two-step scheme with formulation '{name}'"
 
 
-def _continued(model: Model, how: Plan, run: Any, blank: Walk) -> tuple[Any, Any]:
+def _continued(model: Model, how: Plan, run: Any, blank: StepperState) -> tuple[Any, Any]:
     """Where another run ended, and the derivatives its constants were made from."""
     none = np.zeros((6 * model.layout.n_bodies,) * 2)
-    found = end_of(run, model, _coordinates(how), (going(blank), (none, none)))
+    found = end_of(run, model, _coordinates(how), (run_state(blank), (none, none)))
     own = float(run.attrs["step"])
     if abs(how.step - own) > 1e-9 * own:
         raise SwelltreeError(
@@ -437,14 +439,14 @@ def simulate_moored(
     watch.start()
     if goes_on:
         now, found = _continued(still, how, start, blank)
-        walk, setup = now.walk, set_up(model, how.form, how.step, found)
+        state, setup = now.state, set_up(model, how.form, how.step, found)
         carry = _carry_at(now)
     else:
         usual = "described" if model.lines is None else "equilibrium"
-        walk = first_walk(model, how, usual if start is None else start)
-        setup, found = set_up_run(model, how, walk)
-        carry = start_carry(with_step_means(model, how.step), how, walk, setup)
-    key = "" if checkpoint is None else run_key(model, walk, how, times, chunk)
+        state = first_state(model, how, usual if start is None else start)
+        setup, found = set_up_run(model, how, state)
+        carry = start_carry(with_step_means(model, how.step), how, state, setup)
+    key = "" if checkpoint is None else run_key(model, state, how, times, chunk)
     run = run_chunks(
         stepper(
             model,
@@ -452,7 +454,7 @@ def simulate_moored(
             setup,
             found,
             len(times),
-            None if goes_on else walk,
+            None if goes_on else state,
         ),
         carry,
         times,
@@ -461,12 +463,12 @@ def simulate_moored(
         checkpoint=checkpoint,
         resume=resume,
         key=key,
-        like=empty_samples(model, how.form, walk, chunk),
+        like=empty_samples(model, how.form, state, chunk),
     )
     watch.join()
     code, message = run.code, run.message
     if code is Code.NO_PROGRESS:
-        last = run.carry.going.walk
+        last = run.carry.run_state.state
         pose = jax.tree.map(np.asarray, last.pose)
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
         code = code if loop is None else Code.LOOP_SINGULAR
@@ -481,6 +483,6 @@ def simulate_moored(
     near = None if start is None or not goes_on else start.joint_coordinate.values[-1]
     result = to_result(model, how, run, (code, message), provenance, near)
     end = run.carry.end
-    result = keep_end(result, still, _coordinates(how), (end, found), float(end.walk.t))
+    result = keep_end(result, still, _coordinates(how), (end, found), float(end.state.t))
     tell_of_winches(model, result)
     return result

@@ -34,7 +34,7 @@ from swelltree.two_step.lines.channels import line_channels
 from swelltree.two_step.log import told
 from swelltree.two_step.run import empty_samples
 from swelltree.two_step.samples import Sample
-from swelltree.two_step.walk import Form
+from swelltree.two_step.state import Form
 
 
 @functools.lru_cache(maxsize=32)
@@ -55,7 +55,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     coordinate = dof_coordinates(model, frames, sample.angles)
     rate = dof_rates(model, sample.pose, frames, sample.v)
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
-    loads = total_loads(model, t, motion, sample.inner)
+    loads = total_loads(model, t, motion, sample.internal)
     wrench = loads.wrench + attached_wrench(model, sample)
     model = with_immersed_mass(model, t, motion)
     inertia = world_inertia(model, sample.pose)
@@ -126,9 +126,9 @@ def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
     return found
 
 
-def warm_observer(model: Model, how: Any, walk: Any) -> None:
+def warm_observer(model: Model, how: Any, state: Any) -> None:
     """Compile the observation while the stepper compiles and runs."""
-    samples = empty_samples(model, how.form, walk, how.width)
+    samples = empty_samples(model, how.form, state, how.width)
     observer(how.form)(model, samples)
 
 
@@ -152,20 +152,20 @@ def to_result(
             yield {name: np.asarray(x)[:count] for name, x in seen.items()}
 
     channels = gathered(observed(), len(run.times))
-    going = run.carry.going
+    run_state = run.carry.run_state
     attrs = {
         "formulation": "path_matrix" if how.form.joint_coordinates else "lagrange",
         "solver": how.solver,
         "step": float(how.step),
         "result": ended[0].name.lower(),
         "message": ended[1],
-        "steps_accepted": int(going.index),
+        "steps_accepted": int(run_state.index),
         "steps_rescued": int(run.carry.n_rescued),
-        "iterations_per_step": float(going.iterations) / max(int(going.index), 1),
+        "iterations_per_step": float(run_state.iterations) / max(int(run_state.index), 1),
     }
-    if going.walk.log is not None:
-        attrs["events"] = int(going.walk.log.count)
-        attrs["event_log"] = "\n".join(told(model, going.walk.log, float(going.walk.t)))
+    if run_state.state.log is not None:
+        attrs["events"] = int(run_state.state.log.count)
+        attrs["event_log"] = "\n".join(told(model, run_state.state.log, float(run_state.state.t)))
     return to_dataset(model, run.times, channels, attrs | (provenance or {}), near)
 
 

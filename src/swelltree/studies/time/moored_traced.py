@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Motion, Pose, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.total import total_loads
@@ -28,21 +28,21 @@ from swelltree.two_step.first_half_step import corrected, given_by
 from swelltree.two_step.immersed import apart
 from swelltree.two_step.relax import stopped
 from swelltree.two_step.start import set_up
+from swelltree.two_step.state import StepperState, form_of
 from swelltree.two_step.step import advance
-from swelltree.two_step.walk import Walk, form_of
 
 SETTLING, SETTLING_STEP = 3, 200.0  # steps towards rest inside the graph, s
 BEGINNING = 8  # steps that find the half step before the first
 
 
-def moored_start(model: Model, formulation: str = "lagrange") -> Walk:
+def moored_start(model: Model, formulation: str = "lagrange") -> StepperState:
     """Bodies and lines at rest, as the start of runs inside `jit`, `grad` and `vmap`.
 
     Args:
         model: from `compile`, with numbers.
         formulation: "lagrange" or "path_matrix".
     """
-    return to_rest(model, form_of(model, formulation)).walk
+    return to_rest(model, form_of(model, formulation)).state
 
 
 def moored_traced(
@@ -54,7 +54,7 @@ def moored_traced(
     start: Any,
 ) -> dict[str, Array]:
     """Samples at evenly spaced times from zero on; see `simulate`."""
-    if not isinstance(start, Walk):
+    if not isinstance(start, StepperState):
         raise SwelltreeError(
             "inside jit, grad or vmap a moored run needs start=moored_start(model), "
             "found before with numbers."
@@ -63,23 +63,23 @@ def moored_traced(
     output = float(np.diff(times)[0])
     wanted = min(LONGEST if step is None else step, max_step)
     every = max(1, int(np.ceil(output / wanted - 1e-9)))
-    walk = jax.tree.map(jnp.asarray, start)
-    found = jax.lax.stop_gradient(derivatives(model, walk))
+    state = jax.tree.map(jnp.asarray, start)
+    found = jax.lax.stop_gradient(derivatives(model, state))
     run = set_up(model, form, output / every, found)
     rest = set_up(without_waves(model), form, SETTLING_STEP, found, theta=1.0, beta=1.0)
     # one step serves all: towards rest, the trial before the first, and the run
     pairs = jax.tree.map(lambda *x: jnp.stack(x), (without_waves(model), rest), (model, run))
 
-    def one(walk: Walk, mode: Array) -> tuple[Walk, Any]:
+    def one(state: StepperState, mode: Array) -> tuple[StepperState, Any]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
-        after, sample = advance(now, form, setup, walk)
-        at_rest = given_by(stopped(walk), setup.h)
-        ways = (stopped(after), corrected(now, setup, walk, after, sample, at_rest), after)
+        after, sample = advance(now, form, setup, state)
+        at_rest = given_by(stopped(state), setup.h)
+        ways = (stopped(after), corrected(now, setup, state, after, sample, at_rest), after)
         return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
 
     first = np.array([0] * SETTLING + [1] * BEGINNING)
     modes = np.concatenate([first, np.full(every * len(times), 2)])
-    _, samples = jax.lax.scan(jax.checkpoint(one), walk, jnp.asarray(modes))
+    _, samples = jax.lax.scan(jax.checkpoint(one), state, jnp.asarray(modes))
     solved = samples.solved.all()
     samples = jax.tree.map(lambda x: x[len(first) :: every], samples)
     seen = jax.vmap(lambda sample: observe(model, form, sample))(samples)
@@ -88,18 +88,18 @@ def moored_traced(
     return with_watch(model, seen, code, "two_step")
 
 
-def derivatives(model: Model, walk: Walk) -> tuple[Array, Array]:
+def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
     """Stiffness and damping of the model's forces, by differentiation."""
-    inner = inner_at_rest(model)
+    internal = internal_at_rest(model)
     N = model.layout.n_bodies
 
     def wrench(d: Array, v: Array) -> Array:
         d, v = d.reshape(N, 6), v.reshape(N, 6)
-        pose = Pose(walk.pose.p + d[:, :3], matmul(cayley(0.5 * d[:, 3:]), walk.pose.R))
+        pose = Pose(state.pose.p + d[:, :3], matmul(cayley(0.5 * d[:, 3:]), state.pose.R))
         frames = joint_frames(model, pose)
-        coordinate = dof_coordinates(model, frames, walk.angles)
+        coordinate = dof_coordinates(model, frames, state.angles)
         motion = Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
-        return -total_loads(apart(model), jnp.zeros(()), motion, inner).wrench.reshape(-1)
+        return -total_loads(apart(model), jnp.zeros(()), motion, internal).wrench.reshape(-1)
 
     zero = jnp.zeros(6 * N)
     return jax.jacfwd(wrench, argnums=0)(zero, zero), jax.jacfwd(wrench, argnums=1)(zero, zero)

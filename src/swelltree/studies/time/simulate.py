@@ -61,7 +61,7 @@ from swelltree.studies.time.winch_findings import (
     stages_until,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.two_step.walk import usual_formulation
+from swelltree.two_step.state import usual_formulation
 
 MOORED = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 PROBES = 40  # states on the way into a failed step
@@ -502,7 +502,7 @@ def _moments(model: Model, how: Formulation, run: Any, when: float) -> Iterator[
     def at(later: Any, h: Any, rate: Any) -> Now:
         moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
         kin = how.kinematics(model, jnp.asarray(later), moved.state)
-        return Now(jnp.asarray(later), kin.motion, moved.inner)
+        return Now(jnp.asarray(later), kin.motion, moved.internal)
 
     yield at(t, 0.0, None)
     yield at(when + 1e-9, 0.0, None)

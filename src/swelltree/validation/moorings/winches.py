@@ -249,8 +249,8 @@ def _heaved(model: Model, seconds: float, h: float) -> tuple[Any, float]:
     t, z = run.time.values, run.position.sel(body="load", dof="Heave").values
     late = t > 0.5 * seconds
     columns = [np.cos(OMEGA * t), np.sin(OMEGA * t), np.ones_like(t), t]
-    found = np.linalg.lstsq(np.stack(columns, -1)[late], z[late], rcond=None)[0]
-    return run, float(np.hypot(*found[:2]))
+    amplitudes = np.linalg.lstsq(np.stack(columns, -1)[late], z[late], rcond=None)[0]
+    return run, float(np.hypot(*amplitudes[:2]))
 
 
 @case("winches", "heave compensation", source="abs(1 - k / (1 + i omega T)) of the tip's motion")

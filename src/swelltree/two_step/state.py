@@ -16,7 +16,7 @@ MANY = 100  # unknowns of poses, multipliers and junctions, beyond which program
 
 
 @pytree()
-class LineWalk:
+class LineState:
     """Lines and junctions between steps."""
 
     q: Array  # (line, node, 3) positions now
@@ -29,13 +29,13 @@ class LineWalk:
 
 
 @pytree()
-class WinchWalk:
+class WinchStepperState:
     """Winches between steps: rows (line,) of all lines, else (winch,)."""
 
     first: Array  # (line,) idle segments
     rest: Array  # (line,) m, unstretched length of the first segment in use now
     rest_last: Array  # (line,) m, one step ago
-    state: WinchState
+    winch_state: WinchState
     tip: Array  # m/s, upward velocity of measured points one half step earlier
     tension: Array  # N, at the winch in the last step
     standing: Array  # 1 at the end of the drum, -1 at the shortest length, 2 as fast as can be
@@ -55,7 +55,7 @@ class Log:
 
 
 @pytree()
-class Walk:
+class StepperState:
     """Everything a step starts from, and all a checkpoint needs to hold."""
 
     t: Array  # s
