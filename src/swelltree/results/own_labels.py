@@ -15,7 +15,7 @@ def own_labels(model: Model, raw: dict[str, np.ndarray]) -> dict[str, Label]:
         model: that was run.
         raw: channels, time first.
     """
-    found = {}
+    labels = {}
     for effect in model.effects:
         names = [name for name in raw if effect.prefix and name.startswith(effect.prefix)]
         for name in names:
@@ -24,8 +24,8 @@ def own_labels(model: Model, raw: dict[str, np.ndarray]) -> dict[str, Label]:
                 shape = raw[name].shape[1:]
                 dims = effect.dims.get(plain) or _dims(model, name, shape)
                 about = f"{plain.replace('_', ' ')} of {effect.word}"
-                found[name] = Label(name, dims, effect.units.get(plain, ""), about)
-    return found
+                labels[name] = Label(name, dims, effect.units.get(plain, ""), about)
+    return labels
 
 
 def _dims(model: Model, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -53,8 +53,8 @@ def relaxed(
         step: compiled `advance`.
         model: in still water.
         form: coordinates.
-        walk: where to begin; its velocities are ignored.
-        derivatives: stiffness and damping of the model's forces at a walk.
+        state: where to begin; its velocities are ignored.
+        derivatives: stiffness and damping of the model's forces at a state.
         tolerance: motion that counts as none [m, rad].
         hold: bodies stay where they are.
     """

@@ -30,6 +30,7 @@ from swelltree.studies.time.winch_findings import (
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.two_step.first_half_step import with_first_half_step
+from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.relax import Rest, relaxed
 from swelltree.two_step.run import compiled_run, empty_samples, run_state, single_step
 from swelltree.two_step.solve.rescue import rescued, too_short, why
@@ -254,7 +255,9 @@ def first_state(model: Model, how: Plan, start: Any) -> StepperState:
         )
     if start == "cold" or (start == "described" and model.lines is None):
         cold = at_rest(model, how.form)
-        return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
+        if model.lines is None:
+            return cold
+        return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), how.step))
     hold = start == "described"
     rest = to_rest(model, how.form, how.width, hold=hold).state
     if not hold:
@@ -285,17 +288,15 @@ def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
     """Lines at rest but for ends that are on moving bodies."""
     from swelltree.two_step.attached import end_positions
     from swelltree.two_step.poses import before
+    from swelltree.two_step.step_rows import with_ends
 
     if model.lines.arrays is None:
         return lines
     last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
-    ends = np.asarray(end_positions(model.lines, last, np.asarray(lines.y)))
-    q = np.array(lines.q_last)
-    on_body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)
-    for k, node in ((0, 0), (1, -1)):
-        moved = on_body[:, k] < model.layout.n_bodies
-        q[moved, node] = ends[moved, k]
-    return replace(lines, q_last=q)
+    ends = end_positions(model.lines, last, np.asarray(lines.y))
+    # segments that are still on a drum go with its end
+    q_last = with_ends(present(model, moving).lines.arrays, lines.q_last, ends)
+    return replace(lines, q_last=np.asarray(q_last))
 
 
 def start_carry(model: Model, how: Plan, state: StepperState, setup: Any) -> Carry:
