@@ -23,7 +23,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.linalg import constrained_solve
-from swelltree.studies.time.moored_results import attached_wrench
+from swelltree.two_step.lines.channels import solved_loads
 from swelltree.two_step.lines.hung_points import hung, with_inertia
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import motion_at
@@ -52,7 +52,7 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
-    wrench = total_loads(model, t, motion, first.internal).wrench + attached_wrench(model, first)
+    wrench = total_loads(model, t, motion, first.internal, solved=solved_loads(model, first)).wrench
     heavy = with_immersed_mass(model, t, motion)
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
-from swelltree.effects.linear_hydro.data import Convolution, WaveLoads
+from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.effects.linear_hydro.frame import FollowingFrame
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -174,25 +174,12 @@ def without_waves(model: Model) -> Model:
 
     All shapes stay, so the same compiled program serves.
     """
-    hydro = model.hydro
-    if hydro is not None:
-        calm = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
-        model = model.with_effect(calm)
+    model = model.replace(effects=tuple(effect.in_still_water() for effect in model.effects))
     waves = model.sea.waves
     # steep waves and fields on a grid cannot be made flat: they are left out
     linear = isinstance(waves, Components)
     waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
-    lines = model.lines
-    if lines is not None:
-        never = np.full(lines.tie_end.shape, np.inf)
-        lines = replace(lines, tie_begin=never, tie_end=never, tie_tension=never)
-    return model.replace(sea=replace(model.sea, waves=waves), lines=lines)
-
-
-def _flat(loads: Any) -> Any:
-    if isinstance(loads, WaveLoads):
-        return replace(loads, force=0.0 * loads.force, rate=0.0 * loads.rate)
-    return loads
+    return model.replace(sea=replace(model.sea, waves=waves))
 
 
 def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
@@ -252,9 +239,9 @@ def first_state(model: Model, how: Plan, start: Any) -> StepperState:
             "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
             "the result of another run."
         )
-    if start == "cold" or (start == "described" and model.lines is None):
+    if start == "cold" or (start == "described" and not model.has_unknowns):
         cold = at_rest(model, how.form)
-        return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
+        return replace(cold, lines=straight_lines(model, cold)) if model.has_unknowns else cold
     hold = start == "described"
     rest = to_rest(model, how.form, how.width, hold=hold).state
     if not hold:
@@ -442,7 +429,8 @@ def simulate_moored(
         state, setup = now.state, set_up(model, how.form, how.step, found)
         carry = _carry_at(now)
     else:
-        usual = "described" if model.lines is None else "equilibrium"
+        at_rest_first = any(effect.begins_at_rest for effect in model.effects)
+        usual = "equilibrium" if at_rest_first else "described"
         state = first_state(model, how, usual if start is None else start)
         setup, found = set_up_run(model, how, state)
         carry = start_carry(with_step_means(model, how.step), how, state, setup)

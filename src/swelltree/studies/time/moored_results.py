@@ -29,8 +29,7 @@ from swelltree.model.total import total_loads
 from swelltree.solvers.chunks import gathered
 from swelltree.solvers.solution import Code
 from swelltree.spatial.products import compact
-from swelltree.spatial.vectors import cross, matvec
-from swelltree.two_step.lines.channels import line_channels
+from swelltree.two_step.lines.channels import solved_loads
 from swelltree.two_step.log import told
 from swelltree.two_step.run import empty_samples
 from swelltree.two_step.samples import Sample
@@ -55,8 +54,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     coordinate = dof_coordinates(model, frames, sample.angles)
     rate = dof_rates(model, sample.pose, frames, sample.v)
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
-    loads = total_loads(model, t, motion, sample.internal)
-    wrench = loads.wrench + attached_wrench(model, sample)
+    loads = total_loads(model, t, motion, sample.internal, solved=solved_loads(model, sample))
     model = with_immersed_mass(model, t, motion)
     inertia = world_inertia(model, sample.pose)
     angles = coordinate[np.array(layout.angle_dofs, dtype=int)]
@@ -67,8 +65,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     P = jnp.eye(6 * layout.n_bodies)
     kin = Kinematics(motion, inertia, P, jnp.zeros_like(sample.v), rows, ())
     acceleration = Acceleration(sample.v_dot.reshape(-1), sample.v_dot, sample.lam)
-    world, joint_axes = joint_reactions(model, t, kin, acceleration, wrench, form.rows)
-    touching = {"contact_force": sample.contact_force} if sample.contact_force.size else {}
+    world, joint_axes = joint_reactions(model, t, kin, acceleration, loads.wrench, form.rows)
     # a joint that leaves all freedoms holds nothing: what is left there is of the order h^2
     holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
     world, joint_axes = (x * np.array(holds, float)[:, None] for x in (world, joint_axes))
@@ -83,7 +80,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
         "reaction": world,
         "reaction_joint_axes": joint_axes,
         "joint_point": frames.follower_o,
-        "wrench": wrench,
+        "wrench": loads.wrench,
         "kinetic_energy": kinetic_energy(model, inertia, sample.v),
         "potential_energy": loads.potential,
         "work": sample.work,
@@ -92,38 +89,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
         "residual": sample.error,
         **loads.channels,
         **sensor_channels(model, motion, sample.v_dot),
-        **touching,
-        **line_channels(model, sample),
     }
-
-
-def attached_wrench(model: Model, sample: Sample) -> Array:
-    """Wrench of lines and contacts on every body, about the reference points."""
-    lines = model.lines
-    wrench = jnp.zeros_like(sample.v)
-    if lines is None:
-        return wrench
-    N = sample.v.shape[0]
-    for bodies, points, force in _attached(lines, sample):
-        body = np.array(bodies, dtype=int)
-        R = jnp.concatenate([sample.pose.R, jnp.eye(3)[None]])[body]
-        moment = cross(matvec(R, points), force)
-        hits = (np.arange(N)[:, None] == body[None, :]).astype(float)
-        wrench = wrench + hits @ jnp.concatenate([force, moment], -1)
-    return wrench
-
-
-def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
-    """Bodies, points and forces of line ends and contacts."""
-    found = []
-    if sample.lines is not None and lines.arrays is not None:
-        force = sample.lines.report.end_force.reshape(-1, 3)
-        found.append((lines.end_body, lines.end_point, force))
-    if lines.tie_body:
-        found.append((lines.tie_body, sample.tie_point, -sample.tie))
-    if lines.n_contacts:
-        found.append((lines.contact_body, lines.contact_point, sample.contact_force))
-    return found
 
 
 def warm_observer(model: Model, how: Any, state: Any) -> None:

@@ -231,7 +231,7 @@ def simulate(
             elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
-    moored = model.lines is not None or solver in MOORED
+    moored = model.has_unknowns or solver in MOORED
     formulation = formulation or (usual_formulation(model) if moored else "path_matrix")
     how = chosen_formulation(formulation)
     solver = solver or ("two_step" if moored else "tsit5")
