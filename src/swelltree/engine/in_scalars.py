@@ -137,7 +137,7 @@ class Programs:
         self.long: set[str] = set()
 
     def made(self, kind: str) -> Lines:
-        """Lines for "values", "slopes" or "second"."""
+        """Lines for "values", "jacobians" or "second"."""
         if kind not in self.lines:
             self.lines[kind] = Lines(self.graph, getattr(self, f"_{kind}")())
         return self.lines[kind]
@@ -205,7 +205,7 @@ class Prepared:
 
     def jacobians(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Results and their derivatives in w."""
-        found = self._bound("slopes")(_rows("w", w))
+        found = self._bound("jacobians")(_rows("w", w))
         half = len(found) // 2
         return tuple(found[:half]), tuple(found[half:])
 
@@ -274,7 +274,7 @@ class InScalars:
                 self.programs.pop(next(iter(self.programs)))
             try:
                 made = Programs(split, given)
-                for kind in ("values", "slopes"):
+                for kind in ("values", "jacobians"):
                     made.made(kind)
             except NOT_HERE as error:
                 self.reasons[key] = str(error)

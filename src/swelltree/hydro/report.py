@@ -27,7 +27,7 @@ from swelltree.hydro.relations import (
     outliers,
     table_of,
 )
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.findings import RANK, Finding
 
 if TYPE_CHECKING:
@@ -54,6 +54,12 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
             )
         )
         return found
+    absent = [name for name in NEEDED if name not in data]
+    if absent:
+        raise SwelltreeError(
+            f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
+            "as read_hydro and run_bem return them."
+        )
     table = table_of(whole)
     infinite = infinite_added_mass(data)
     for check in (_symmetry, _passivity, _long_waves, _haskind, _spikes, _band_edge):
@@ -65,7 +71,7 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
 NEEDED = ("added_mass", "radiation_damping", "rotation_center", "displaced_volume", "rho", "g")
 
 
-def told(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
+def warnings_about(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
     """Sentences of the warnings about data; what the report calls an error is raised.
 
     Args:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.data.make_tank import ARM1, ARM2, tank_file, tank_system
 from swelltree.effects.applied import AppliedForces, applied_forces
 from swelltree.effects.linear_hydro.in_sea import excitation_at
-from swelltree.hydro.readers.read import read_hydro
+from swelltree.gallery.tank import ARM1, ARM2, tank
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.signals import compile_signal
@@ -42,13 +41,13 @@ PAPER_FIT = {
 @functools.lru_cache(maxsize=1)
 def tank_data() -> Any:
     """Data of the two barges."""
-    return read_hydro(tank_file(), check=False)
+    return tank().hydro
 
 
 @functools.lru_cache(maxsize=1)
 def tank_model() -> Model:
     """The two barges with a passive memory, and a force that pushes barge 2 when asked to."""
-    system = tank_system()
+    system = tank().system
     push = AppliedForce("push", system.bodies[1].at(0.5, 0, 0), force=(0.0, 0.0, 0.0))
     return compile_system(system.replace(forces=(push,)), tank_data(), fit={"error": 0.04})
 
@@ -152,7 +151,7 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
         Check("Coriolis terms, eq. 51", float(np.abs(turning / printed - 1).max()), 1e-13),
     ]
     omega = np.array([5.0, 9.0])
-    plain = tank_system()
+    plain = tank().system
     plain = plain.replace(bodies=tuple(b.replace(com=(0.0, 0.0, 0.0)) for b in plain.bodies))
     model = compile_system(plain, tank_data(), fit=PAPER_FIT)
     fitted, exact = (

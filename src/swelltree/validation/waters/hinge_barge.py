@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.data.make_hinge_barge import (
-    NAMES,
-    TESTED,
-    hinge_barge_data,
-    hinge_barge_system,
-    losses,
-)
-from swelltree.data.make_tank import tank_file
 from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.hydro.readers.read import read_hydro
+from swelltree.gallery.hinge_barge import NAMES, TESTED, hinge_barge, viscous_losses
+from swelltree.gallery.tank import tank
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.periodic.steady_state import steady_state
@@ -37,14 +30,14 @@ FIT, PLATE_FIT = {"error": 0.04}, {"error": 0.07}  # the plate's data are roughe
 @functools.lru_cache(maxsize=1)
 def tank_model() -> Model:
     """The device of Table I with its plate."""
-    data = hinge_barge_data()
-    return compile_system(hinge_barge_system(losses(data)), data, fit=PLATE_FIT)
+    data = hinge_barge().hydro
+    return compile_system(hinge_barge(viscous_losses(data)).system, data, fit=PLATE_FIT)
 
 
 @functools.lru_cache(maxsize=1)
 def literal() -> paper.HingeBarge:
     """The paper's equations with the same data."""
-    found = losses(hinge_barge_data())
+    found = viscous_losses(hinge_barge().hydro)
     own = np.array([found[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
     return paper.hinge_barge(tank_model(), own)
 
@@ -87,9 +80,9 @@ def hinge_barge_001() -> list[Check]:
 @case("periodic", "hinge_barge_plateless", source="Paparella et al. (2015), corrected")
 def hinge_barge_plateless() -> list[Check]:
     """Without the plate the two forms of the paper differ by 4.1e-5."""
-    data = read_hydro(tank_file(), check=False)
-    found = losses(data)
-    model = compile_system(hinge_barge_system(found), data, radiation="none")
+    data = tank().hydro
+    found = viscous_losses(data)
+    model = compile_system(hinge_barge(found).system, data, radiation="none")
     own = np.array([found[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
     barge = paper.hinge_barge(model, own)
     one, other = (paper.periodic(barge, 2.61, WAVE, 3, form=f).first for f in ("dae", "ode"))
@@ -179,7 +172,7 @@ def rough_system() -> System:
     Drag in heave 150 and 300 N s^2/m^2, in pitch 10 and 100 N m s^2; friction 2 N m, smoothed
     over 0.1 rad/s.
     """
-    plain = hinge_barge_system()
+    plain = hinge_barge().system
     one, two = plain.bodies
     return plain.replace(
         forces=(
@@ -193,7 +186,7 @@ def rough_system() -> System:
 @functools.lru_cache(maxsize=1)
 def rough_model() -> Model:
     """That system with its data and a fitted memory."""
-    return compile_system(rough_system(), read_hydro(tank_file(), check=False), fit=FIT)
+    return compile_system(rough_system(), tank().hydro, fit=FIT)
 
 
 def rough_reference(omega: float, steps: int = 512, periods: int = 110) -> np.ndarray:

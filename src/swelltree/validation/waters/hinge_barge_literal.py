@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.data.make_tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.effects.linear_hydro.in_sea import excitation_at, interpolated
 from swelltree.engine.arrays import namespace
 from swelltree.engine.backend import jax, jnp
+from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.solvers.fourier import Basis, basis
 from swelltree.system.errors import SwelltreeError
 

@@ -12,28 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from swelltree import gallery
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.gallery.rm3 import FLOAT, MASSES, SPAR
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
 from swelltree.studies.linear.modes import modes
-from swelltree.system import (
-    WORLD,
-    Body,
-    Hinge,
-    LinearMooring,
-    LinearPto,
-    MeasuredWave,
-    RegularWave,
-    Slider,
-    System,
-    Weld,
-)
+from swelltree.system import LinearMooring, MeasuredWave, RegularWave
 from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic, largest_error, peaks, rms_error
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import two_columns, water_of
 
-FLOAT, SPAR = -0.72, -21.29  # m: heights of the centres of mass
 STIFFNESS = 277_019.0  # N/m: of the spar in heave
 PTO = 1.2e6  # N s/m
 SUNK = 0.21  # m: of the moored spar
@@ -62,22 +52,11 @@ def rm3(
     """
     path = folder.parent / "bem_rm3" / "wamit" / "rm3.out"
     data = read_hydro(path, names=["float", "spar"], rho=1000.0, check=False)
-    inertia = {
-        "float": (20_907_301.0, 21_306_090.66, 37_085_481.11),
-        "spar": (94_419_614.57, 94_407_091.24, 28_542_224.82),
-    }
-    mass = {"float": 725_834.0, "spar": 886_691.0}
-    if afloat:
-        mass = {name: 1000.0 * float(data["displaced_volume"].sel(body=name)) for name in mass}
-    buoy = Body("float", mass=mass["float"], inertia=inertia["float"], position=(0.0, 0.0, FLOAT))
-    spar = Body("spar", mass=mass["spar"], inertia=inertia["spar"], position=(0.0, 0.0, SPAR))
-    joints = [
-        Slider("ground", WORLD.at(0, 0, SPAR), spar, axis="z", position=start[1]),
-        Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, axis="z", position=start[0] - start[1]),
-    ]
+    displaced = 1000.0 * data["displaced_volume"].sel(body=["float", "spar"]).values
+    masses = (float(displaced[0]), float(displaced[1])) if afloat else MASSES
     lines = LinearMooring("lines", "spar", pretension={"Heave": -sunk * STIFFNESS})
-    pto = LinearPto("pto", joint="guide", damping=damping)
-    system = System("rm3", [buoy, spar], joints, ptos=[pto], moorings=[lines], water=water_of(data))
+    system = gallery.rm3(damping, start=start, masses=masses).bare
+    system = system.replace(moorings=(lines,), water=water_of(data))
     return compile_system(system, hydro=data, **options)
 
 
@@ -194,13 +173,7 @@ def oswec(folder: Path, start: float) -> Model:
     names = {"oswec_flap": "flap", "oswec_base_shift": "base"}
     data = read_hydro(path, names=names, check=False, gaps="drop")  # NaN at the lowest three
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
-    flap = Body("flap", mass=127_000.0, inertia=(1.85e6, 1.85e6, 1.85e6), position=(0, 0, -3.9))
-    base = Body("base", mass=1000.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, -10.9))
-    joints = [
-        Weld("seabed", WORLD.at(0, 0, -10.9), base),
-        Hinge("hinge", base.at(0, 0, 2.0), flap.at(0, 0, -5.0), axis="y", position=start),
-    ]
-    system = System("oswec", [flap, base], joints, water=water_of(data))
+    system = gallery.oswec(0.0, angle=start).bare.replace(water=water_of(data))
     return compile_system(system, hydro=data, fit=TIGHT)
 
 

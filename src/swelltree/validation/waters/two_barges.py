@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from swelltree.data.make_tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
+from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.reduction import hankel_identify
 
