@@ -217,6 +217,11 @@ class Effect:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
         return {}
 
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        """Entries of its rows along dimensions of `dims` that have no coordinate."""
+        return {}
+
     def constants(self) -> dict[str, Array]:
         """Numbers beside its channels that do not change in time, by their names in `dims`."""
         return {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.model.joined_channels import joined_rows, rows_of
+from swelltree.model.joined_channels import joined_rows
 from swelltree.model.model import Model
 from swelltree.model.total import element_names, solved_terms
 from swelltree.results.angles import following
@@ -159,11 +159,8 @@ def _of_effects(model: Model, text: Any) -> dict[str, Any]:
     known = {name for effect in model.effects for name in effect.constants()}
     for name in known:
         label = LABELS[name]
-        blocks = [
-            (effect.constants().get(name), rows_of(effect, label.dims[0], model.layout))
-            for effect in model.effects
-        ]
-        found[name] = label.dims, joined_rows(blocks), attributes(label)
+        blocks = [(effect, effect.constants().get(name)) for effect in model.effects]
+        found[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
     return found
 
 

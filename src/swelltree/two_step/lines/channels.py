@@ -78,9 +78,9 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         "line_mean_tension": now.impulse / now.span,
         "line_slack": report.slack,
         "line_grounded": report.grounded,
-        "fairlead_tension": _at_released_ends(lines, sample, _size(at_B)),
-        "anchor_tension": _size(at_A),
-        "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),
+        "fairlead_tension": _at_released_ends(lines, sample, _size(at_B), at_A=False),
+        "anchor_tension": _at_released_ends(lines, sample, _size(at_A), at_A=True),
+        "anchor_uplift": xp.maximum(_uplift(lines, sample, at_A[:, 2]), 0.0),
         "touchdown": _touchdown(report.grounded, length),
         "line_kinetic_energy": report.kinetic,
         "line_stored_energy": report.stored,
@@ -96,15 +96,27 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
     return out | ({"junction_position": now.y} if lines.junctions else {})
 
 
-def _at_released_ends(lines: DynamicLines, sample: Sample, tension: Array) -> Array:
-    """Tensions at ends B, where an end can be released that of its tie (line,) [N]."""
-    ties = [k for k, waits in enumerate(lines.tie_waits) if waits == 0.0]
+def _at_released_ends(lines: DynamicLines, sample: Sample, tension: Array, *, at_A: bool) -> Array:
+    """Tensions at one of the ends, where it can be released that of its tie (line,) [N]."""
+    both = enumerate(zip(lines.tie_waits, lines.tie_at_A, strict=True))
+    ties = [k for k, (waits, there) in both if waits == 0.0 and there == at_A]
     if not ties:
         return tension
     xp = namespace(tension)
     hits = np.arange(tension.shape[0])[:, None] == np.array(lines.tie_line)[ties]
     tied = xp.where(hits, _size(sample.tie)[np.array(ties)], 0.0).sum(1)
     return xp.where(hits.any(1), tied, tension)
+
+
+def _uplift(lines: DynamicLines, sample: Sample, force: Array) -> Array:
+    """Upward force at ends A, where one can be released that on its tie (line,) [N]."""
+    ties = [k for k, there in enumerate(lines.tie_at_A) if there]
+    if not ties:
+        return force
+    xp = namespace(force)
+    hits = np.arange(force.shape[0])[:, None] == np.array(lines.tie_line)[ties]
+    tied = xp.where(hits, -sample.tie[np.array(ties), 2], 0.0).sum(1)
+    return xp.where(hits.any(1), tied, force)
 
 
 def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:

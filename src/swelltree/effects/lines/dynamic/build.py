@@ -72,6 +72,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
         tie_body=tuple(tie.end.index for tie in ties),
         tie_junction=tuple(tie.junction for tie in ties),
         tie_line=tuple(tie.piece for tie in ties),
+        tie_at_A=tuple(tie.at_A for tie in ties),
         tie_waits=tuple(0.0 if tie.begin is None else WAITS for tie in ties),
         winches=winches,
         shape=None if rest is None else rest[0],
@@ -150,7 +151,8 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
         for k, piece in enumerate(winches.line):
             if np.any(rows[piece]["EI"] > 0.0):
                 raise network.pieces[piece].line.fail(
-                    "a line on a winch cannot have bending stiffness. Give EI=0."
+                    "a line on a winch cannot have bending stiffness. Give EI=0, or join it at a "
+                    "Junction to a rope with EI=0 that the winch winds."
                 )
             more = (winches.drum[k] - winches.length[k]) / winches.segment[k]
             n = max(n, rows[piece]["segments"] + int(np.ceil(more - 1e-9)))

@@ -30,6 +30,7 @@ STATIC_LINES = (
     "tie_junction",
     "tie_line",
     "tie_waits",
+    "tie_at_A",
     "pieces",
     "lines",
     "end_body",
@@ -80,6 +81,7 @@ class DynamicLines(Effect):
     tie_junction: tuple[int, ...] = ()
     tie_line: tuple[int, ...] = ()
     tie_waits: tuple[float, ...] = ()  # ties.WAITS where it waits to be caught, else 0
+    tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
     winches: Any = None  # effects.lines.winches.Winches, or None
     shape: Any = None  # (line, node, 3) at rest between the described ends, m
     tension: Any = None  # (line, segment) at rest, N
@@ -147,6 +149,11 @@ class DynamicLines(Effect):
         if self.arrays is not None:
             found["line"] = ("line", self.pieces, "line")
         return found
+
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        n = 0 if self.arrays is None else self.arrays.n
+        return {"line_node": n + 1, "line_segment": n}
 
     def constants(self) -> dict[str, Array]:
         # with winches both change in time and are channels

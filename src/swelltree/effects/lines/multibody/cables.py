@@ -186,6 +186,11 @@ class Cables(Effect):
             found["winch"] = ("winch", self.drums.winches.names, "winch")
         return found
 
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        n = self.rows().shape[1]
+        return {"line_node": n + 1, "line_segment": n}
+
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)

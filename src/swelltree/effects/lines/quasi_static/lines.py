@@ -76,6 +76,10 @@ class QuasiStaticLines(Effect):
             "junction": ("junction", self.junction_names, "free point of lines"),
         }
 
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        return {"line_node": NODES, "line_segment": NODES - 1}
+
     def numbers(self) -> dict[str, Any]:
         whole = [k for k in self.line if self.line.count(k) == 1]
         rows = {self.lines[k]: self.line.index(k) for k in whole}
