@@ -65,13 +65,13 @@ def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
     # the middle of the waterplane, so that open surfaces are judged where they are
     middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
     panels = panels.moved(-middle)
-    found = surface_of(panels)
-    if found.volumes[2] < 0.0:
+    surface = surface_of(panels)
+    if surface.volumes[2] < 0.0:
         _tell(f"body '{name}': the normals of its panels point inwards; they were turned.", notes)
         panels = Panels(panels.vertices, panels.faces[:, ::-1].copy())
         panels = Panels(panels.vertices, _triangles_last(panels.faces))
-        found = surface_of(panels)
-    _check_closed(name, found)
+        surface = surface_of(panels)
+    _check_closed(name, surface)
     return panels.moved(middle)
 
 
@@ -92,19 +92,19 @@ def _without_duplicates(name: str, panels: Panels, notes: list[str]) -> Panels:
     return Panels(panels.vertices, panels.faces[np.sort(once)])
 
 
-def _check_closed(name: str, found: Surface) -> None:
+def _check_closed(name: str, surface: Surface) -> None:
     """No part of the surface is missing, apart from the waterplane."""
-    net, size = found.normal.sum(axis=0), np.abs(found.volumes).max()
+    net, size = surface.normal.sum(axis=0), np.abs(surface.volumes).max()
     axis = int(np.abs(net[:2]).argmax())
     # one half of a symmetric hull is open along the plane of symmetry: all of it faces one way
-    if np.abs(net[axis]) > HALF * np.abs(found.normal[:, axis]).sum():
+    if np.abs(net[axis]) > HALF * np.abs(surface.normal[:, axis]).sum():
         plane = "xz" if axis == 1 else "yz"
         raise SwelltreeError(
             f"body '{name}': its panels are open along the {plane} plane, as one half of a "
             "symmetric mesh is. Give the whole hull."
         )
-    if np.abs(net[:2]).max() > OPEN * found.area or np.ptp(found.volumes) > OPEN * size:
-        x, y, z = found.volumes
+    if np.abs(net[:2]).max() > OPEN * surface.area or np.ptp(surface.volumes) > OPEN * size:
+        x, y, z = surface.volumes
         raise SwelltreeError(
             f"body '{name}': its hull has a hole: the panels enclose {x:.4g}, {y:.4g} and {z:.4g} "
             "m^3 along the three axes, which should be equal. Close the mesh below the water."
@@ -117,7 +117,7 @@ def check_apart(named: dict[str, Panels]) -> None:
     Args:
         named: wetted panels of every body, normals outwards.
     """
-    found = {name: surface_of(panels) for name, panels in named.items()}
+    surfaces = {name: surface_of(panels) for name, panels in named.items()}
     names = list(named)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
@@ -125,7 +125,7 @@ def check_apart(named: dict[str, Panels]) -> None:
             high = np.minimum(*(named[n].vertices.max(axis=0) for n in (one, other)))
             if (low >= high).any():
                 continue
-            if _enters(found[one], named[other]) or _enters(found[other], named[one]):
+            if _enters(surfaces[one], named[other]) or _enters(surfaces[other], named[one]):
                 raise SwelltreeError(
                     f"bodies '{one}' and '{other}' overlap: panels of one lie inside the other. "
                     "Move them apart, or make them one hull with Union."
@@ -139,20 +139,20 @@ def covered(named: dict[str, Panels], notes: list[str]) -> dict[str, np.ndarray]
         named: wetted panels of every body, normals outwards.
         notes: sentences about the run.
     """
-    found = {name: np.zeros(len(panels.faces), dtype=bool) for name, panels in named.items()}
+    dry = {name: np.zeros(len(panels.faces), dtype=bool) for name, panels in named.items()}
     for name, panels in named.items():
         for other in named:
             if other == name or not _near(panels, named[other]):
                 continue
-            found[name] |= _inside(_faces(panels), named[other], AGAINST)
-        if found[name].any():
+            dry[name] |= _inside(_faces(panels), named[other], AGAINST)
+        if dry[name].any():
             area = np.linalg.norm(_faces(panels).normal, axis=1)
-            part = area[found[name]].sum() / area.sum()
+            part = area[dry[name]].sum() / area.sum()
             notes.append(
                 f"body '{name}': {part:.2g} of its wetted surface lies against another body and "
                 "meets no water."
             )
-    return found
+    return dry
 
 
 def _faces(panels: Panels) -> Surface:

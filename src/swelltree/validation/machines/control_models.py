@@ -66,12 +66,12 @@ def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list
     model = tank_model()
     omega = np.linspace(0.6, 11.5, 60)
     full = state_space(model, "excitation", OUTPUTS)
-    found = _by_waves(model, full, omega)
+    ours = _by_waves(model, full, omega)
     linear = rao(model, omega=omega, wave_direction=[0.0], radiation="state_space")
     there = linear["rao"].sel(body="barge2", dof="Heave").values[:, 0]
     joints = linear["coordinate_rao"].sel(coordinate=["pivot__Pitch", "hinge__Pitch"])
-    gaps = [np.abs(found[:, 2] / there - 1).max()]
-    gaps += [np.abs(found[:, k] / joints.values[:, 0, k] - 1).max() for k in (0, 1)]
+    gaps = [np.abs(ours[:, 2] / there - 1).max()]
+    gaps += [np.abs(ours[:, k] / joints.values[:, 0, k] - 1).max() for k in (0, 1)]
     checks = [
         Check("all states", float(max(gaps)), 1e-8, "", "two ways to solve one linear system")
     ]
@@ -96,16 +96,16 @@ def export_step_response() -> list[Check]:
     times = STEP * np.arange(301)
     there = run(model.with_effect(effect), times=times, rtol=1e-9, atol=1e-12)
     system = state_space(model, "push.Heave", OUTPUTS, step=STEP)
-    x, found = np.zeros(system.nstates), []
+    x, ours = np.zeros(system.nstates), []
     for _ in times:
-        found.append(system.C @ x)
+        ours.append(system.C @ x)
         x = system.A @ x + system.B[:, 0] * PUSH
-    found = np.array(found)
+    ours = np.array(ours)
     heave = there["position"].sel(body="barge2", dof="Heave").values
-    pairs = [(found[:, 2], heave - heave[0])]
+    pairs = [(ours[:, 2], heave - heave[0])]
     for k, name in enumerate(("pivot__Pitch", "hinge__Pitch")):
         angle = there["joint_coordinate"].sel(coordinate=name).values
-        pairs.append((found[:, k], angle - angle[0]))
+        pairs.append((ours[:, k], angle - angle[0]))
     worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
     reason = "angles of 0.17 mrad: half the push, half the difference"
     return [Check("heave and angles over 6 s", worst, 3e-4, "", reason)]
@@ -126,10 +126,10 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     measures = [f"{j}.Pitch{end}" for end in ("", ".rate") for j in ("pivot", "hinge")]
     observer = excitation_observer(model, measures, noise=noise, step=STEP, sea=other)
     rng = np.random.default_rng(7)
-    told = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
+    estimated = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
     force = there["excitation_force"].sel(body=list(model.layout.bodies)).values
     true, late = observer.seen(force), times > 10.0
-    error = np.sqrt(((told - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
+    error = np.sqrt(((estimated - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
     reason = "noise of 1 % of every signal, no look ahead"
     return [
         Check(f"rms error, moment on the {name}", float(e), 0.1, "", reason)
@@ -173,11 +173,11 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
         times = 2 * np.pi / w / per_period * np.arange(round(duration * w / 2 / np.pi * per_period))
         z = paper.heave_of_second(paper.simulate_two_barges(literal, w, WAVE, times, 8.0))
         rows = slice(-8 * per_period, None)
-        seen = abs(harmonic(times[rows], z[rows], w)) / WAVE
+        measured = abs(harmonic(times[rows], z[rows], w)) / WAVE
         at = f"heave of barge 2 at {w:g} rad/s"
         checks += [
             Check(at, heave, 0.005 * known[w], "m/m", "as found before", known[w]),
-            Check(f"{at}, time", seen / heave - 1, 1e-3, "", "transient, small angles"),
+            Check(f"{at}, time", measured / heave - 1, 1e-3, "", "transient, small angles"),
             Check(f"{at}, general model", heave / fitted[k] - 1, 1e-4, "", "same realisation"),
             Check(
                 f"{at}, data", heave / exact[k] - 1, missed[w], "", "kernels of B up to 12 rad/s"

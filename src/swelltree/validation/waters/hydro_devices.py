@@ -79,14 +79,16 @@ def rm3_checks(folder: Path, name: str) -> list[Check]:
     model = rm3(folder, coupling=False, **memory)
     wave = RegularWave(height=2.5, period=8.0, ramp=100.0)
     result = run(model, wave=wave, times=table[:, 0], rtol=1e-7, atol=1e-9)
-    own, checks = heights(result), []
+    heave, checks = heights(result), []
     late = table[:, 0] >= 104.0
     late &= table[:, 0] < 104.0 + 12 * 8.0
     for body, limit in (("float", 0.01), ("spar", 0.02)):
-        ours, theirs = (abs(harmonic(table[late, 0], x[body][late], OMEGA)) for x in (own, target))
+        ours, theirs = (
+            abs(harmonic(table[late, 0], x[body][late], OMEGA)) for x in (heave, target)
+        )
         reason = "twice the difference of an independent model; their step is 0.1 s"
         checks.append(Check(f"{name}: {body} amplitude", ours / theirs - 1.0, limit, "", reason))
-        error = rms_error(own[body], target[body])
+        error = rms_error(heave[body], target[body])
         checks.append(Check(f"{name}: {body} heave, rms", error, 0.02, "", reason))
     return checks
 
@@ -118,12 +120,12 @@ def rm3_decay(folder: Path) -> list[Check]:
         model = rm3(
             folder, start=(0.1, 0.0), damping=0.0, afloat=code == "WEC-Sim", fit={"error": 0.02}
         )
-        own = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
+        heave = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
         table = np.loadtxt(folder / file, skiprows=1)
         table = table[table[:, 0] <= 40.0]
         for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03)):
-            found = np.interp(table[:, 0], times, own[body])
-            error = largest_error(found, table[:, column] - level)
+            ours = np.interp(table[:, 0], times, heave[body])
+            error = largest_error(ours, table[:, column] - level)
             checks.append(Check(f"{body} beside {code}", error, limit, "", reason))
     return checks
 
@@ -140,21 +142,21 @@ def rm3_irregular(folder: Path) -> list[Check]:
     wave = MeasuredWave(time, eta, omega_max=5.0, ramp=40.0)
     model = rm3(folder, start=(0.0, -SUNK), sunk=SUNK, coupling=False, fit=TIGHT)
     times = np.arange(0.0, 200.0001, 0.1)
-    own = heights(run(model, wave=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
+    ours = heights(run(model, wave=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
     theirs = np.interp(times, at, target) - FLOAT
     window = times >= 60.0
     ramp = (times >= 5.0) & (times <= 40.0)
     return [
         Check(
             "float heave, rms over 60-200 s",
-            rms_error(own[window], theirs[window]),
+            rms_error(ours[window], theirs[window]),
             0.02,
             "",
             "an independent model without lines: 0.8 %",
         ),
         Check(
             "float heave, rms over 5-40 s",
-            float(np.sqrt(np.mean((own - theirs)[ramp] ** 2))),
+            float(np.sqrt(np.mean((ours - theirs)[ramp] ** 2))),
             0.004,
             "m",
             "1.7 mm by an independent model, 6.9 mm with the ramp on the elevation",
