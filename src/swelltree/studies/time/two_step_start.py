@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import internal_at_rest, internal_settled
