@@ -31,7 +31,6 @@ from swelltree.effects.linear_hydro.build import (
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.drift_data import chosen
 from swelltree.effects.linear_hydro.frame import FollowingFrame
-from swelltree.effects.lines.dynamic.lines import build_dynamic_lines
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
@@ -157,7 +156,6 @@ def compile(
         all_rows=layout.rows,
         surplus=0,
         redundant=False,
-        lines=build_dynamic_lines(system, layout),
         described=Described(
             whole,
             data=data_origin(hydro),

@@ -78,7 +78,6 @@ class Model:
     all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates
     surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
-    lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
     locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
 
@@ -114,6 +113,16 @@ class Model:
     def hydro(self) -> Any:
         """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
         return next((effect for effect in self.effects if effect.is_linear_hydro), None)
+
+    @property
+    def has_unknowns(self) -> bool:
+        """Has an effect unknowns of its own, which the two-step scheme solves for?"""
+        return any(effect.has_unknowns for effect in self.effects)
+
+    @property
+    def lines(self) -> Any:
+        """What has unknowns of its own (`effects.lines.dynamic.lines.DynamicLines`), or None."""
+        return next((effect for effect in self.effects if effect.has_unknowns), None)
 
     def effect(self, kind: type[E]) -> E | None:
         """Its effect of a class, None without one."""

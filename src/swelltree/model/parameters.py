@@ -24,7 +24,6 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.described_values import described_value, with_described
-from swelltree.model.line_parameters import line_numbers, line_value, with_line_value
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.paths import is_path
 
@@ -61,22 +60,24 @@ def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
             f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
             f"It has {listed(known)}."
         )
-    every = list(places) + ([] if model.lines is None else list(model.lines.lines))
     raise SwelltreeError(
-        f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
+        f"'{name}': there is no item '{item}'.{suggest(item, list(places))} Write 'item.quantity'."
     )
 
 
-def _of_line(model: Model, name: str) -> tuple[str, str] | None:
-    """Line and quantity where the name is that of a number of a dynamic line."""
+def _spread(model: Model, name: str) -> tuple[Any, str, str] | None:
+    """Effect, item and quantity where the name is that of a number spread over its arrays."""
     item, _, quantity = name.rpartition(".")
-    known = line_numbers(model, item)
-    if known and quantity not in known:
-        raise SwelltreeError(
-            f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
-            f"It has {listed(known)}."
-        )
-    return (item, quantity) if known else None
+    for effect in model.effects:
+        known = effect.spread_numbers(item)
+        if known and quantity not in known:
+            raise SwelltreeError(
+                f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
+                f"It has {listed(known)}."
+            )
+        if known:
+            return effect, item, quantity
+    return None
 
 
 def _numbers(holder: Any) -> list[str]:
@@ -101,9 +102,10 @@ def get_value(model: Model, name: str) -> Array:
     """The number or vector of that name, or of that path of the description."""
     if _is_described(model, name):
         return described_value(model, name)
-    line = _of_line(model, name)
-    if line is not None:
-        return line_value(model, *line)
+    spread = _spread(model, name)
+    if spread is not None:
+        effect, item, quantity = spread
+        return effect.spread_number(item, quantity)
     path, quantity, row = _find(model, name)
     found = getattr(_follow(model, path), quantity)
     return found if row is None else found[row]
@@ -122,9 +124,10 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
             raise SwelltreeError(
                 f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
             )
-        line = _of_line(model, name)
-        if line is not None:
-            model = with_line_value(model, *line, value)
+        spread = _spread(model, name)
+        if spread is not None:
+            effect, item, quantity = spread
+            model = model.with_effect(effect.with_spread_number(model, item, quantity, value))
             continue
         path, quantity, row = _find(model, name)
         holder = _follow(model, path)

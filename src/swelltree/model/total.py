@@ -7,6 +7,7 @@ from typing import Any
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.effect import Loads, Now
 from swelltree.model.internal_state import AT_REST
+from swelltree.model.joined_channels import joined_channels
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
@@ -16,18 +17,26 @@ def element_names(model: Model) -> tuple[str, ...]:
     return tuple(name for effect in model.effects for name in effect.names)
 
 
-def total_loads(model: Model, t: Array, motion: Motion, internal: Any = AT_REST) -> Loads:
+def solved_terms(model: Model) -> tuple[str, ...]:
+    """Terms of effects that have unknowns, which the scheme books that solves for them."""
+    return tuple(name for effect in model.effects for name in effect.solved_terms)
+
+
+def total_loads(
+    model: Model, t: Array, motion: Motion, internal: Any = AT_REST, solved: Any = None
+) -> Loads:
     """Sum of all effects; the elements are those of `element_names`.
 
     Args:
         model: compiled.
         t: [s].
         motion: of all bodies.
-        inner: states of radiation memory and elements.
+        internal: states of radiation memory and elements.
+        solved: loads of the effect that has unknowns, where a scheme has solved for them.
     """
-    now = Now(t, motion, internal)
+    now = Now(t, motion, internal, solved=solved)
     parts = [
-        (effect.prefix, effect.loads(model, now).booked(motion.v, len(effect.names)))
+        (effect, effect.loads(model, now).booked(motion.v, len(effect.names)))
         for effect in model.effects
     ]
     xp = namespace(motion.pose.p)
@@ -35,5 +44,5 @@ def total_loads(model: Model, t: Array, motion: Motion, internal: Any = AT_REST)
         sum(part.wrench for _, part in parts),
         xp.concatenate([part.potential for _, part in parts]),
         xp.concatenate([part.power for _, part in parts]),
-        {prefix + name: x for prefix, part in parts for name, x in part.channels.items()},
+        joined_channels([(effect, part.channels) for effect, part in parts], model.layout),
     )

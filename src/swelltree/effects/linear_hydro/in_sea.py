@@ -251,7 +251,6 @@ def in_waves(
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
     felt = any(group.uses_sea for group in model.effects)
-    felt = felt or (model.lines is not None and model.lines.arrays is not None)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.effects)
         model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
