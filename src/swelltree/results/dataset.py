@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.model.joined_channels import joined_rows
 from swelltree.model.model import Model
-from swelltree.model.total import element_names, solved_terms
+from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
 from swelltree.results.labels import AXES, DOFS, attributes

@@ -1,7 +1,7 @@
 """Channels that lines of every theory report under the same names, and their dimensions.
 
 Dynamic, quasi-static and multibody lines are rows of one variable: of all lines in a system `line`,
-`winch` and `junction` go on from theory to theory (`model.joined_channels`).
+`winch` and `junction` go on from theory to theory (`model.total.joined_channels`).
 """
 
 _WINCH = (

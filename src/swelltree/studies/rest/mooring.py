@@ -15,10 +15,10 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
-from swelltree.model.joined_channels import joined_channels
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
+from swelltree.model.total import joined_channels
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
