@@ -23,9 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -50,7 +52,7 @@ class Given(NamedTuple):
 
 
 def given_by(state: StepperState, h: Array) -> Given:
-    """Velocities of a walk whose half step before is still that of a steady motion."""
+    """Velocities of a state whose half step before is still that of a steady motion."""
     lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
@@ -61,7 +63,7 @@ def given_by(state: StepperState, h: Array) -> Given:
 def with_first_half_step(
     step: Any, model: Model, setup: Setup, state: StepperState
 ) -> StepperState:
-    """The walk with the half step before the first.
+    """The state with the half step before the first.
 
     Args:
         step: one step, (model, setup, state) -> (state, sample).
@@ -87,7 +89,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
-    """The walk with the pose one step ago on its joints, by the change of least energy."""
+    """The state with the pose one step ago on its joints, by the change of least energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)
@@ -117,7 +119,7 @@ def corrected(
     sample: Sample,
     given: Given,
 ) -> StepperState:
-    """The walk with a better half step before, from a step that was tried."""
+    """The state with a better half step before, from a step that was tried."""
     v_minus = state.v_minus + NEARER * (given.v - sample.v)
     lines = state.lines
     if lines is not None:
@@ -135,9 +137,9 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    own = present(model, state).lines
-    ends = end_positions(own, before(state.pose, state.v_minus, h), y_last)
-    q_last = with_ends(own.arrays, q_last, ends)
+    now = present(model, state).lines
+    ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
+    q_last = with_ends(now.arrays, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
@@ -146,7 +148,8 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     if setup.memory is None:
         return state
     A, B = model.hydro.memory.A, model.hydro.memory.B
-    change = 0.5 * setup.h * (A @ state.chi + B @ state.v_minus.reshape(-1))
+    v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
+    change = 0.5 * setup.h * (A @ state.chi + B @ v.reshape(-1))
     return replace(state, chi=state.chi - change)
 
 

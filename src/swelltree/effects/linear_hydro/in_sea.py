@@ -117,11 +117,10 @@ def wave_loads(
             elevation record at the origin).
         step: spacing of the grid [s]; a fortieth of the shortest period if not given.
     """
-    if step is None:
-        highest = float(table.omega[-1])
-        if waves.is_known:
-            highest = min(waves.ends[1], highest)
-        step = 2.0 * np.pi / highest / POINTS_PER_PERIOD
+    highest = float(table.omega[-1])
+    if waves.is_known:
+        highest = min(waves.ends[1], highest)
+    step = step or float(2.0 * np.pi / highest / POINTS_PER_PERIOD)
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
     if not waves.is_known:
         from swelltree.effects.linear_hydro.traced_loads import traced_loads

@@ -45,7 +45,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.linear_or_not import is_affine, is_linear, may_be_linear, what_bends
 from swelltree.studies.linear.rao import linear_system
 from swelltree.studies.periodic.set_up import harmonics_for, period_of
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 

@@ -31,7 +31,7 @@ from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.rao import linear_system
 from swelltree.studies.linear.turned_data import turned_to_rest
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work

@@ -22,7 +22,7 @@ from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
 from swelltree.effects.lines.dynamic.lines import with_static_lines
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import settled_at, solve_motion
@@ -40,7 +40,6 @@ from swelltree.studies.linear.stroke_damping import linear_notes
 from swelltree.studies.linear.turned_data import in_axes_of_rest
 from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.rest.relax import check_no_drums
-from swelltree.studies.time.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
 ADDED_MASS = {
