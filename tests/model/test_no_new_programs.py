@@ -150,7 +150,7 @@ def another(system, path):
 
 
 LIFT = (
-    "lines.hoist.rest_length",
+    "lines.tag.rest_length",
     "line_types.wire.EA",
     "line_types.wire.mass_per_length",
     "winches.winch.speed",

@@ -23,6 +23,8 @@ BOUND = (
     "seabed.friction",
     "bow.A.position",
     ".EI",
+    ".lift",
+    "hoist.rest_length",  # of a line on a winch: the drum has room for more segments
 )
 SYSTEMS = {name: getattr(rich_systems, name)() for name in ("floating", "lifting", "hanging")}
 
