@@ -45,6 +45,7 @@ _NAMES = {
     "swelltree.interchange.moordyn_read": "read_moordyn",
     "swelltree.interchange.moordyn_write": "write_moordyn",
     "swelltree.interchange.moorpy_read": "read_moorpy",
+    "swelltree.interchange.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
     "swelltree.effects.linear_hydro.drift_spectrum": "slow_force_spectrum",
