@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
-        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Mesh Union HydroSpec RadiationFit Water
         System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
