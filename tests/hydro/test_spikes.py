@@ -121,9 +121,7 @@ def published(name):
     import swelltree as sw
 
     if name == "barges":
-        from swelltree.data.make_barges import barges_file
-
-        data = sw.read_hydro(barges_file(), check=False)
+        data = sw.gallery.barges().hydro
     else:
         data = sw.read_hydro(refdata("bem_rm3", "wamit", "rm3.out"), rho=1000.0, check=False)
     omega = data.omega.values

@@ -35,7 +35,7 @@ from swelltree.effects.lines.multibody.build import build_cables, with_cable_add
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
 from swelltree.hydro.gaps import check_usable
-from swelltree.hydro.report import told
+from swelltree.hydro.report import warnings_about
 from swelltree.model.afloat import floating_sets, mass_against_displacement
 from swelltree.model.build_layout import (
     all_joints,
@@ -48,7 +48,7 @@ from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.described import Described
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
@@ -118,7 +118,7 @@ def compile(
         wet_bodies(system, hydro)
         check_usable(hydro)
         hydro, moved = placed(system, hydro)
-        moved += told(hydro, "hydro data", ("frequencies",))
+        moved += warnings_about(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
     described = tuple(body.name for body in system.bodies)
@@ -215,10 +215,10 @@ def _started(model: Model, system: System, joints: list, notes: list[str]) -> Mo
     if layout.cut_rows:
         found = find_redundancy(model, q, closure, loops)
     dropped = set(layout.cut_rows) - set(found.kept)
-    inner = inner_at_rest(model)
-    check_mass(present(model, inner), q, closure)
+    internal = internal_at_rest(model)
+    check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
-    check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
+    check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
     before = [*_cuts(system), *joined(model, joints, poses), *moved]
     before += [*whole_turns(model, q, angles), *found.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]

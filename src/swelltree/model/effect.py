@@ -51,13 +51,13 @@ class Now:
 
     t: Array  # s
     motion: Motion
-    inner: Any  # inner.Inner: states of radiation memory and of elements
+    internal: Any  # internal_state.InternalState: states of radiation memory and of elements
     hold: Any = None  # forces that hold locked strokes, where an effect watches them
 
     def states(self, effect: Effect) -> Any:
         """Internal states of an effect; those of its start where a study knows none."""
-        known = self.inner.elements.get(effect.kind)
-        return effect.inner_start() if known is None else known
+        known = self.internal.elements.get(effect.kind)
+        return effect.internal_start() if known is None else known
 
 
 class Effect:
@@ -101,8 +101,8 @@ class Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
-    def present(self, model: Any, inner: Any) -> Any:
-        """The model with the masses and locked freedoms that follow from inner states."""
+    def present(self, model: Any, internal: Any) -> Any:
+        """The model with the masses and locked freedoms that follow from internal states."""
         return model
 
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
@@ -113,15 +113,15 @@ class Effect:
         """The same effect without what `drag` gives."""
         return self
 
-    def inner_start(self) -> Array | None:
+    def internal_start(self) -> Array | None:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
 
-    def inner_settled(self, states: Array, pose: Any) -> Array:
+    def internal_settled(self, states: Array, pose: Any) -> Array:
         """These states after a long rest of the bodies at a pose."""
         return states
 
-    def inner_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Any, now: Now) -> Array:
         """Their rates."""
         raise NotImplementedError
 
@@ -152,7 +152,7 @@ class Effect:
 
     @property
     def holds(self) -> bool:
-        """Can it lock strokes as constraints (`held`, `strokes`)? Static."""
+        """Can it lock strokes as constraints (`latched`, `strokes`)? Static."""
         return False
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.effect import Loads, Now
-from swelltree.model.inner import AT_REST
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
@@ -16,7 +16,7 @@ def element_names(model: Model) -> tuple[str, ...]:
     return tuple(name for effect in model.effects for name in effect.names)
 
 
-def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) -> Loads:
+def total_loads(model: Model, t: Array, motion: Motion, internal: Any = AT_REST) -> Loads:
     """Sum of all effects; the elements are those of `element_names`.
 
     Args:
@@ -25,7 +25,7 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
         motion: of all bodies.
         inner: states of radiation memory and elements.
     """
-    now = Now(t, motion, inner)
+    now = Now(t, motion, internal)
     parts = [
         (effect.prefix, effect.loads(model, now).booked(motion.v, len(effect.names)))
         for effect in model.effects

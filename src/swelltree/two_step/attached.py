@@ -104,5 +104,5 @@ def _turned(g: Array, w: Array) -> Array:
     outer = lambda a, b: a[:, :, None] * b[:, None, :]  # noqa: E731
     one = (1.0 + dot(g, g))[:, None, None]
     a = cross(g, w) + cross(g, cross(g, w))
-    inner = -skew(w) + dot(g, w)[:, None, None] * jnp.eye(3) + outer(g, w) - 2.0 * outer(w, g)
-    return 2.0 / one * inner - 4.0 / one**2 * outer(a, g)
+    internal = -skew(w) + dot(g, w)[:, None, None] * jnp.eye(3) + outer(g, w) - 2.0 * outer(w, g)
+    return 2.0 / one * internal - 4.0 / one**2 * outer(a, g)

@@ -55,10 +55,10 @@ class Hydro(Effect):
     )
 
     def loads(self, model: Model, now: Now) -> Loads:
-        t, motion, inner = now.t, now.motion, now.inner
+        t, motion, internal = now.t, now.motion, now.internal
         xp = namespace(motion.pose.p)
         shape = motion.v.shape
-        chi, psi = inner.radiation, mean_yaw(inner)
+        chi, psi = internal.radiation, mean_yaw(internal)
         v = in_axes(psi, motion.v).reshape(-1)
         xi = displacement(self.mean, unturned(psi, self.mean, motion.pose)).reshape(-1)
         static = self.buoyancy - apply(self.stiffness, xi).reshape(shape)
@@ -99,9 +99,9 @@ class Hydro(Effect):
         return Past(np.zeros((length, len(self.memory.live))), np.zeros(()))
 
     def radiation_rate(self, now: Now) -> Any:
-        chi = now.inner.radiation
+        chi = now.internal.radiation
         if isinstance(self.memory, Memory):
-            v = in_axes(mean_yaw(now.inner), now.motion.v).reshape(-1)
+            v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
             return apply(self.memory.A, chi) + apply(self.memory.B, v)
         # a record of past velocities rests during a step
         return Past(0.0 * chi.velocity, 0.0 * chi.time)

@@ -50,9 +50,9 @@ def read_hams(path: Path, *, rho: float | None = None, g: float | None = None) -
 
 def _inside(root: Path, *candidates: tuple[str, ...]) -> Path:
     for parts in candidates:
-        found = root.joinpath(*parts)
-        if found.exists():
-            return found
+        inside = root.joinpath(*parts)
+        if inside.exists():
+            return inside
     raise SwelltreeError(
         f"'{root}' has no '{'/'.join(candidates[0])}'. A HAMS folder holds Input and Output."
     )

@@ -68,14 +68,14 @@ def read_hydro(
         )
     count = len(names) if names is not None and not isinstance(names, Mapping) else None
     parts = _read(kind, path, rho, g, depth, length, count)
-    for given, found, name in (
+    for given, stated, name in (
         (rho, parts.rho, "rho"),
         (g, parts.g, "g"),
         (depth, parts.depth, "depth"),
     ):
-        if given is not None and not np.isclose(given, found, rtol=1e-3):
+        if given is not None and not np.isclose(given, stated, rtol=1e-3):
             raise SwelltreeError(
-                f"'{path}' was computed with {name} = {found:g}, but {name} = {given:g} is given. "
+                f"'{path}' was computed with {name} = {stated:g}, but {name} = {given:g} is given. "
                 f"Leave {name} out, or recompute the data."
             )
     check_announced(parts, refuse=gaps == "error")
@@ -216,7 +216,7 @@ def _recognise_folder(path: Path) -> str:
         path.name.lower() == "results" and lookup(path.parent, "Nemoh.cal")
     ):
         return "nemoh"
-    names = {found.name.lower() for found in path.iterdir()}
+    names = {entry.name.lower() for entry in path.iterdir()}
     if "controlfile.in" in names or {"input", "output"} <= names:
         return "hams"
     stems = sorted(

@@ -144,7 +144,7 @@ def _elements(model: Model, to: dict[str, np.ndarray], linear: dict[str, Any]) -
 
 def model_states(group: Any) -> bool:
     """Does a group of forces keep states of its own?"""
-    return group.inner_start() is not None
+    return group.internal_start() is not None
 
 
 def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:

@@ -14,7 +14,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.effect import Loads, Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -42,7 +42,7 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
     still = Motion(
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
-    now = Now(jnp.zeros(()), still, inner_at_rest(model))
+    now = Now(jnp.zeros(()), still, internal_at_rest(model))
     total, channels = jnp.zeros_like(xi), {}
     for effect in model.effects:
         if effect.moors:

@@ -98,14 +98,14 @@ def largest(step: Step, change: Unknowns) -> Array:
 
 def first_iterate(step: Step) -> Iterate:
     """The last half step goes on, multipliers stay."""
-    walk = step.walk
+    state = step.state
     x = first_guess(step)
     at = Unknowns(x, None, None, None)
     if step.now.frozen is not None:
-        lines = walk.lines
+        lines = state.lines
         ends, arrays = ends_after(step, x), step.model.lines.arrays
         at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
-    terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - other_terms(step.model)])
+    terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
     return Iterate(
         at=at,
         change=jax.tree.map(jnp.zeros_like, at),

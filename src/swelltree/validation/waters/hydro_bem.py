@@ -88,8 +88,8 @@ def cylinder(folder: Path) -> list[Check]:
     water = Water(1000.0)
     mesh = MeshFile(str(folder / "Cylinder.dat"), file_format="nemoh")
     alike = _run(mesh, (0, 0, -7.5), water, omega[rows], method="indirect", lid=False)
-    own = Cylinder(5.0, 10.0, 10.0, panel_size=1.2)
-    ours = _run(own, (0, 0, -7.5), water, omega[rows], refine="extrapolate")
+    hull = Cylinder(5.0, 10.0, 10.0, panel_size=1.2)
+    ours = _run(hull, (0, 0, -7.5), water, omega[rows], refine="extrapolate")
     checks = []
     for pair, dof in {"11": "Surge", "33": "Heave"}.items():
         for name, short, column in (("added_mass", "A", 2), ("radiation_damping", "B", 1)):
@@ -130,12 +130,12 @@ def monopile() -> list[Check]:
 
 def read_aquaplus(path: Path) -> dict[str, np.ndarray]:
     """Tables of a Cw.tec file by the two digits of their title: omega, damping, added mass ..."""
-    found: dict[str, list[list[float]]] = {}
+    tables: dict[str, list[list[float]]] = {}
     rows: list[list[float]] = []
     for line in path.read_text(encoding="latin-1").splitlines():
         if line.strip().upper().startswith("ZONE"):
             digits = line.split('"')[1].split()[-1] if '"' in line else line.split()[-1]
-            rows = found.setdefault(digits[-2:], [])
+            rows = tables.setdefault(digits[-2:], [])
             continue
         try:
             numbers = [float(word) for word in line.split()]
@@ -143,4 +143,4 @@ def read_aquaplus(path: Path) -> dict[str, np.ndarray]:
             continue
         if len(numbers) >= 3:
             rows.append(numbers)
-    return {key: np.array(values) for key, values in found.items() if values}
+    return {key: np.array(values) for key, values in tables.items() if values}

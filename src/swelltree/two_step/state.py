@@ -16,7 +16,7 @@ MANY = 100  # unknowns of poses, multipliers and junctions, beyond which program
 
 
 @pytree()
-class LineWalk:
+class LineState:
     """Lines and junctions between steps."""
 
     q: Array  # (line, node, 3) positions now
@@ -29,13 +29,13 @@ class LineWalk:
 
 
 @pytree()
-class WinchWalk:
+class WinchStepperState:
     """Winches between steps: rows (line,) of all lines, else (winch,)."""
 
     first: Array  # (line,) idle segments
     rest: Array  # (line,) m, unstretched length of the first segment in use now
     rest_last: Array  # (line,) m, one step ago
-    state: WinchState
+    winch_state: WinchState
     tip: Array  # m/s, upward velocity of measured points one half step earlier
     tension: Array  # N, at the winch in the last step
     standing: Array  # 1 at the end of the drum, -1 at the shortest length, 2 as fast as can be
@@ -55,7 +55,7 @@ class Log:
 
 
 @pytree()
-class Walk:
+class StepperState:
     """Everything a step starts from, and all a checkpoint needs to hold."""
 
     t: Array  # s
@@ -106,6 +106,8 @@ class Form:
         tolerance: largest residual [m, rad].
         interior_point: solve steps of lines by the interior point.
         differentiable: derivatives go through the steps, at two more iterations each.
+        kept: function of model, form and sample that gives the channels whose extremes between
+            samples are kept, or None.
     """
 
     joint_coordinates: bool
@@ -114,6 +116,7 @@ class Form:
     tolerance: float = 1e-10
     differentiable: bool = False
     interior_point: bool = False
+    kept: Any = None
 
 
 def form_of(model: Model, formulation: str) -> Form:
