@@ -201,6 +201,42 @@ def test_mooring_matrix_holds_the_place_it_is_given_at(devices, tmp_path):
         np.testing.assert_allclose(K @ xi, force, rtol=1e-12, atol=1e-6)
 
 
+def test_mooring_matrix_counts_from_where_the_body_begins(tmp_path):
+    """Anywhere on a body that begins displaced and turned, the mooring does not pull at first."""
+    rng = np.random.default_rng(11)
+    c, d, place, axis = rng.normal(size=(4, 3))
+    K = rng.normal(size=(6, 6))
+
+    def rows(values):
+        return "[" + "; ".join(" ".join(repr(float(x)) for x in row) for row in values) + "]"
+
+    more = (
+        f"body(1).initial.displacement = {rows([d])};\nbody(1).initial.axis = {rows([axis])};\n"
+        "body(1).initial.angle = 0.4;\n"
+    )
+    script = (
+        STILL
+        + dry_body(1, center=c, more=more)
+        + "constraint(1) = constraintClass('c');\nconstraint(1).location = [0 0 0];\n"
+        + f"mooring(1) = mooringClass('m');\nmooring(1).location = {rows([place])};\n"
+        + f"mooring(1).matrix.stiffness = {rows(K)};\n"
+    )
+    blocks = {
+        1: GROUND,
+        2: ("Constraints/Floating (6DOF)", "constraint", "constraint(1)"),
+        3: ("Body Elements/Rigid Body", "body", "body(1)"),
+        4: ("Moorings/MooringMatrix", "mooring", "mooring(1)"),
+    }
+    lines = [["1r", "2l"], ["2r", "3r", "4l"]]
+    found = sw.read_wecsim(write_case(tmp_path, script, blocks, lines))
+    assert found.is_whole, found.left
+    (mooring,) = found.case.system.moorings
+    turn = 0.4 * axis / np.linalg.norm(axis)
+    start = np.concatenate([d, turn])
+    pull = np.array(mooring.pretension) - np.array(mooring.stiffness) @ start
+    np.testing.assert_allclose(pull, 0.0, atol=1e-9)
+
+
 def test_data_are_rescaled_to_the_density_of_the_run(tmp_path):
     folder = case_with_data(tmp_path, "applications/Free_Decay/1m", "sphere")
     script = folder / "wecSimInputFile.m"

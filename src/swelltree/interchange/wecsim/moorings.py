@@ -30,11 +30,18 @@ def carrier_of(diagram: Diagram, network: Network, block: Block) -> str | None:
 
 
 def matrix_mooring(
-    given: Given, name: str, body: str, center: np.ndarray | None, findings: Findings
+    given: Given,
+    name: str,
+    body: str,
+    center: np.ndarray | None,
+    start: Start,
+    findings: Findings,
 ) -> dict[str, Any] | None:
     """Stiffness, damping and pretension at the mooring's location, brought to the body's centre.
 
     The point of the mooring moves by J times the motion of the centre, so K becomes J^T K J.
+    WEC-Sim's frames count from where the body begins, a case file from where it is described:
+    K times the displacement of the start goes into the pretension.
     """
     arm = np.array(given.numbers("location", 3, default=[0.0] * 3))
     arm = arm - (np.zeros(3) if center is None else center)
@@ -46,10 +53,17 @@ def matrix_mooring(
         matrix = given.matrix(field)
         if matrix is not None:
             table[key] = rows6(J.T @ matrix @ J)
-    pull = given.numbers("matrix.preTension", 6, default=[0.0] * 6)
-    if any(pull):
-        table["pretension"] = [float(v) for v in J.T @ np.array(pull)]
+    pull = J.T @ np.array(given.numbers("matrix.preTension", 6, default=[0.0] * 6))
+    if pull.any():
         findings.comment("moorings", name, "preTension is taken as the force on the body.")
+    stiffness = given.matrix("matrix.stiffness")
+    if stiffness is not None and not start.is_rest:
+        shift = J.T @ stiffness @ J @ start.motion(np.zeros(3) if center is None else center)
+        if shift.any():
+            findings.comment("moorings", name, "it holds the body where the body begins.")
+        pull = pull + shift
+    if pull.any():
+        table["pretension"] = [float(v) for v in pull]
     if len(table) == 3:
         findings.leave(given.place(), f"{given.label} has no stiffness, damping or pretension.")
         return None
@@ -183,7 +197,9 @@ def translate_moorings(
         elif block.word in ("mooringmatrix", "mooring matrix"):
             given = givens[number]
             name = names.new(given.first_text() or f"mooring{number}")
-            table = matrix_mooring(given, name, body, centers.get(body), findings)
+            table = matrix_mooring(
+                given, name, body, centers.get(body), starts.get(body, REST), findings
+            )
             made["moorings"] += [table] if table else []
         else:
             findings.leave(place, f"a mooring of the kind '{block.word}' has no counterpart.")

@@ -29,6 +29,14 @@ class Start(NamedTuple):
         """Whether the body begins where it is described."""
         return bool(np.abs(self.R - np.eye(3)).max() < 1e-12 and np.abs(self.t).max() < 1e-12)
 
+    def motion(self, point: np.ndarray) -> np.ndarray:
+        """Displacement of a point and rotation vector, (6,)."""
+        twist = np.array([self.R[k, j] - self.R[j, k] for j, k in ((1, 2), (2, 0), (0, 1))])
+        angle = np.arctan2(0.5 * np.linalg.norm(twist), 0.5 * (np.trace(self.R) - 1.0))
+        size = np.linalg.norm(twist)
+        turn = twist * (angle / size) if size > 0 else np.zeros(3)
+        return np.concatenate([self.R @ point + self.t - point, turn])
+
 
 REST = Start(np.eye(3), np.zeros(3))
 
