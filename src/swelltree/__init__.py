@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
-        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Mesh Union HydroSpec RadiationFit Water
         System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
@@ -45,6 +45,7 @@ _NAMES = {
     "swelltree.interchange.moordyn_read": "read_moordyn",
     "swelltree.interchange.moordyn_write": "write_moordyn",
     "swelltree.interchange.moorpy_read": "read_moorpy",
+    "swelltree.interchange.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
     "swelltree.effects.linear_hydro.drift_spectrum": "slow_force_spectrum",

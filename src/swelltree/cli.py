@@ -364,6 +364,41 @@ def hydro(
     raise typer.Exit(int(any(finding.severity == "error" for finding in findings)))
 
 
+importing = typer.Typer(help="Translate cases of other programs.", no_args_is_help=True)
+app.add_typer(importing, name="import")
+
+
+@importing.command("wecsim")
+def import_wecsim(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="With wecSimInputFile.m and its model.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The case file.  [default: MODEL.toml]")
+    ] = None,
+    hydro: Annotated[
+        Path | None, typer.Option(help="Data of any BEM code, instead of the script's.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace files that are there.")] = False,
+) -> None:
+    """Write a case of WEC-Sim as a case file; exit code 1 if something was not translated."""
+    from rich.console import Console
+
+    from swelltree.interchange.wecsim.reader import read_wecsim
+
+    place, name = (Path(), None) if out is None else (out.parent, out.stem)
+    found = read_wecsim(folder, hydro=hydro, out=place, name=name)
+    written = found.write(overwrite=overwrite)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for path in written:
+        console.print(f"written: {path}")
+    if found.left:
+        console.print("not translated:")
+    for item in found.left:
+        console.print(f"- {item}")
+    raise typer.Exit(int(bool(found.left)))
+
+
 @app.command()
 def schema() -> None:
     """Print the JSON schema of case files, for editors that complete and check."""

@@ -33,7 +33,7 @@ from swelltree.hydro.bem.solve import (
 )
 from swelltree.hydro.report import warnings_about
 from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.hulls import MeshFile
+from swelltree.system.bodies.hulls import MeshFile, PanelHull
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import Immersed, hull_immersed
 from swelltree.system.casefile.case import Case
@@ -114,7 +114,7 @@ def run_bem(
     job = _job(system, omega, wave_direction, lid, green, method, cache)
     scales = (1.0,)
     if refine:
-        files = any(isinstance(p, MeshFile) for body in job.bodies for p in body.hull.parts)
+        files = any(isinstance(p, PanelHull) for body in job.bodies for p in body.hull.parts)
         scales = FINER if files else COARSER
     total = len(scales) * (job.omega.size)
     with _bar(progress, total) as tick, _threads(threads):
@@ -204,7 +204,7 @@ def _level(
     job: _Job, scale: float, tick: Callable[[], None]
 ) -> tuple[Solved, list[Immersed], list[int], str]:
     """Solve with one size of panels, or find it in the cache."""
-    files = [any(isinstance(p, MeshFile) for p in body.hull.parts) for body in job.bodies]
+    files = [any(isinstance(p, PanelHull) for p in body.hull.parts) for body in job.bodies]
     notes: list[str] = []
     panels = {
         b.name: _panels(b, scale, job.water, notes)

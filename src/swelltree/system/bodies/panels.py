@@ -159,7 +159,7 @@ def hull_panels(hull: h.Hull, scale: float = 1.0, *, true_sections: bool = False
 
 def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
     match part:
-        case h.MeshFile():
+        case h.PanelHull():
             from swelltree.system.bodies.mesh_files import read_panels
 
             panels = read_panels(part)

@@ -63,7 +63,7 @@ def hull_solid(hull: h.Hull) -> Solid:
     """The whole hull as a solid."""
     return _sum_solids(
         _shifted_solid(_solid(part), part.offset)
-        if not isinstance(part, h.MeshFile)
+        if not isinstance(part, h.PanelHull)
         else solid_of_panels(hull_panels(part))
         for part in hull.parts
     )
@@ -79,7 +79,7 @@ def hull_immersed(hull: h.Hull, rotation: Any = None) -> Immersed:
     tilted = rotation is not None and not np.allclose(np.asarray(rotation)[2], (0, 0, 1), atol=1e-9)
     found = []
     for part in hull.parts:
-        if tilted or isinstance(part, h.MeshFile):
+        if tilted or isinstance(part, h.PanelHull):
             panels = hull_panels(part).moved(rotation=rotation)
             found.append(immersed_of_panels(panels.immersed()))
         else:
