@@ -8,6 +8,10 @@ a step is tried, and the half step before is corrected by what the mean is off,
 
 Where forces act, a change of :math:`v_-` changes the mean as much; where joints and inextensible
 lines decide where the next pose is, half as much. The factor leaves a third of either each time.
+Winches stand in the steps that are tried, as they did before: where one starts with a jump, the
+half step before knows nothing of it. With the jump in them, the mean would be kept at zero by a
+motion against the rope before the start, and a load that is jerked would bounce higher than its
+energy allows.
 Then the pose one step ago is brought onto the joints, as that of every later step is: that moves
 the mean by O(h^2), and without it the acceleration across joints would be O(h) off.
 """
@@ -70,8 +74,9 @@ def with_first_half_step(
     given = given_by(state, setup.h)
     now = best = _with_memory(model, setup, state)
     least = np.inf
+    standing = replace(setup, winding=np.zeros_like(setup.winding))
     for _ in range(ROUNDS):
-        after, sample = step(model, setup, now)
+        after, sample = step(model, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
@@ -155,6 +160,16 @@ def _off(
     pairs = [(sample.v, given.v)]
     if state.lines is not None:
         h, a, b = 2.0 * setup.h, state.lines, after.lines
-        pairs += [((b.q - a.q_last)[:, 1:-1] / h, given.nodes[:, 1:-1])] if a.q.size else []
+        pairs += [((b.q - a.q_last)[used] / h, given.nodes[used]) for used in _in_use(a)]
         pairs += [((b.y - a.y_last) / h, given.junctions)]
     return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+
+
+def _in_use(lines: LineState) -> list[np.ndarray]:
+    """Which nodes are between the ends (line, node); those still on a drum go with its end."""
+    if not lines.q.size:
+        return []
+    count = lines.q.shape[1]
+    first = 0 if lines.winch is None else np.asarray(lines.winch.first)[:, None]
+    inner = (np.arange(count) > first) & (np.arange(count) < count - 1)
+    return [np.broadcast_to(inner, lines.q.shape[:2])]

@@ -17,12 +17,14 @@ from swelltree.studies.time.continuing import refuse_start
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.relax import Rest, relaxed
 from swelltree.two_step.run import single_step
 from swelltree.two_step.solve.rescue import too_short
 from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
 from swelltree.two_step.state import Form, StepperState
+from swelltree.two_step.step_rows import with_ends
 from swelltree.waves.airy import Components
 from swelltree.waves.stream_function import StreamWave
 
@@ -159,7 +161,9 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Any) -
         )
     if start == "cold" or (start == "described" and model.lines is None):
         cold = at_rest(model, form)
-        return cold if model.lines is None else replace(cold, lines=straight_lines(model, cold))
+        if model.lines is None:
+            return cold
+        return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
     hold = start == "described"
     rest = to_rest(model, form, width, hold=hold).state
     if not hold:
@@ -191,10 +195,7 @@ def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
     if model.lines.arrays is None:
         return lines
     last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
-    ends = np.asarray(end_positions(model.lines, last, np.asarray(lines.y)))
-    q = np.array(lines.q_last)
-    on_body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)
-    for k, node in ((0, 0), (1, -1)):
-        moved = on_body[:, k] < model.layout.n_bodies
-        q[moved, node] = ends[moved, k]
-    return replace(lines, q_last=q)
+    ends = end_positions(model.lines, last, np.asarray(lines.y))
+    # segments that are still on a drum go with its end
+    q_last = with_ends(present(model, moving).lines.arrays, lines.q_last, ends)
+    return replace(lines, q_last=np.asarray(q_last))
