@@ -1,5 +1,8 @@
 """Numbers of a compiled model by name, for sensitivities and batches.
 
+Paths of the case file ("bodies.float.mass") are numbers of the description (`described_values`);
+the others are numbers of the compiled model as they stand:
+
     bodies        <body>.mass, .com, .inertia, .volume, .buoyancy
     joints        <joint>.base_point, .follower_point, .lead, .length
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
@@ -20,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
+from swelltree.model.described_values import described_value, with_described
 from swelltree.model.line_parameters import line_numbers, line_value, with_line_value
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.paths import is_path
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
@@ -93,7 +98,9 @@ def _changed(holder: Any, part: str | int, value: Any) -> Any:
 
 
 def get_value(model: Model, name: str) -> Array:
-    """The number or vector of that name."""
+    """The number or vector of that name, or of that path of the description."""
+    if _is_described(model, name):
+        return described_value(model, name)
     line = _of_line(model, name)
     if line is not None:
         return line_value(model, *line)
@@ -104,6 +111,9 @@ def get_value(model: Model, name: str) -> Array:
 
 def set_values(model: Model, values: dict[str, Any]) -> Model:
     """Model with the named numbers replaced."""
+    paths = {name: value for name, value in values.items() if _is_described(model, name)}
+    values = {name: value for name, value in values.items() if name not in paths}
+    model = with_described(model, paths) if paths else model
     for name, value in values.items():
         if not hasattr(value, "__array_namespace__"):
             value = np.asarray(value, dtype=float)
@@ -126,6 +136,11 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
             changed = _changed(above, path[depth], changed)
         model = changed
     return model
+
+
+def _is_described(model: Model, name: str) -> bool:
+    """Is it a path of the case file? An item that has the name of a table goes before."""
+    return is_path(name) and name.partition(".")[0] not in _places(model)
 
 
 def _with_row(old: Array, row: int, value: Any) -> Array:
