@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.labels import LABELS, Label
 
 
-def own_labels(model: Model, raw: dict[str, np.ndarray]) -> dict[str, Label]:
+def own_labels(model: Model, raw: dict[str, Array]) -> dict[str, Label]:
     """Labels of channels that are not among the known ones.
 
     Args:

@@ -126,9 +126,8 @@ def nonlinear_control(
     stops = softened[0] is not None
     reduced = Reduced(DrivenNodes(how, periods[0], ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
-    table = None if model.hydro is None else model.hydro.table
-    if isinstance(waves, Components) and table is not None:
-        alone = wave_rates(port, wave_forces(model, port, waves))
+    if isinstance(waves, Components) and port.table is not None:
+        alone = wave_rates(port, wave_forces(port, waves))
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(ports, asked.limits, power_scale)
     goal = Goal(asked.efficiency, asked.copper, limits)

@@ -45,7 +45,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.linear_or_not import is_affine, is_linear, may_be_linear, what_bends
 from swelltree.studies.linear.rao import linear_system
 from swelltree.studies.periodic.set_up import harmonics_for, period_of
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -212,7 +212,7 @@ def optimal_control(
                 ),
             )
             if chosen == "linear":
-                solution, bound = _linear(free, port, waves, asked)
+                solution, bound = _linear(port, waves, asked)
             else:
                 from swelltree.studies.control.nonlinear import nonlinear_control
 
@@ -291,9 +291,9 @@ def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple
     return force, power if power > 0.0 else 1.0
 
 
-def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[ControlSolution, float]:
+def _linear(port: Port, waves: Any, asked: Asked) -> tuple[ControlSolution, float]:
     begin = time.process_time()
-    excitation = wave_forces(model, port, waves)
+    excitation = wave_forces(port, waves)
     alone = wave_rates(port, excitation)
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(port.ports, asked.limits, power_scale)

@@ -118,7 +118,7 @@ def expected_motion(
 ) -> Iterator[Finding]:
     """Largest motions to be expected, by the linear answer, against the linear range."""
     from swelltree.studies.linear.rao import response
-    from swelltree.studies.time.simulate import realised
+    from swelltree.studies.seas import realised
 
     waves = realised(model, wave, case)
     steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2

@@ -37,7 +37,7 @@ from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, un
 from swelltree.studies.periodic.set_up import check_periodic, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
 from swelltree.studies.periodic.solve import Found, newton
-from swelltree.studies.time.simulate import realised, with_elevation
+from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -214,7 +214,8 @@ def _to_dataset(
 ) -> Any:
     from swelltree.effects.linear_hydro.data import displacement
     from swelltree.model.kinematics import Pose
-    from swelltree.results.dataset import body_order, to_dataset
+    from swelltree.results.channels import body_order
+    from swelltree.results.dataset import to_dataset
 
     nodes = Nodes(how, own)
     values, mu = nodes.at(nodes.inputs(found.Y))

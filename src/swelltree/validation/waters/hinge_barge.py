@@ -14,7 +14,7 @@ from swelltree.gallery.tank import tank
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.periodic.steady_state import steady_state
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system import JointForce, QuadraticDrag, RegularWave, System
 from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic
