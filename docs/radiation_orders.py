@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.data.make_tank import tank_file
+from swelltree.gallery.ready import data_file
 from swelltree.hydro.radiation.fit import fit_radiation
 from swelltree.validation.table import reference_folder
 
@@ -20,7 +19,7 @@ TABLE = Path(__file__).parent / "tables" / "radiation.md"
 # data, their file and highest frequency, then (method, error asked for, most states)
 ROWS: dict[str, tuple[Path, float, tuple[tuple[str, float, int], ...]]] = {
     "two barges, 12 x 12, to 9 rad/s": (
-        tank_file(),
+        data_file("tank"),
         9.0,
         (
             ("vector_fitting", 0.05, 72),
@@ -48,7 +47,7 @@ ROWS: dict[str, tuple[Path, float, tuple[tuple[str, float, int], ...]]] = {
         (("vector_fitting", 0.03, 72),),
     ),
     "three barges, 18 x 18, to 2.2 rad/s": (
-        barges_file(),
+        data_file("barges"),
         2.2,
         (
             ("vector_fitting", 0.05, 108),

@@ -215,10 +215,9 @@ def test_the_water_between_two_barges_is_not_taken_for_a_spike():
 
     They stay where they are with finer panels (0.1 and 0.07 m) and with or without lids.
     """
-    from swelltree import read_hydro
-    from swelltree.data.make_tank import tank_file
+    from swelltree.gallery.tank import tank
 
-    data = read_hydro(tank_file(), check=False)
+    data = tank().hydro
     omega = data.omega.values
     rows = np.isfinite(omega) & (omega > 0)
     A, B = (data[n].values[rows] for n in ("added_mass", "radiation_damping"))

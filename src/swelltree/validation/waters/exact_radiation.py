@@ -85,7 +85,7 @@ def cylinder_heave(omega: float, radius: float, draft: float, depth: float, g: f
     count = round(RINGS * depth / e)
     lam = np.arange(RINGS) * np.pi / e
     k0: Any = brentq(lambda k: k * np.tanh(k * depth) - K, 1e-9, 5 * K + 10)
-    k: Any = [
+    k = [
         brentq(
             lambda k: k * np.sin(k * depth) + K * np.cos(k * depth),
             (j - 0.5) * np.pi / depth,
