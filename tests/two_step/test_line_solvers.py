@@ -132,7 +132,7 @@ def test_gradient_of_a_run_is_that_of_finite_differences():
         lines = model.lines
         arrays = replace(lines.arrays, mass_per_length=lines.arrays.mass_per_length * p[0])
         points = jnp.asarray(lines.end_point).at[0, 0].add(p[1])
-        here = model.replace(lines=replace(lines, arrays=arrays, end_point=points))
+        here = model.with_effect(replace(lines, arrays=arrays, end_point=points))
         _, samples = jax.lax.scan(
             lambda state, _: advance(here, form, setup, state), start, None, length=5
         )
