@@ -10,7 +10,7 @@ from swelltree.model.model import Model
 from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
-from swelltree.results.labels import AXES, DOFS, attributes
+from swelltree.results.labels import AXES, DOFS, LABELS, attributes
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -117,10 +117,11 @@ def _read(path: Path, rho: float) -> _Read:
     from swelltree.hydro.readers.read import read_hydro
 
     first: SwelltreeError | None = None
-    for told in ({}, {"rho": rho}):
+    for density in (None, rho):
         for gaps in ("error", "drop"):
             try:
-                return _Read(read_hydro(path, check=False, gaps=gaps, **told), gaps, not told)
+                data = read_hydro(path, check=False, gaps=gaps, rho=density)
+                return _Read(data, gaps, density is None)
             except SwelltreeError as error:
                 first = first or error
     assert first is not None

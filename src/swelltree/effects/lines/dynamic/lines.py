@@ -47,12 +47,12 @@ class DynamicLines(Effect):
     """
 
     kind: ClassVar[str] = "dynamic_lines"
-    word: ClassVar[str] = "dynamic lines or contacts"
-    prefix: ClassVar[str] = ""
+    word: ClassVar[str] = "dynamic lines or contacts"  # pyright: ignore[reportIncompatibleMethodOverride]
+    prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     has_unknowns: ClassVar[bool] = True
     begins_at_rest: ClassVar[bool] = True
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    names: ClassVar[tuple[str, ...]] = ()
+    names: ClassVar[tuple[str, ...]] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
     arrays: LineArrays | None
     bed: Bed | None
@@ -143,7 +143,7 @@ class DynamicLines(Effect):
         if self.n_contacts:
             bodies = (*layout.bodies, "junction")
             points = [f"{bodies[b]} {k}" for k, b in enumerate(self.contact_body)]
-            found["contact"] = ("contact", points, "point that may touch the seabed")
+            found["contact"] = ("contact", tuple(points), "point that may touch the seabed")
         if self.winches is not None:
             found["winch"] = ("winch", self.winches.names, "winch")
         if self.arrays is not None:

@@ -48,7 +48,7 @@ class QuasiStaticLines(Effect):
     """
 
     kind: ClassVar[str] = "lines"
-    prefix: ClassVar[str] = ""
+    prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     moors: ClassVar[bool] = True
     begins_at_rest: ClassVar[bool] = True
