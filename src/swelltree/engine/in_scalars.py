@@ -19,7 +19,7 @@ from swelltree.engine.in_numpy import KEPT, NotKnownError, Staged
 from swelltree.engine.scalar_graph import GIVEN, MOVING, TEXT, Graph, TooLargeError
 from swelltree.engine.scalar_split import Split
 
-UNKNOWNS = 40  # whose slopes are worth writing out
+UNKNOWNS = 40  # whose Jacobians are worth writing out
 LINES = 3000  # of one program; longer ones are left to whole arrays
 NOT_HERE = (NotKnownError, NotImplementedError, TooLargeError)
 
@@ -128,7 +128,7 @@ class Bound:
 
 
 class Programs:
-    """Values, slopes and second derivatives for one pattern of zeros and ones."""
+    """Values, Jacobians and second derivatives for one pattern of zeros and ones."""
 
     def __init__(self, split: Split, given: list[np.ndarray]) -> None:
         self.graph = Graph()
@@ -137,7 +137,7 @@ class Programs:
         self.long: set[str] = set()
 
     def made(self, kind: str) -> Lines:
-        """Lines for "values", "slopes" or "second"."""
+        """Lines for "values", "jacobians" or "second"."""
         if kind not in self.lines:
             self.lines[kind] = Lines(self.graph, getattr(self, f"_{kind}")())
         return self.lines[kind]
@@ -205,7 +205,7 @@ class Prepared:
 
     def jacobians(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Results and their derivatives in w."""
-        found = self._bound("slopes")(_rows("w", w))
+        found = self._bound("jacobians")(_rows("w", w))
         half = len(found) // 2
         return tuple(found[:half]), tuple(found[half:])
 
@@ -274,7 +274,7 @@ class InScalars:
                 self.programs.pop(next(iter(self.programs)))
             try:
                 made = Programs(split, given)
-                for kind in ("values", "slopes"):
+                for kind in ("values", "jacobians"):
                     made.made(kind)
             except NOT_HERE as error:
                 self.reasons[key] = str(error)
