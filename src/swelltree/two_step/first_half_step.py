@@ -140,9 +140,8 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     """The radiation memory half a step ago."""
     if setup.memory is None:
         return state
-    A, B = model.hydro.memory.A, model.hydro.memory.B
-    change = 0.5 * setup.h * (A @ state.chi + B @ state.v_minus.reshape(-1))
-    return replace(state, chi=state.chi - change)
+    rate = model.hydro.memory.rate(state.chi, state.v_minus.reshape(-1))
+    return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 
 
 def _off(

@@ -60,8 +60,8 @@ def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
     """
     if model.lines is not None:
         return "it has dynamic lines or contacts"
-    found = (effect.bends(off_stops) for effect in model.effects)
-    return next((words for words in found if words), "")
+    reasons = (effect.bends(off_stops) for effect in model.effects)
+    return next((words for words in reasons if words), "")
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:

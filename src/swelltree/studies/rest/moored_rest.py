@@ -31,10 +31,10 @@ def moored_equilibrium(
         "largest_motion": float(rest.moved),
         "message": told(before, names),
     }
-    found = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
-    found["imbalance_before"] = (
+    dataset = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    dataset["imbalance_before"] = (
         "direction",
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance as described"},
     )
-    return found.assign_coords(direction=list(names))
+    return dataset.assign_coords(direction=list(names))
