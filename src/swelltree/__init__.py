@@ -51,8 +51,8 @@ _NAMES = {
     "swelltree.model.model": "Model",
     "swelltree.model.effect": "Effect Loads",
     "swelltree.effects.own_effect": "effect body_point wrench_at",
-    "swelltree.studies.time.simulate": "simulate",
-    "swelltree.studies.time.moored_traced": "moored_start",
+    "swelltree.studies.time.simulate": "simulate simulate_traced",
+    "swelltree.studies.time.two_step_traced": "moored_start",
     "swelltree.studies.rest.equilibrium": "equilibrium",
     "swelltree.studies.linear.modes": "modes",
     "swelltree.studies.linear.rao": "rao",
@@ -80,18 +80,22 @@ _NAMES = {
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+_ROOMS = ("gallery",)  # public modules
+
+__all__ = sorted([*_MODULE_OF, *_ROOMS])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'swelltree' has no attribute '{name}'")
     import importlib
 
+    if name in _ROOMS:
+        return importlib.import_module(f"swelltree.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'swelltree' has no attribute '{name}'")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *_MODULE_OF, *_ROOMS})

@@ -7,7 +7,6 @@ import pytest
 import swelltree as sw
 from support import ROOT
 from swelltree.system import loads
-from swelltree.validation.table import NO_DATA, reference_folder
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -34,9 +33,6 @@ SLOW = {
     "docs/how-to/bem.md",
     "docs/how-to/cables.md",
 }
-# pages that read files of other codes
-NEED = {"docs/tutorial/rm3_control.md": "bem_rm3"}
-
 TEXTS = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
@@ -54,11 +50,6 @@ def test_slow_pages_exist():
     [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in PAGES],
 )
 def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
-    if page in NEED:
-        folder = reference_folder().resolve()
-        if not (folder / NEED[page]).exists():
-            pytest.skip(NO_DATA)
-        monkeypatch.setenv("SWELLTREE_REFDATA", str(folder))
     monkeypatch.chdir(tmp_path)  # pages may write files
     names: dict[str, object] = {}
     for block in blocks(page, "python"):

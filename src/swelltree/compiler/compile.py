@@ -35,7 +35,7 @@ from swelltree.effects.lines.multibody.build import build_cables, with_cable_add
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
 from swelltree.hydro.gaps import check_usable
-from swelltree.hydro.report import told
+from swelltree.hydro.report import warnings_about
 from swelltree.model.afloat import floating_sets, mass_against_displacement
 from swelltree.model.build_layout import (
     all_joints,
@@ -118,7 +118,7 @@ def compile(
         wet_bodies(system, hydro)
         check_usable(hydro)
         hydro, moved = placed(system, hydro)
-        moved += told(hydro, "hydro data", ("frequencies",))
+        moved += warnings_about(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
     described = tuple(body.name for body in system.bodies)

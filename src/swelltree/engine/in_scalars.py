@@ -19,7 +19,7 @@ from swelltree.engine.in_numpy import KEPT, NotKnownError, Staged
 from swelltree.engine.scalar_graph import GIVEN, MOVING, TEXT, Graph, TooLargeError
 from swelltree.engine.scalar_split import Split
 
-UNKNOWNS = 40  # whose Jacobians are worth writing out
+UNKNOWNS = 40  # whose slopes are worth writing out
 LINES = 3000  # of one program; longer ones are left to whole arrays
 NOT_HERE = (NotKnownError, NotImplementedError, TooLargeError)
 
@@ -128,7 +128,7 @@ class Bound:
 
 
 class Programs:
-    """Values, Jacobians and second derivatives for one pattern of zeros and ones."""
+    """Values, slopes and second derivatives for one pattern of zeros and ones."""
 
     def __init__(self, split: Split, given: list[np.ndarray]) -> None:
         self.graph = Graph()
@@ -160,11 +160,11 @@ class Programs:
         out = list(self.outs)
         for x in self.outs:
             places = x.reshape(-1).tolist()
-            found = np.full((len(places), n), graph.zero)
+            rows = np.full((len(places), n), graph.zero)
             for i, slope in enumerate(graph.forward(places, self.unknown)):
                 for j, a in slope.items():
-                    found[i, j] = a
-            out.append(found.reshape(*x.shape, n))
+                    rows[i, j] = a
+            out.append(rows.reshape(*x.shape, n))
         return out
 
     def _second(self) -> list[np.ndarray]:
@@ -177,11 +177,11 @@ class Programs:
                     total = graph.op("add", total, graph.op("mul", weight, a))
                 number += 1
         first = graph.backward(total, self.unknown)
-        found = np.full((n, n), graph.zero)
+        rows = np.full((n, n), graph.zero)
         for i, slope in enumerate(graph.forward(first, self.unknown)):
             for j, a in slope.items():
-                found[i, j] = a
-        return [found]
+                rows[i, j] = a
+        return [rows]
 
 
 class Prepared:
@@ -205,9 +205,9 @@ class Prepared:
 
     def jacobians(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Results and their derivatives in w."""
-        found = self._bound("jacobians")(_rows("w", w))
-        half = len(found) // 2
-        return tuple(found[:half]), tuple(found[half:])
+        values = self._bound("jacobians")(_rows("w", w))
+        half = len(values) // 2
+        return tuple(values[:half]), tuple(values[half:])
 
     def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray | None:
         """Second derivatives (nodes, k, k) of the sum of weights times results; None: too long."""
@@ -243,12 +243,12 @@ class InScalars:
                 self.splits.pop(next(iter(self.splits)))
             self.splits[key] = self._split(key, tree, size)
         split = self.splits[key]
-        found = None
+        prepared = None
         if split is not None:
             given = split.given(leaves, t)
-            found = self._prepared(key, split, given, len(t))
-        self.last = (key, leaves, t, found)
-        return found
+            prepared = self._prepared(key, split, given, len(t))
+        self.last = (key, leaves, t, prepared)
+        return prepared
 
     def why_not(self, tree: Any, size: int) -> str:
         """What keeps the function from being written so; empty where it is only too large."""

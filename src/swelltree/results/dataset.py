@@ -10,10 +10,8 @@ from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.model.model import Model
 from swelltree.model.total import element_names
 from swelltree.results.angles import following
-from swelltree.results.energy import energy_residual
-from swelltree.results.labels import AXES, DOFS, LABELS, attributes
-from swelltree.results.own_labels import own_labels
-from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
+from swelltree.results.channels import body_order, finished, labels_of
+from swelltree.results.labels import AXES, DOFS, attributes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,30 +40,16 @@ def to_dataset(
     """
     import xarray as xr  # half a second: paid when a result is made
 
-    raw = {name: np.asarray(values) for name, values in channels.items()}
-    order = body_order(model)
-    labels = LABELS | own_labels(model, raw)
-    for name, label in labels.items():
-        if name in raw and label.dims[:1] == ("body",):
-            raw[name] = raw[name][:, order]
-    if "coordinate" in raw and len(times):
+    raw = {name: np.asarray(x) for name, x in channels.items()}
+    labels = {label.name: label for label in labels_of(model, raw).values()}
+    values = finished(model, raw)
+    if "joint_coordinate" in values and len(times):
         known = given_coordinates(model) if near is None else near
-        raw["coordinate"] = following(model.layout, raw["coordinate"], known)
-    if "rotation" in raw:
-        raw["quaternion"] = matrix_to_quat(raw["rotation"])
-        euler = matrix_to_euler(raw["rotation"])
-        raw["position"] = np.concatenate([raw["position"], euler], axis=-1)
-    if "work" in raw:
-        raw["energy_residual"] = energy_residual(
-            raw["kinetic_energy"], raw["potential_energy"], raw["work"]
-        )
-        # one row of names for both: prescribed motions work but store nothing
-        drives = raw["work"].shape[1] - raw["potential_energy"].shape[1]
-        raw["potential_energy"] = np.pad(raw["potential_energy"], ((0, 0), (0, drives)))
+        values["joint_coordinate"] = following(model.layout, values["joint_coordinate"], known)
     variables = {}
-    for channel, label in labels.items():
-        if channel in raw:
-            variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
+    for name, label in labels.items():
+        if name in values:
+            variables[name] = (("time", *label.dims), values[name], attributes(label))
     if model.redundant:
         for name in {"reaction", "reaction_joint_axes"} & variables.keys():
             variables[name][2]["uniqueness"] = LEAST_NORM
@@ -90,11 +74,6 @@ def given_coordinates(model: Model) -> dict[str, float]:
     system = model.described.system
     joints = () if system is None else system.joints
     return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
-
-
-def body_order(model: Model) -> list[int]:
-    """Depth-first number of each body in the order of the description."""
-    return [model.layout.bodies.index(name) for name in model.layout.described]
 
 
 def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]:

@@ -1,4 +1,4 @@
-"""A solved step: the walk after it, and the sample of the instant it leaves."""
+"""A solved step: the state after it, and the sample of the instant it leaves."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from swelltree.two_step.step_rows import ends_before
 
 
 def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
-    """The next walk, and the sample of the instant that was left."""
+    """The next state, and the sample of the instant that was left."""
     model, setup, state = step.model, step.setup, step.state
     u, y, lam, contact, tie = step.size.split(it.at.x)
     p, g, q = moved(step, u)
     three = poses_around(step, p, g)
     v = three.v
     chi = mean_memory(step, v)
-    found = dof_coordinates(model, three.next_frames, step.now.next_angles)
-    angles = found[np.array(model.layout.angle_dofs, dtype=int)]
+    coordinate = dof_coordinates(model, three.next_frames, step.now.next_angles)
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
     rates = element_rates(step, v)
     elements = jax.tree.map(
-        lambda x, new, old: x + setup.h * (1.5 * new - 0.5 * old),
+        lambda x, new, old: x + setup.ahead * (1.5 * new - 0.5 * old),
         state.elements,
         rates,
         state.element_rates,
@@ -141,7 +141,7 @@ def _finished_lines(
         here = end_positions(model.lines, state.pose, lines.y)
         ahead = end_positions(model.lines, three.next, y)
         beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
-    found = report(
+    reported = report(
         model.lines.arrays,
         step.now.frozen,
         setup.h,
@@ -156,7 +156,7 @@ def _finished_lines(
     held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
     on_body = (body < state.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * found.end_force[:, :2] * held).sum((1, 2))
+    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * held).sum((1, 2))
     if model.lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
         moving = _point_velocity(step, three, model.lines.tie_body, state.tie_point)
@@ -165,6 +165,6 @@ def _finished_lines(
     moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch)
     return (
         moved_on,
-        LineSample(lines.q, v, nu, found, lines.y, setup.h * found.tension, setup.h),
+        LineSample(lines.q, v, nu, reported, lines.y, setup.h * reported.tension, setup.h),
         pulled,
     )

@@ -8,6 +8,10 @@ a step is tried, and the half step before is corrected by what the mean is off,
 
 Where forces act, a change of :math:`v_-` changes the mean as much; where joints and inextensible
 lines decide where the next pose is, half as much. The factor leaves a third of either each time.
+Winches stand in the steps that are tried, as they did before: where one starts with a jump, the
+half step before knows nothing of it. With the jump in them, the mean would be kept at zero by a
+motion against the rope before the start, and a load that is jerked would bounce higher than its
+energy allows.
 Then the pose one step ago is brought onto the joints, as that of every later step is: that moves
 the mean by O(h^2), and without it the acceleration across joints would be O(h) off.
 """
@@ -19,9 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -46,7 +52,7 @@ class Given(NamedTuple):
 
 
 def given_by(state: StepperState, h: Array) -> Given:
-    """Velocities of a walk whose half step before is still that of a steady motion."""
+    """Velocities of a state whose half step before is still that of a steady motion."""
     lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
@@ -57,19 +63,20 @@ def given_by(state: StepperState, h: Array) -> Given:
 def with_first_half_step(
     step: Any, model: Model, setup: Setup, state: StepperState
 ) -> StepperState:
-    """The walk with the half step before the first.
+    """The state with the half step before the first.
 
     Args:
-        step: one step, (model, setup, walk) -> (walk, sample).
+        step: one step, (model, setup, state) -> (state, sample).
         model: compiled, in its sea.
         setup: constants of the run.
-        walk: the start, with the velocity now for that of the half step before.
+        state: the start, with the velocity now for that of the half step before.
     """
     given = given_by(state, setup.h)
     now = best = _with_memory(model, setup, state)
     least = np.inf
+    standing = replace(setup, winding=np.zeros_like(setup.winding))
     for _ in range(ROUNDS):
-        after, sample = step(model, setup, now)
+        after, sample = step(model, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
@@ -82,7 +89,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
-    """The walk with the pose one step ago on its joints, by the change of least energy."""
+    """The state with the pose one step ago on its joints, by the change of least energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)
@@ -112,7 +119,7 @@ def corrected(
     sample: Sample,
     given: Given,
 ) -> StepperState:
-    """The walk with a better half step before, from a step that was tried."""
+    """The state with a better half step before, from a step that was tried."""
     v_minus = state.v_minus + NEARER * (given.v - sample.v)
     lines = state.lines
     if lines is not None:
@@ -130,9 +137,9 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    own = present(model, state).lines
-    ends = end_positions(own, before(state.pose, state.v_minus, h), y_last)
-    q_last = with_ends(own.arrays, q_last, ends)
+    now = present(model, state).lines
+    ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
+    q_last = with_ends(now.arrays, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
@@ -140,7 +147,8 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     """The radiation memory half a step ago."""
     if setup.memory is None:
         return state
-    rate = model.hydro.memory.rate(state.chi, state.v_minus.reshape(-1))
+    v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
+    rate = model.hydro.memory.rate(state.chi, v.reshape(-1))
     return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 
 
@@ -151,6 +159,16 @@ def _off(
     pairs = [(sample.v, given.v)]
     if state.lines is not None:
         h, a, b = 2.0 * setup.h, state.lines, after.lines
-        pairs += [((b.q - a.q_last)[:, 1:-1] / h, given.nodes[:, 1:-1])] if a.q.size else []
+        pairs += [((b.q - a.q_last)[used] / h, given.nodes[used]) for used in _in_use(a)]
         pairs += [((b.y - a.y_last) / h, given.junctions)]
     return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+
+
+def _in_use(lines: LineState) -> list[np.ndarray]:
+    """Which nodes are between the ends (line, node); those still on a drum go with its end."""
+    if not lines.q.size:
+        return []
+    count = lines.q.shape[1]
+    first = 0 if lines.winch is None else np.asarray(lines.winch.first)[:, None]
+    inner = (np.arange(count) > first) & (np.arange(count) < count - 1)
+    return [np.broadcast_to(inner, lines.q.shape[:2])]

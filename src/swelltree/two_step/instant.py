@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.effects.lines.seabed import bed_plane
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
@@ -14,6 +16,7 @@ from swelltree.model.effect import Loads, Now
 from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
+from swelltree.model.present import present as present_inside
 from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
@@ -59,9 +62,14 @@ class Step:
 
 
 def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> Step:
-    """The step that leaves a walk."""
+    """The step that leaves a state."""
     model = present(model, state)
-    return Step(model, form, setup, state, instant(model, form, setup, state))
+    now = present_inside(model, InternalState(state.chi, state.elements))
+    if now.added_mass is not model.added_mass:
+        # added mass that turns with the mean yaw; on the way to rest the water has no inertia
+        change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
+        setup = replace(setup, coupled=setup.coupled + change)
+    return Step(now, form, setup, state, instant(now, form, setup, state))
 
 
 def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:
@@ -140,6 +148,7 @@ def mean_memory(step: Step, v: Array) -> Any:
     if memory is None:
         return chi
     X, XB = memory
+    v = in_axes(mean_yaw(InternalState(chi, step.state.elements)), v)
     return apply(X, chi) + apply(XB, v.reshape(-1))
 
 
@@ -153,8 +162,8 @@ def now_at(step: Step, v: Array) -> Now:
 
 def forces_at(step: Step, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
-    seen = now_at(step, v)
-    return total_loads(apart(step.model), seen.t, seen.motion, seen.internal)
+    now = now_at(step, v)
+    return total_loads(apart(step.model), now.t, now.motion, now.internal)
 
 
 def element_rates(step: Step, v: Array) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import pytree
+from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.two_step.start import set_up
 from swelltree.two_step.state import Form, StepperState
@@ -47,23 +48,23 @@ def relaxed(
     tolerance: float = 1e-7,
     hold: bool = False,
 ) -> Rest:
-    """Walk to rest.
+    """Step to rest.
 
     Args:
         step: compiled `advance`.
         model: in still water.
         form: coordinates.
-        walk: where to begin; its velocities are ignored.
-        derivatives: stiffness and damping of the model's forces at a walk.
+        state: where to begin; its velocities are ignored.
+        derivatives: stiffness and damping of the model's forces at a state.
         tolerance: motion that counts as none [m, rad].
         hold: bodies stay where they are.
     """
-    state = stopped(state)
+    state = settled(model, stopped(state))
     h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
-    found, at = derivatives(state), state
+    pull_back, at = derivatives(state), state
     way = _way(state, state)
     for count in range(1, MOST + 1):
-        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
+        setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
         after, now = step(model, setup, state)
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
@@ -77,11 +78,11 @@ def relaxed(
         moved, sample = _distance(state, after), now
         before, way = way, _way(state, after)
         swings = moved > tolerance and way @ before < -SWING * (before @ before)
-        state = stopped(after)
+        state = settled(model, stopped(after))
         if moved < tolerance and h >= ENOUGH:
             return Rest(state, sample, moved, count)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
-            found, at = derivatives(state), state
+            pull_back, at = derivatives(state), state
         # a step that took Newton long may have ended far from where it should
         if swings:
             h *= 0.5
@@ -94,8 +95,14 @@ def relaxed(
     return Rest(state, sample, moved, MOST)
 
 
+def settled(model: Model, state: StepperState) -> StepperState:
+    """The state with the internal states of a long rest there, such as the mean yaw."""
+    internal = internal_settled(model, InternalState(state.chi, state.elements), state.pose)
+    return replace(state, elements=internal.elements)
+
+
 def stopped(state: StepperState) -> StepperState:
-    """The walk at rest: every velocity and the memory forgotten."""
+    """The state at rest: every velocity and the memory forgotten."""
     lines = state.lines
     if lines is not None:
         lines = replace(lines, q_last=lines.q, y_last=lines.y)
@@ -110,13 +117,13 @@ def stopped(state: StepperState) -> StepperState:
 
 
 def _way(a: StepperState, b: StepperState) -> np.ndarray:
-    """How bodies moved and turned between two walks."""
+    """How bodies moved and turned between two states."""
     pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
     return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
 
 
 def _distance(a: StepperState, b: StepperState) -> float:
-    """Largest motion between two walks."""
+    """Largest motion between two states."""
     most = [np.abs(_way(a, b)).max(initial=0.0)]
     if a.lines is not None:
         pairs = [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from swelltree.engine.arrays import Array, pytree
@@ -30,6 +31,7 @@ class Sample:
     iterations: Array
     error: Array  # largest residual before the last correction [m, rad]
     solved: Array  # whether Newton's method converged
+    extremes: Any = field(default_factory=dict)  # {channel: values} since the last sample
 
 
 @pytree()

@@ -7,7 +7,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
-from swelltree.model.internal_state import InternalState, internal_at_rest
+from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
 from swelltree.model.kinematics import (
     Motion,
     Pose,
@@ -203,9 +203,9 @@ def _junction_scale(model: Model) -> list[np.ndarray]:
 
 
 def at_rest(model: Model, form: Form, lines: LineState | None = None) -> StepperState:
-    """The walk before the first step, with the velocity now for that of the half step before."""
+    """The state before the first step, with the velocity now for that of the half step before."""
     motion = start_motion(model)
-    internal = internal_at_rest(model)
+    internal = internal_settled(model, internal_at_rest(model), motion.pose)
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
         lines = lines_at_rest(model, motion)

@@ -106,6 +106,8 @@ class Form:
         tolerance: largest residual [m, rad].
         interior_point: solve steps of lines by the interior point.
         differentiable: derivatives go through the steps, at two more iterations each.
+        kept: function of model, form and sample that gives the channels whose extremes between
+            samples are kept, or None.
     """
 
     joint_coordinates: bool
@@ -114,6 +116,7 @@ class Form:
     tolerance: float = 1e-10
     differentiable: bool = False
     interior_point: bool = False
+    kept: Any = None
 
 
 def form_of(model: Model, formulation: str) -> Form:

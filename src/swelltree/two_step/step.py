@@ -34,10 +34,10 @@ def polished(step: Step) -> Iterate:
     It is found without derivatives; more Newton steps with the Jacobian held fixed leave its value
     and give it its derivatives.
     """
-    found = jax.lax.stop_gradient(search(jax.lax.stop_gradient(step)))
-    at, power = found.at, found.power
+    solution = jax.lax.stop_gradient(search(jax.lax.stop_gradient(step)))
+    at, power = solution.at, solution.power
     for _ in range(POLISHING):
         last = direction(step, at, frozen_jacobian=True)
         at = changed(step, at, last.change)
         power = last.power
-    return replace(found, at=at, power=power)
+    return replace(solution, at=at, power=power)

@@ -154,8 +154,10 @@ def study_text(study: Any, model: Model) -> str:
     if run is not None:
         solver = run.solver or ("two_step" if moored else "tsit5")
         words.append(f"{run.duration:g} s with {solver}")
-    own = (run or study).formulation
-    return ", ".join([*words, own or (usual_formulation(model) if moored else "path_matrix")])
+    formulation = (run or study).formulation
+    return ", ".join(
+        [*words, formulation or (usual_formulation(model) if moored else "path_matrix")]
+    )
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:

@@ -35,35 +35,35 @@ BOOKS = {
 
 
 def stroke_channels(
-    own: Any, found: dict[str, Array], outputs: list[LawOutputs]
+    forces: Any, channels: dict[str, Array], outputs: list[LawOutputs]
 ) -> dict[str, Array]:
     """Channels by role.
 
     Args:
-        own: the effect (`stroke_forces.StrokeForces`).
-        found: quantities of all elements, (e,) each.
+        forces: the effect (`stroke_forces.StrokeForces`).
+        channels: quantities of all elements, (e,) each.
         answers: of the laws, for quantities of their own.
     """
     out = {}
-    springs, joints = (np.array(own.with_role(x), dtype=int) for x in ("spring", "joint_force"))
+    springs, joints = (np.array(forces.with_role(x), dtype=int) for x in ("spring", "joint_force"))
     if springs.size:
-        out["spring_tension"] = -found["force"][springs]
-        out["spring_length"] = (found["stroke"] + own.strokes.rest)[springs]
-        out["spring_rate"] = found["rate"][springs]
-        out["spring_control"] = found["control"][springs]
+        out["spring_tension"] = -channels["force"][springs]
+        out["spring_length"] = (channels["stroke"] + forces.strokes.rest)[springs]
+        out["spring_rate"] = channels["rate"][springs]
+        out["spring_control"] = channels["control"][springs]
     if joints.size:
-        out["joint_force_force"] = found["force"][joints]
-        out["joint_force_control"] = found["control"][joints]
-    if own.ptos:
-        found = found | _of_single_laws(outputs)
-        out |= {BOOKS[key]: of_ptos(own, values) for key, values in found.items()}
+        out["joint_force_force"] = channels["force"][joints]
+        out["joint_force_control"] = channels["control"][joints]
+    if forces.ptos:
+        channels = channels | _of_single_laws(outputs)
+        out |= {BOOKS[key]: of_ptos(forces, values) for key, values in channels.items()}
         out["absorbed_power"] = -out["pto_force"] * out["pto_rate"]
     return out
 
 
-def of_ptos(own: Any, values: Array) -> Array:
+def of_ptos(forces: Any, values: Array) -> Array:
     """Values (e,) of the power take-offs, in the order of their description."""
-    return values[np.array(own.ptos, dtype=int)]
+    return values[np.array(forces.ptos, dtype=int)]
 
 
 def _of_single_laws(outputs: list[LawOutputs]) -> dict[str, Array]:

@@ -80,7 +80,7 @@ class StrokeForces(Effect):
 
     def with_role(self, role: str) -> list[int]:
         """Numbers of the elements described so."""
-        return [i for i, own in enumerate(self.roles) if own == role]
+        return [i for i, given in enumerate(self.roles) if given == role]
 
     def words(self, i: int) -> str:
         """Role and name of an element, for sentences."""
@@ -89,7 +89,7 @@ class StrokeForces(Effect):
     def law_of(self, i: int) -> tuple[Any, int]:
         """The law of an element, and its number there."""
         parts = zip(self.laws, self.slices(), strict=True)
-        return next((law, i - own.start) for law, own in parts if own.start <= i < own.stop)
+        return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)
 
     def is_plain(self, i: int) -> bool:
         """Is an element no machine, or one that is a damper without losses, limits or stops?"""
@@ -142,7 +142,7 @@ class StrokeForces(Effect):
 
     def outputs(self, inputs: list[LawInputs]) -> list[LawOutputs]:
         """What every law answers."""
-        return [law.outputs(own) for law, own in zip(self.laws, inputs, strict=True)]
+        return [law.outputs(part) for law, part in zip(self.laws, inputs, strict=True)]
 
     def evaluated(self, inputs: list[LawInputs], outputs: list[LawOutputs]) -> dict[str, Array]:
         """Force, stroke, energies and powers of every element, (e,) each."""
@@ -157,20 +157,20 @@ class StrokeForces(Effect):
         stored = joined("stored", outputs) + 0.5 * self.stiffness * stretch**2
         delivered, lost = joined("delivered", outputs), joined("lost", outputs)
         xp = namespace(force, stretch)
-        found = {"limited": joined("limited", outputs)} if self.limited else {}
+        values = {"limited": joined("limited", outputs)} if self.limited else {}
         if self.stopped:
             push, elastic, squeezed = stop_forces(self.stops, x, v)
             force, stored = force + push, stored + squeezed
             lost = lost - (push - elastic) * v
-            found["stop_force"] = push
+            values["stop_force"] = push
         if any(self.tension_only):
             pulls, slack = np.array(self.tension_only), stretch < 0.0
             force = xp.where(pulls & (slack | (force > 0.0)), 0.0, force)
             stored = xp.where(pulls & slack, 0.0, stored)
             taut = xp.where(slack, 0.0, self.stiffness * stretch)
             delivered = xp.where(pulls, -(force + taut) * v, delivered)
-        found |= {"force": force, "stroke": x, "rate": v, "control": u}
-        return found | {"delivered": delivered, "stored": stored, "lost": lost}
+        values |= {"force": force, "stroke": x, "rate": v, "control": u}
+        return values | {"delivered": delivered, "stored": stored, "lost": lost}
 
     def force(self, model: Model, now: Now) -> Array:
         """Forces that act to increase the strokes, (e,)."""
@@ -180,10 +180,10 @@ class StrokeForces(Effect):
     def loads(self, model: Model, now: Now) -> Loads:
         inputs = self.inputs(model, now)
         outputs = self.outputs(inputs)
-        found = self.evaluated(inputs, outputs)
-        wrench = pair_wrench(model, self.strokes, now.motion, found["force"])
-        power = -found["delivered"] - found["lost"]
-        return Loads(wrench, found["stored"], power, stroke_channels(self, found, outputs))
+        values = self.evaluated(inputs, outputs)
+        wrench = pair_wrench(model, self.strokes, now.motion, values["force"])
+        power = -values["delivered"] - values["lost"]
+        return Loads(wrench, values["stored"], power, stroke_channels(self, values, outputs))
 
     # --- internal states and events ------------------------------------------------------
     def internal_start(self) -> Array | None:
@@ -213,15 +213,15 @@ class StrokeForces(Effect):
         out, first = [], 0
         for law, inputs, count in zip(self.laws, self.inputs(model, now), self.counts, strict=True):
             last = first + law.events * count
-            own = hit[first:last].reshape(law.events, count)
-            out.append((law.switched(inputs, own) if law.events else inputs.z).reshape(-1))
+            hits = hit[first:last].reshape(law.events, count)
+            out.append((law.switched(inputs, hits) if law.events else inputs.z).reshape(-1))
             first = last
         return namespace(out[0]).concatenate(out)
 
     def switching(self) -> str:
-        for law, own in zip(self.laws, self.slices(), strict=True):
+        for law, rows in zip(self.laws, self.slices(), strict=True):
             if law.events or law.holds:
-                return self.words(own.start)
+                return self.words(rows.start)
         return ""
 
     # --- strokes that can be locked ---------------------------------------------------
@@ -240,16 +240,16 @@ class StrokeForces(Effect):
 
     def can_hold(self) -> np.ndarray:
         """Numbers of the machines with a latch."""
-        own = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
-        return np.flatnonzero(own)
+        holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
+        return np.flatnonzero(holds)
 
     # --- what is known of it -----------------------------------------------------------
     def linear(self, model: Model, now: Now) -> LinearForm:
         return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
-        for law, own in zip(self.laws, self.slices(), strict=True):
-            for i in range(own.start, own.stop):
+        for law, rows in zip(self.laws, self.slices(), strict=True):
+            for i in range(rows.start, rows.stop):
                 what = self.words(i)
                 stops = np.isfinite([self.stops.lower[i], self.stops.upper[i]]).any()
                 if stops and self.names[i] not in off_stops:
@@ -266,21 +266,21 @@ class StrokeForces(Effect):
 
     def numbers(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for number, own in enumerate(self.slices()):
-            for i in range(own.start, own.stop):
+        for number, rows in enumerate(self.slices()):
+            for i in range(rows.start, rows.stop):
                 rest = {"spring": "rest_length", "joint_force": "rest_position", "pto": "rest"}
-                found: list[Any] = [(("laws", number), i - own.start, {})]
+                places: list[Any] = [(("laws", number), i - rows.start, {})]
                 hidden = {} if self.limited else {"force_limit": "", "power_limit": ""}
                 if self.roles[i] == "joint_force":
-                    found.append(((), i, hidden | {"neutral": "rest_position"}))
+                    places.append(((), i, hidden | {"neutral": "rest_position"}))
                 else:
-                    found.append(((), i, hidden | {"neutral": ""}))
-                    found.append((("strokes",), i, {"rest": rest[self.roles[i]]}))
+                    places.append(((), i, hidden | {"neutral": ""}))
+                    places.append((("strokes",), i, {"rest": rest[self.roles[i]]}))
                 if self.stopped:
-                    found.append((("stops",), i, {"tip": ""}))
+                    places.append((("stops",), i, {"tip": ""}))
                 if self.strokes.dof_of(i) is None:
-                    found.append((("strokes", "ends"), self.strokes.place[i], {}))
-                out[self.names[i]] = found
+                    places.append((("strokes", "ends"), self.strokes.place[i], {}))
+                out[self.names[i]] = places
         return out
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
@@ -289,8 +289,8 @@ class StrokeForces(Effect):
         moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
         unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
 
-        def names(own: Any) -> list[str]:
-            return [self.names[i] for i in own]
+        def names(rows: Any) -> list[str]:
+            return [self.names[i] for i in rows]
 
         return {
             "spring": ("spring", names(springs), "spring-damper"),
@@ -337,6 +337,6 @@ def stroke_forces(model: Model) -> StrokeForces:
 
 def with_control(model: Model, signals: dict[int, Any]) -> Model:
     """The model with actuators u of some elements given by compiled signals, by number."""
-    own = stroke_forces(model)
-    chosen = tuple(signals.get(i, signal) for i, signal in enumerate(own.signals))
-    return model.with_effect(replace(own, signals=chosen))
+    forces = stroke_forces(model)
+    chosen = tuple(signals.get(i, signal) for i, signal in enumerate(forces.signals))
+    return model.with_effect(replace(forces, signals=chosen))

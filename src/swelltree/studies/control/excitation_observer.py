@@ -31,7 +31,7 @@ from swelltree.studies.linear.signals import (
     spelled,
 )
 from swelltree.studies.linear.state_space import import_control
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError, listed
 
 WIDTH = 0.125  # of the gap to the next oscillator: damping of each, over its frequency

@@ -22,7 +22,7 @@ from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, with_signals
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
 Law = Callable[[Array, Array], Array]

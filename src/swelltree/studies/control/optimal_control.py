@@ -21,7 +21,7 @@ from swelltree.studies.control.ports import find_ports
 from swelltree.studies.control.search import Asked
 from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period_of
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 

@@ -31,7 +31,7 @@ from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work

@@ -96,13 +96,13 @@ def _described(model: Model, how: Formulation) -> Pose:
 
 def _moored_rest(model: Model, how: Formulation) -> Pose:
     """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
-    from swelltree.studies.rest.moored_rest import seen_at
-    from swelltree.studies.time.moored import to_rest
+    from swelltree.studies.time.imbalance import channels_of
+    from swelltree.studies.time.two_step_start import to_rest
     from swelltree.two_step.state import form_of
 
     form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")
-    seen = seen_at(model, form, to_rest(model, form, 1).sample)
-    return Pose(seen["position"][0], seen["rotation"][0])
+    channels = channels_of(model, form, to_rest(model, form, 1).sample)
+    return Pose(channels["position"][0], channels["rotation"][0])
 
 
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.studies.linear.modes import modes
 from swelltree.studies.linear.response import response
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
 

@@ -146,7 +146,7 @@ class LinearModel:
         M = self.whole_mass
         lower = xp.concatenate([-self.stiffness, -self.whole_damping], axis=1)
         upper = xp.concatenate([xp.zeros_like(M), xp.eye(self.free)], axis=1)
-        return xp.concatenate([upper, xp.linalg.solve(M, lower)])
+        return xp.concatenate([upper, _solved(M, lower)])
 
     def first_order(self) -> FirstOrder:
         """With the states of the radiation memory."""
@@ -173,3 +173,12 @@ class LinearModel:
         }
         at = replace(self.at, directions=self.at.directions @ change)
         return replace(self, **square, **rows, at=at)
+
+
+def _solved(M: Array, right: Array) -> Array:
+    """M^-1 times the right-hand side, not a number where freedoms have no mass."""
+    xp = namespace(M, right)
+    try:
+        return xp.linalg.solve(M, right)
+    except np.linalg.LinAlgError:
+        return np.full(right.shape, np.nan)

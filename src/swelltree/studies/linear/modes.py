@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.radiation import RadiationData
 from swelltree.effects.lines.dynamic.lines import with_static_lines
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_traced, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -31,7 +31,6 @@ from swelltree.studies.linear.frequency_modes import (
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, traced_model
 from swelltree.studies.rest.relax import check_no_drums
-from swelltree.studies.time.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
 ADDED_MASS = {
@@ -79,14 +78,13 @@ def modes(
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )
-    matrices = Matrices.of(linear)
-    if not all(np.isfinite(x).all() for x in jax.tree.leaves(matrices)):
+    if not np.isfinite(linear.state_matrix()).all():
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
     data = linear.radiation.memory
     if isinstance(data, RadiationData):
-        lam, shapes = modes_in_water(matrices, data)
+        lam, shapes = modes_in_water(Matrices.of(linear), data)
         which = ADDED_MASS["frequency"]
     else:
         lam, shapes = spectrum(linear.state_matrix())

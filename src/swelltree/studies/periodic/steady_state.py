@@ -43,7 +43,7 @@ from swelltree.studies.periodic.set_up import (
 )
 from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
 from swelltree.studies.periodic.solve import PeriodicSolution, newton
-from swelltree.studies.time.simulate import realised, with_elevation
+from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -222,7 +222,8 @@ def _to_dataset(
 ) -> Any:
     from swelltree.effects.linear_hydro.data import displacement
     from swelltree.model.kinematics import Pose
-    from swelltree.results.dataset import body_order, to_dataset
+    from swelltree.results.channels import body_order
+    from swelltree.results.dataset import to_dataset
 
     nodes = Nodes(how, periodic)
     values, mu = nodes.at(nodes.inputs(solution.Y))

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
@@ -18,6 +18,7 @@ from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
+from swelltree.results.channels import finished_now
 from swelltree.solvers.newton import (
     NewtonResult,
     newton,
@@ -27,7 +28,6 @@ from swelltree.solvers.newton import (
 from swelltree.solvers.solution import Code
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
-from swelltree.studies.time.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
 TOLERANCE = 1e-10  # of the largest weight or load
@@ -132,7 +132,8 @@ def equilibrium(
         state, code = equilibrium_state(model, how, start)
         begin = start_phase(model, how)
         phase = Phase(state, begin.work, settled_at(model, how, state))
-        return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+        channels = observe(model, how, jnp.zeros(()), phase)
+        return finished_now(model, channels) | {"code": code, "phase": phase}
     model = with_drums_stopped(model)
     state, _, before, solution = find_rest(model, how, start)
     begin = start_phase(model, how)
@@ -211,8 +212,8 @@ def _to_dataset(
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
-    seen = _observed(how)(model, phase)
-    channels = {name: np.asarray(x)[None] for name, x in seen.items()}
+    at_rest = _observed(how)(model, phase)
+    channels = {name: np.asarray(x)[None] for name, x in at_rest.items()}
     attrs = {
         "study": "equilibrium",
         "formulation": how.name,

@@ -189,10 +189,13 @@ class Axisymmetric(Hull):
     Args:
         profile: rows (radius, z) from the lowest point to the highest, joined by straight lines
             [m]; z = 0 is the waterline. Ends that are not on the axis are closed by flat discs.
+        bore: radius of a hole along the axis [m]. Where another body fills it, such as the spar
+            that a float slides on, no water is between them.
     """
 
     shape: ClassVar[str] = "axisymmetric"
     profile: Profile
+    bore: Number = field(default=0.0, kw_only=True)
     offset: Vector = field(default=ORIGIN, kw_only=True)
     panel_size: Number | None = field(default=None, kw_only=True)
 
@@ -207,6 +210,11 @@ class Axisymmetric(Hull):
             raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
         if not heights[-1] > heights[0]:
             raise self.fail("profile has no height. Give rows of different z.")
+        if self.bore < 0 or (self.bore > 0 and self.bore >= min(radii)):
+            raise self.fail(
+                f"bore {self.bore} m is not between zero and the smallest radius {min(radii)} m of "
+                "the profile. Give a smaller one."
+            )
 
 
 @description

@@ -67,7 +67,7 @@ def hung(
         model: compiled, in its sea.
         form: coordinates.
         setup: constants of the run.
-        walk: the start, with the velocities given.
+        state: the start, with the velocities given.
         first: sample of the first step, with the velocities given.
     """
     if first.lines is None:

@@ -27,7 +27,7 @@ def rescued(
         model: in its sea.
         form: coordinates.
         h: step [s].
-        walk: before the step that failed.
+        state: before the step that failed.
         derivatives: stiffness and damping of the model's forces.
         width: samples that a compiled program has room for.
     """

@@ -1,38 +1,56 @@
-"""Make `tank.nc` again: hydrodynamic data of the two barges in the tank, by a BEM run.
+"""Two barges in a tank, the first on a pivot at its waterline (Ó Catháin et al. 2006).
 
-    python -m swelltree.data.make_tank [FILE]
-
-takes some minutes. The barges are those of Paparella et al. (2015), Table I, without the damping
-plate; the frequencies are those of Ó Catháin et al. (2006), 0.5 to 12 rad/s.
+The barges are those of Paparella et al. (2015), Table I, without the damping plate.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from importlib import resources
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.data.pack import write
-from swelltree.system import WORLD, Body, Box, Hinge, LinearMooring, LinearPto, System, Water
+from swelltree.gallery.ready import Ready, data_file
+from swelltree.system import (
+    WORLD,
+    Body,
+    Box,
+    Hinge,
+    LinearMooring,
+    LinearPto,
+    RegularWave,
+    System,
+    Water,
+)
 from swelltree.system.joints.joint import Joint
 from swelltree.system.lines.moorings import LinearDamping
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 OMEGA = np.linspace(0.5, 12.0, 47)  # [rad/s]
 ARM1, ARM2 = 0.78, 1.48  # from each waterline origin to the hinge [m]
 PTO_DAMPING, PITCH_STIFFNESS = 850.0, 3.5e4  # N s/m, N m/rad
-
-
-def tank_file() -> Path:
-    """Where the packaged data lie."""
-    return Path(str(resources.files("swelltree.data").joinpath("tank.nc")))
-
-
 BOX = Box(1.1, 0.67, 0.57, 0.37, panel_size=0.1)  # hull of barge 1
 Losses = dict[str, dict[str, float]]
+
+
+def tank(losses: Losses | None = None) -> Ready:
+    """The barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
+
+    Args:
+        losses: linear damping by body and freedom.
+    """
+    system = hinged_pair(
+        "two barges in a tank",
+        lambda one: Hinge("pivot", WORLD, one),
+        {"Pitch": PITCH_STIFFNESS},
+        losses,
+    )
+    wave = RegularWave(amplitude=0.03, omega=5.0, ramp=10.0)
+    return Ready(
+        system, data_file("tank"), wave, "Ó Catháin et al. (2006); Paparella et al. (2015)"
+    )
 
 
 def hinged_pair(
@@ -84,28 +102,8 @@ def hinged_pair(
     )
 
 
-def tank_system(losses: Losses | None = None) -> System:
-    """The barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
-
-    Args:
-        losses: linear damping by body and freedom.
-    """
-    return hinged_pair(
-        "two barges in a tank",
-        lambda one: Hinge("pivot", WORLD, one),
-        {"Pitch": PITCH_STIFFNESS},
-        losses,
-    )
-
-
-def main(argv: list[str]) -> None:
-    """Compute and write."""
+def compute() -> xr.Dataset:
+    """The data again: some minutes."""
     from swelltree.hydro.bem.run import run_bem
 
-    path = Path(argv[0]) if argv else tank_file()
-    write(run_bem(tank_system(), OMEGA, (0.0,)), path)
-    sys.stdout.write(f"{path}: {path.stat().st_size} bytes\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return run_bem(tank().system, OMEGA, (0.0,))

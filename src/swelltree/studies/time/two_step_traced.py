@@ -1,4 +1,4 @@
-"""Moored runs inside `jit`, `grad` and `vmap`: the whole run in one graph.
+"""Runs by the two-step scheme inside `jit`, `grad` and `vmap`: the whole run in one graph.
 
 Equilibrium is found before, on numbers (`moored_start`); a few more steps towards rest inside the
 graph give it its derivatives. Steps of a run carry those of the implicit function.
@@ -19,8 +19,10 @@ from swelltree.model.model import Model
 from swelltree.model.total import total_loads
 from swelltree.solvers.solution import Code
 from swelltree.spatial.vectors import matmul
-from swelltree.studies.time.moored import LONGEST, to_rest, without_waves
-from swelltree.studies.time.moored_results import observe
+from swelltree.studies.time.task import Task
+from swelltree.studies.time.two_step_channels import observe
+from swelltree.studies.time.two_step_plan import grid
+from swelltree.studies.time.two_step_start import LONGEST, to_rest, without_waves
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.cayley import cayley
@@ -45,28 +47,27 @@ def moored_start(model: Model, formulation: str = "lagrange") -> StepperState:
     return to_rest(model, form_of(model, formulation)).state
 
 
-def moored_traced(
-    model: Model,
-    times: np.ndarray,
-    formulation: str,
-    step: float | None,
-    max_step: float,
-    start: Any,
-) -> dict[str, Array]:
-    """Samples at evenly spaced times from zero on; see `simulate`."""
+def two_step_traced(task: Task) -> dict[str, Array]:
+    """The whole run in one graph: channels of `observe`; see `simulate`."""
+    model, start = task.model, task.start
     if not isinstance(start, StepperState):
         raise SwelltreeError(
             "inside jit, grad or vmap a moored run needs start=moored_start(model), "
             "found before with numbers."
         )
-    form = replace(form_of(model, formulation), differentiable=True)
-    output = float(np.diff(times)[0])
-    wanted = min(LONGEST if step is None else step, max_step)
-    every = max(1, int(np.ceil(output / wanted - 1e-9)))
+    if task.extremes:
+        raise SwelltreeError(
+            "extremes: inside jit, grad or vmap the two-step scheme keeps none. Leave them out, "
+            "or give a shorter output_step."
+        )
+    form = replace(form_of(model, task.formulation.name), differentiable=True)
+    step, longest = task.stepping.step, task.stepping.longest
+    wanted = min(LONGEST if step is None else step, longest)
+    h, marks = grid(task.times, wanted)
     state = jax.tree.map(jnp.asarray, start)
-    found = jax.lax.stop_gradient(derivatives(model, state))
-    run = set_up(model, form, output / every, found)
-    rest = set_up(without_waves(model), form, SETTLING_STEP, found, theta=1.0, beta=1.0)
+    force_derivatives = jax.lax.stop_gradient(derivatives(model, state))
+    run = set_up(model, form, h, force_derivatives)
+    rest = set_up(without_waves(model), form, SETTLING_STEP, force_derivatives, theta=1.0, beta=1.0)
     # one step serves all: towards rest, the trial before the first, and the run
     pairs = jax.tree.map(lambda *x: jnp.stack(x), (without_waves(model), rest), (model, run))
 
@@ -78,14 +79,14 @@ def moored_traced(
         return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
 
     first = np.array([0] * SETTLING + [1] * BEGINNING)
-    modes = np.concatenate([first, np.full(every * len(times), 2)])
+    modes = np.concatenate([first, np.full(marks[-1] + 1, 2)])
     _, samples = jax.lax.scan(jax.checkpoint(one), state, jnp.asarray(modes))
     solved = samples.solved.all()
-    samples = jax.tree.map(lambda x: x[len(first) :: every], samples)
-    seen = jax.vmap(lambda sample: observe(model, form, sample))(samples)
-    seen = seen | {"time": jnp.asarray(times), "solved": solved}
+    samples = jax.tree.map(lambda x: x[len(first) + marks], samples)
+    channels = jax.vmap(lambda sample: observe(model, form, sample))(samples)
+    channels = channels | {"time": jnp.asarray(task.times), "solved": solved}
     code = jnp.where(solved, Code.SUCCESS, Code.NO_PROGRESS)
-    return with_watch(model, seen, code, "two_step")
+    return with_watch(model, channels, code, "two_step")
 
 
 def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
