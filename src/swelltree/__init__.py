@@ -56,7 +56,8 @@ _NAMES = {
     "swelltree.studies.time.two_step_traced": "moored_start",
     "swelltree.studies.rest.equilibrium": "equilibrium",
     "swelltree.studies.linear.modes": "modes",
-    "swelltree.studies.linear.rao": "rao response",
+    "swelltree.studies.linear.rao": "rao",
+    "swelltree.studies.linear.response": "response",
     "swelltree.studies.rest.mooring": "mooring_stiffness offset_curve",
     "swelltree.studies.control.optimal_control": "optimal_control",
     "swelltree.studies.control.laws": """

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support import refdata
+from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.hydro import cache
 from swelltree.hydro.radiation.fit import METHODS, fit_radiation
 from swelltree.hydro.radiation.memory import radiation_kernel
@@ -145,7 +146,7 @@ def test_stored_energy_proves_passivity(boxes):
 
 def run(model, v, step):
     """Memory force under a velocity given on a grid, linear between its points."""
-    Phi, G0, G1 = model.propagator(step)
+    Phi, G0, G1 = Memory(model.A, model.B, model.C).propagator(step)
     chi, out = np.zeros(model.order), np.zeros((len(v), model.C.shape[0]))
     for k in range(len(v) - 1):
         chi = Phi @ chi + G0 @ v[k] + G1 @ v[k + 1]

@@ -6,7 +6,7 @@ import pytest
 import made_hydro
 import swelltree as sw
 from swelltree.formulations import formulation
-from swelltree.studies.linear.rao import linear_system
+from swelltree.studies.linear.linearise import linear_model
 
 ROPE = sw.LineType("rope", diameter=0.1, mass_per_length=1025 * np.pi / 4 * 0.1**2, EA=4e6)
 PULL, LENGTH, MASS = 5e4, 40.0, 2e4
@@ -31,8 +31,8 @@ def test_pretension_of_a_tether_is_the_stiffness_across(how):
     across = PULL / (LENGTH * (1.0 + PULL / ROPE.EA))
     # the rope counts as upright within a millionth of its length
     assert float(found.natural_frequency[0]) == pytest.approx(np.sqrt(across / MASS), rel=1e-8)
-    linear = linear_system(tethered(), formulation(how))
-    assert linear["stiffness"] == pytest.approx(np.array([[across]]), rel=1e-8)
+    linear = linear_model(tethered(), formulation(how))
+    assert linear.stiffness == pytest.approx(np.array([[across]]), rel=1e-8)
 
 
 def test_stiffness_of_a_tether():

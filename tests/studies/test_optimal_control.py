@@ -7,7 +7,8 @@ import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
 from swelltree.compiler.corners import functions_of_time
 from swelltree.engine.arrays import namespace
-from swelltree.studies.control import optimal_control
+from swelltree.studies.control import linear_control, nonlinear
+from swelltree.studies.control.search import best_of_starts
 from swelltree.system.errors import SwelltreeError
 
 WATER = sw.Water(rho=1000.0)
@@ -274,22 +275,22 @@ def test_both_methods_agree_on_a_linear_model(model):
     assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
 
 
-def captured(monkeypatch, module):
+def captured(monkeypatch):
     """The program of the next study and its optimum."""
     seen = {}
-    own = optimal_control.best_of_starts
 
     def keep(program, z, asked, *more):
         seen["program"], seen["start"] = program, z
-        seen["optimum"] = own(program, z, asked, *more)
+        seen["optimum"] = best_of_starts(program, z, asked, *more)
         return seen["optimum"]
 
-    monkeypatch.setattr(module, "best_of_starts", keep)
+    for module in (linear_control, nonlinear):
+        monkeypatch.setattr(module, "best_of_starts", keep)
     return seen
 
 
 def test_derivatives_of_the_nonlinear_program_are_exact(rough, monkeypatch):
-    seen = captured(monkeypatch, optimal_control)
+    seen = captured(monkeypatch)
     search(rough, WAVE, "pto", force_max=6e4, stroke_max=0.3, harmonics=3)
     program = seen["program"]
     rng = np.random.default_rng(1)
@@ -312,7 +313,7 @@ def test_derivatives_of_the_nonlinear_program_are_exact(rough, monkeypatch):
 def test_the_search_ends_where_trust_constr_ends(model, rough, monkeypatch, case):
     from scipy.optimize import NonlinearConstraint, minimize
 
-    seen = captured(monkeypatch, optimal_control)
+    seen = captured(monkeypatch)
     limits = {"force_max": 6e4, "stroke_max": 0.35, "harmonics": 3, "limit_points": 24}
     if case == "losses":
         limits["efficiency"] = 0.8

@@ -10,7 +10,7 @@ import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
 from swelltree.effects.applied import AppliedForces, applied_forces
 from swelltree.model.signals import compile_signal
-from swelltree.studies.linear.linear_model import left_out
+from swelltree.studies.linear.signals import left_out
 
 DAMPING, SPRING = 4.0e4, 5.0e4
 WATER = sw.Water(rho=1000.0)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion, spread
 from swelltree.model.signals import Constant
@@ -61,6 +61,23 @@ class AppliedForces(Effect):
         wrench = spread(model.layout, now.motion, body, points.position, force, moment)
         power = dot(force, points.velocity) + dot(moment, points.angular_velocity)
         return Loads(wrench, 0.0 * power, power, {"force": force, "torque": moment})
+
+    def linear(self, model: Model, now: Now) -> LinearForm:
+        return LinearForm(inputs={n: self._units(model, now, i) for i, n in enumerate(self.names)})
+
+    def _units(self, model: Model, now: Now, i: int) -> np.ndarray:
+        """Wrenches (6, 6N) of a unit force and torque along each axis of an element."""
+        element, motion = self.elements[i], now.motion
+        body = np.full(6, element.body)
+        point = point_motion(motion, body, np.tile(np.asarray(element.point), (6, 1)))
+        axes = np.asarray(point.rotation)[0].T if element.in_body_axes else np.eye(3)
+        force, moment = np.zeros((6, 3)), np.zeros((6, 3))
+        force[:3], moment[3:] = axes, axes
+        each = [
+            spread(model.layout, motion, body[:1], point.position[:1], f[None], m[None])
+            for f, m in zip(force, moment, strict=True)
+        ]
+        return np.array(each, float).reshape(6, -1)
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
         for name, element in zip(self.names, self.elements, strict=True):

@@ -7,7 +7,7 @@ the class `Effect`. Nobody asks which effect it is: what it can do is asked by m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,6 +59,28 @@ class Now:
         """Internal states of an effect; those of its start where a study knows none."""
         known = self.internal.elements.get(effect.kind)
         return effect.internal_start() if known is None else known
+
+
+@dataclass(frozen=True)
+class LinearElements:
+    """Springs, dampers and machines for small motions: F = -k x - c x' + u on a stroke x."""
+
+    names: tuple[str, ...] = ()
+    wrench: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (e, 6N) of unit F
+    stiffness: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (e,) k
+    damping: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (e,) c
+    whole: tuple[bool, ...] = ()  # this is all of its law; not of stops, slack and states
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """What an effect adds to a linear model beside the derivative of its loads at rest."""
+
+    radiation: Any = None  # effects.linear_hydro.radiation.RadiationSources
+    excitation: Any = None  # effects.linear_hydro.excitation.DataExcitation
+    elements: LinearElements | None = None
+    inputs: dict[str, np.ndarray] = field(default_factory=dict)  # {item: (6, 6N) unit wrenches}
+    notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
 
 
 class Effect:
@@ -133,6 +155,14 @@ class Effect:
     def present(self, model: Any, internal: Any) -> Any:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
+
+    def still(self) -> Effect:
+        """The same effect without waves and radiation: what linear studies differentiate."""
+        return self
+
+    def linear(self, model: Any, now: Now) -> LinearForm:
+        """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
+        return LinearForm()
 
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
         """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""

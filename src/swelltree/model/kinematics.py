@@ -165,7 +165,7 @@ def dof_rates(model: Model, pose: Pose, frames: Frames, v: Float[Array, "n 6"]) 
     slip, spin = relative_velocity(model, pose, frames, v)
     joint = dof_joint(layout)
     turns = np.array([d.turns for d in layout.dofs], dtype=bool)
-    xp = namespace(spin)
+    xp = namespace(spin, slip, frames.turn)
     return xp.where(turns, dot(frames.turn, spin[joint]), dot(frames.slide, slip[joint]))
 
 

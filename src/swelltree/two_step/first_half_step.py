@@ -147,10 +147,9 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     """The radiation memory half a step ago."""
     if setup.memory is None:
         return state
-    A, B = model.hydro.memory.A, model.hydro.memory.B
     v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
-    change = 0.5 * setup.h * (A @ state.chi + B @ v.reshape(-1))
-    return replace(state, chi=state.chi - change)
+    rate = model.hydro.memory.rate(state.chi, v.reshape(-1))
+    return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 
 
 def _off(

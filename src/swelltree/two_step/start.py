@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Memory
+from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
@@ -123,10 +123,8 @@ def set_up(
         coupled = coupled + model.added_mass
     memory = None
     if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        A, B, C = (getattr(model.hydro.memory, name) for name in "ABC")
-        X = xp.linalg.inv(np.eye(A.shape[0]) - 0.5 * h * A)
-        memory = X, 0.5 * h * X @ B
-        damping = damping + 0.5 * h * C @ X @ B
+        memory = model.hydro.memory.midpoint(h)
+        damping = damping + model.hydro.memory.C @ memory[1]
     if beta == 1.0:
         # on the way to rest inertia only slows: most of it is taken off, of a body as it is turned
         dry = model.replace(added_mass=None)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, Memory, Table
+from swelltree.effects.linear_hydro.data import Convolution, Table
 from swelltree.effects.linear_hydro.drift_data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
+from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.effects.linear_hydro.welded import shared_out, welded_motion
 from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout

@@ -26,15 +26,6 @@ from swelltree.spatial.vectors import matmul, transpose
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
-@pytree()
-class Memory:
-    """Radiation memory as a linear block: chi' = A chi + B v, memory force C chi."""
-
-    A: Array  # (k, k)
-    B: Array  # (k, 6N)
-    C: Array  # (6N, k)
-
-
 @pytree("live")
 class Convolution:
     """Radiation memory as a convolution with the kernel, on a fixed step."""

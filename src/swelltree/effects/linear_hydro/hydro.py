@@ -13,7 +13,6 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import (
     Convolution,
-    Memory,
     Past,
     Table,
     WaveLoads,
@@ -21,10 +20,12 @@ from swelltree.effects.linear_hydro.data import (
     on_grid,
 )
 from swelltree.effects.linear_hydro.drift_turning import drift_now
+from swelltree.effects.linear_hydro.excitation import DataExcitation
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.effects.linear_hydro.moving_waves import excitation_now
+from swelltree.effects.linear_hydro.radiation import Memory, RadiationData, RadiationSources
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.products import apply
@@ -70,7 +71,7 @@ class Hydro(Effect):
         damping = -apply(self.damping, v).reshape(shape)
         radiation = xp.zeros(shape)
         if isinstance(self.memory, Memory):
-            radiation = -apply(self.memory.C, chi).reshape(shape)
+            radiation = -self.memory.force(chi).reshape(shape)
         elif self.memory is not None:
             radiation = -convolved(self.memory, t, v, chi).reshape(shape)
         excitation = xp.zeros(shape)
@@ -95,9 +96,27 @@ class Hydro(Effect):
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
+    def still(self) -> Effect:
+        none = np.zeros_like(self.damping)
+        return replace(self, memory=None, waves=None, damping=none, table=None)
+
+    def radiation_sources(self, model: Model) -> RadiationSources:
+        """What is known of radiation: fitted states, data, constant damping."""
+        data, table = None, self.table
+        if table is not None:
+            values = (table.omega, table.added_mass, table.radiation_damping, model.added_mass)
+            data = RadiationData(*(np.asarray(x) for x in values))
+        return RadiationSources(model.added_mass, self.damping, self.memory, data)
+
+    def linear(self, model: Model, now: Now) -> LinearForm:
+        excitation, psi = None, mean_yaw(now.internal)
+        if self.table is not None:
+            excitation = DataExcitation(self.table, psi)
+        return LinearForm(self.radiation_sources(model), excitation)
+
     def radiation_start(self) -> Any:
         if isinstance(self.memory, Memory):
-            return np.zeros(self.memory.A.shape[0])
+            return np.zeros(self.memory.order)
         if self.memory is None:
             return None
         length = self.memory.kernel.shape[0] // 2 - 1
@@ -107,7 +126,7 @@ class Hydro(Effect):
         chi = now.internal.radiation
         if isinstance(self.memory, Memory):
             v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
-            return apply(self.memory.A, chi) + apply(self.memory.B, v)
+            return self.memory.rate(chi, v)
         # a record of past velocities rests during a step
         return Past(0.0 * chi.velocity, 0.0 * chi.time)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
+from swelltree.effects.linear_hydro.frame import turned_six
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.model.lines_alone import refuse_lines_alone
@@ -64,7 +65,11 @@ def travelled(
 
 
 def excitation_at(
-    table: Table, omega: np.ndarray, beta: np.ndarray, amplitude: Any = 1.0
+    table: Table,
+    omega: np.ndarray,
+    beta: np.ndarray,
+    amplitude: Any = 1.0,
+    yaw: np.ndarray | None = None,
 ) -> np.ndarray:
     """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N).
 
@@ -74,14 +79,23 @@ def excitation_at(
         beta: of each wave [rad].
         amplitude: of each wave where it is known [m]: a warning about headings that are too far
             apart then looks where the waves are.
+        yaw: of every body from where the data hold, (N,): its data turn with it.
     """
     way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
-    weights = heading_weights(table.direction, beta)
     size = np.abs(amplitude) * np.ones(len(omega))
-    tell_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
     # with the crest at each body it changes slowly and can be interpolated
-    return np.einsum("cd,cdm->cm", weights, force) * way
+    if yaw is None:
+        weights = heading_weights(table.direction, beta)
+        tell_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
+        return np.einsum("cd,cdm->cm", weights, force) * way
+    for i, psi in enumerate(yaw):
+        tell_coarse(table.direction, size[:, None, None] * force, beta - psi, "hydro data")
+        weights = heading_weights(table.direction, beta - psi)
+        body = slice(6 * i, 6 * i + 6)
+        six = np.einsum("cd,cdm->cm", weights, force[:, :, body])
+        way[:, body] *= turned_six(np.full(len(omega), psi), six)
+    return way
 
 
 def in_band(table: Table, waves: Any) -> np.ndarray:

@@ -18,11 +18,12 @@ import numpy as np
 
 from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
+from swelltree.effects.strokes.linear_elements import linear_elements, notes_of
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
 from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 
@@ -243,6 +244,9 @@ class StrokeForces(Effect):
         return np.flatnonzero(holds)
 
     # --- what is known of it -----------------------------------------------------------
+    def linear(self, model: Model, now: Now) -> LinearForm:
+        return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
+
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
         for law, rows in zip(self.laws, self.slices(), strict=True):
             for i in range(rows.start, rows.stop):

@@ -117,32 +117,6 @@ class RadiationModel:
         """Radiation damping of the model."""
         return self.transfer(omega).real
 
-    def propagator(self, step: float) -> tuple[Array, Array, Array]:
-        r"""Exact step for a velocity that is linear in time over it.
-
-        .. math:: \chi_{n+1} = \Phi \chi_n + \Gamma_0 v_n + \Gamma_1 v_{n+1}
-
-        Returns:
-            :math:`\Phi` (block-diagonal), :math:`\Gamma_0` and :math:`\Gamma_1`.
-        """
-        z = self.poles * step
-        # (e^z - 1)/z and (e^z - 1 - z)/z^2, by series where z is small
-        safe = np.where(np.abs(z) > 1e-3, z, 1.0)
-        one = np.where(np.abs(z) > 1e-3, np.expm1(safe) / safe, 1 + z / 2 + z**2 / 6)
-        two = np.where(np.abs(z) > 1e-3, (np.expm1(safe) - safe) / safe**2, 0.5 + z / 6 + z**2 / 24)
-        return (
-            self._blocks(np.exp(z)),
-            step * self._blocks(one - two) @ self.B,
-            step * self._blocks(two) @ self.B,
-        )
-
-    def _blocks(self, values: Array) -> Array:
-        """A function of A from its values at the poles."""
-        out = np.diag(values.real)
-        k = np.arange(0, 2 * self.n_pairs, 2)
-        out[k, k + 1], out[k + 1, k] = values.imag[k], -values.imag[k]
-        return out
-
     def summary(self) -> str:
         """One line: order, error, passivity."""
         return (

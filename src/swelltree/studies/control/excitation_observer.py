@@ -19,15 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
-from swelltree.studies.linear.linear_model import (
-    LinearModel,
+from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
+from swelltree.studies.linear.signals import (
     independent_coordinates,
     input_rows,
-    linear_model,
+    model_with_states,
     output_rows,
     spelled,
 )
@@ -141,11 +140,11 @@ def excitation_observer(
         formulation: name or object.
         case: number or name of the run.
     """
-    linear = linear_model(model, chosen_formulation(formulation))
+    linear = model_with_states(model, chosen_formulation(formulation))
     if excitations is None:
         excitations = independent_coordinates(linear)
     pushed, T = input_rows(linear, list(excitations))
-    _check(linear, pushed, T, step, oscillators)
+    _check(pushed, T, step, oscillators)
     both, rows = input_rows(linear, [*excitations, *known])
     told, C, D = output_rows(linear, list(measures), both, rows)
     noise = np.broadcast_to(np.asarray(noise, dtype=float), (len(told),))
@@ -154,14 +153,15 @@ def excitation_observer(
             "excitation_observer: noise must be positive for every measure. Give the standard "
             "deviation of a sample."
         )
-    share = np.linalg.pinv(T.T) @ linear.bodies.T
-    bands = _bands(*_force_spectrum(linear.model, sea, case, share), oscillators)
-    m, n = len(pushed), linear.A.shape[0]
-    A, B, force = _with_oscillators(linear, rows, m, bands)
+    share = np.linalg.pinv(T.T) @ linear.to_bodies.T
+    first = linear.first_order()
+    bands = _bands(*_force_spectrum(model, linear, sea, case, share), oscillators)
+    m, n = len(pushed), first.A.shape[0]
+    A, B, force = _with_oscillators(first, rows, m, bands)
     seen = np.hstack([C, D[:, :m] @ force[:, n:]])
     return _steady(
         (A, B[:, m:], seen, D[:, m:]),
-        _noise(linear, T, bands, A.shape[0]),
+        _noise(first, T, bands, A.shape[0]),
         noise,
         step,
         force,
@@ -171,9 +171,7 @@ def excitation_observer(
     )
 
 
-def _check(
-    linear: LinearModel, names: tuple[str, ...], T: np.ndarray, step: float, oscillators: int
-) -> None:
+def _check(names: tuple[str, ...], T: np.ndarray, step: float, oscillators: int) -> None:
     if np.linalg.matrix_rank(T) < len(names):
         raise SwelltreeError(
             f"excitation_observer: the forces {listed(names)} push only "
@@ -189,17 +187,17 @@ def _check(
 
 
 def _force_spectrum(
-    model: Model, sea: Any, case: int | str, share: np.ndarray
+    model: Model, linear: LinearModel, sea: Any, case: int | str, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies of the sea and the variance of every excitation at each, (c, m)."""
-    if model.hydro is None or model.hydro.table is None:
+    if linear.excitation.by_data is None:
         raise SwelltreeError(
             "excitation_observer: the model has no hydro data. Compile with hydro=..."
         )
-    table, waves = model.hydro.table, realised(model, sea, case)
-    inside = in_band(table, waves)
+    waves = realised(model, sea, case)
+    inside = linear.excitation.by_data.in_band(waves)
     omega, beta = np.asarray(waves.omega)[inside], np.asarray(waves.beta)[inside]
-    F = excitation_at(table, omega, beta) * np.asarray(waves.amplitude)[inside, None]
+    F = linear.excitation(omega, beta) * np.asarray(waves.amplitude)[inside, None]
     order = np.argsort(omega)
     variance = 0.5 * np.abs(F @ share.T) ** 2
     if not (variance.sum(axis=0) > 0).all():
@@ -224,18 +222,18 @@ def _bands(omega: np.ndarray, variance: np.ndarray, count: int) -> Bands:
 
 
 def _with_oscillators(
-    linear: LinearModel,
+    first: FirstOrder,
     rows: np.ndarray,
     m: int,
     bands: Bands,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """State matrix and inputs of model and oscillators, and the rows that give the forces."""
-    n, count = linear.A.shape[0], len(bands.centre)
+    n, count = first.A.shape[0], len(bands.centre)
     total = n + 2 * count * m
     B = np.zeros((total, len(rows)))
-    B[:n] = linear.push @ rows.T
+    B[:n] = first.push @ rows.T
     A, force = np.zeros((total, total)), np.zeros((m, total))
-    A[:n, :n] = linear.A
+    A[:n, :n] = first.A
     for j in range(m):
         for k in range(count):
             i = n + 2 * (j * count + k)
@@ -247,10 +245,10 @@ def _with_oscillators(
     return A, B, force
 
 
-def _noise(linear: LinearModel, T: np.ndarray, bands: Bands, total: int) -> np.ndarray:
+def _noise(first: FirstOrder, T: np.ndarray, bands: Bands, total: int) -> np.ndarray:
     """Intensity of the white noise: what keeps the oscillators going, and a small force."""
-    n, m = linear.A.shape[0], len(T)
-    into = linear.push @ T.T * (UNTOLD * bands.size / np.sqrt(bands.centre.mean()))
+    n, m = first.A.shape[0], len(T)
+    into = first.push @ T.T * (UNTOLD * bands.size / np.sqrt(bands.centre.mean()))
     Q = np.zeros((total, total))
     Q[:n, :n] = into @ into.T
     at = np.arange(n + 1, total, 2)

@@ -107,8 +107,8 @@ class ControlProgram(Program):
         last = self.products.get(number)
         if last is None or last[0] is not rows or last[1] is not d_force:
             limit = self.goal.limits[number]
-            found = times_series(rows, d_force[:, limit.port]) / limit.scale * self.force_scale
-            last = self.products[number] = (rows, d_force, found)
+            product = times_series(rows, d_force[:, limit.port]) / limit.scale * self.force_scale
+            last = self.products[number] = (rows, d_force, product)
         return last[2]
 
     def adopt(self, other: ControlProgram) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import CompiledController, PlainLaw, with_controller
 from swelltree.effects.controllers.law_checks import check_law
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
 from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -22,6 +21,7 @@ from swelltree.model.signals import Sinusoids
 from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, with_signals
+from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
@@ -52,8 +52,8 @@ def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> M
     def from_zero(t: Array, y: Array) -> Array:
         return law(t, y - zero)
 
-    own = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
-    return with_controller(model, CompiledController(own, measures, ports.place))
+    driven = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
+    return with_controller(model, CompiledController(driven, measures, ports.place))
 
 
 def damping_law(damping: float) -> Law:
@@ -106,13 +106,13 @@ def tracking_law(
     ports = find_ports(model, pto)
     model = freed(model, ports.place)
     waves = realised(model, sea, case)
-    table = None if model.hydro is None else model.hydro.table
-    if table is None:
+    linear = linear_model(model, how, radiation, study="tracking_law")
+    if linear.excitation.by_data is None:
         raise SwelltreeError("tracking_law: the model has no hydro data. Compile with hydro=...")
-    inside = in_band(table, waves)
+    inside = linear.excitation.by_data.in_band(waves)
     w = np.asarray(waves.omega)[inside]
-    port = look_in(model, how, ports, 1.0, 1, radiation, frequencies=w)
-    force = excitation_at(port.table, w, np.asarray(waves.beta)[inside])
+    port = look_in(model, how, ports, 1.0, 1, linear, frequencies=w)
+    force = linear.excitation(w, np.asarray(waves.beta)[inside])
     force = force * np.asarray(waves.complex_amplitude)[inside][:, None]
     alone = wave_rates(port, force)[:, 0]
     Z = 1.0 / port.mobility[:, 0, 0]
@@ -129,12 +129,12 @@ def tracking_law(
         return Sinusoids(w, np.real(a), np.imag(a), np.zeros(()), ramp)
 
     target, forward = signal(v), signal(ahead)
-    own = 2.0 * R if gain is None else gain
+    gain = 2.0 * R if gain is None else gain
     c, k = float(ports.damping[0]), float(ports.stiffness[0])
 
     def law(t: Array, y: Array) -> Array:
         xp = namespace(y, t)
-        F = xp.clip(forward(t) - own * (y[1] - target(t)), -force_max, force_max)
+        F = xp.clip(forward(t) - gain * (y[1] - target(t)), -force_max, force_max)
         return (F + c * y[1] + k * y[0])[None]
 
     return law

@@ -34,10 +34,10 @@ def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tupl
             continue
         check_names(ports, name, value)
         for i, port in enumerate(ports.names):
-            own = value.get(port) if isinstance(value, dict) else value
-            if own is None:
+            bound = value.get(port) if isinstance(value, dict) else value
+            if bound is None:
                 continue
-            low, high = _ends(name, own)
+            low, high = _ends(name, bound)
             if np.isinf(low) and np.isinf(high):
                 continue
             scale = power_scale if KINDS[name] == "power" else max(abs(low), abs(high))
@@ -71,10 +71,12 @@ def read_losses(ports: Ports, given: Any) -> np.ndarray:
     return np.array(out, dtype=float)
 
 
-def with_own(given: dict[str, Any], own: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def with_machine_limits(
+    given: dict[str, Any], of_machines: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     """Limits as given, and those of the machines themselves where nothing is said."""
     out = dict(given)
-    for name, by_pto in own.items():
+    for name, by_pto in of_machines.items():
         value = given.get(name)
         if by_pto and (value is None or isinstance(value, dict)):
             out[name] = by_pto | (value or {})

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import without_table
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
 from swelltree.engine.backend import jnp
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation, State
@@ -28,10 +27,8 @@ from swelltree.model.model import Model
 from swelltree.solvers.fourier import from_complex
 from swelltree.spatial.products import compact
 from swelltree.studies.control.ports import Ports, port_motion, port_rows
-from swelltree.studies.control.series import Response
-from swelltree.studies.linear.rao import linear_system
-from swelltree.studies.linear.turned_data import turned_to_rest
-from swelltree.studies.periodic.set_up import memory_at
+from swelltree.studies.control.series import Response, rate_of
+from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 
@@ -54,7 +51,6 @@ class Port:
     mean: np.ndarray  # (p,) bool: a mean of u is held by something
     ports: Ports
     clipped: tuple[int, ...]  # harmonics whose negative damping was set to zero
-    table: Any  # hydro data in the axes of the rest, or None
 
     @property
     def harmonics(self) -> int:
@@ -68,8 +64,7 @@ def look_in(
     ports: Ports,
     period: float,
     harmonics: int,
-    radiation: str,
-    linear: dict[str, Any] | None = None,
+    linear: LinearModel,
     frequencies: np.ndarray | None = None,
 ) -> Port:
     """Condense a model to its driven elements.
@@ -80,41 +75,32 @@ def look_in(
         ports: driven elements.
         period: [s].
         harmonics: N.
-        radiation: "data" or "state_space".
-        linear: from `linear_system`, where it is known already.
+        linear: the model about its rest.
         frequencies: any frequencies in place of the harmonics [rad/s].
     """
-    linear = linear_system(model, how) if linear is None else linear
-    model = turned_to_rest(model, how, linear["state"])
-    G, P = port_rows(ports, linear), linear["to_bodies"]
+    G = port_rows(ports, linear)
     omega = 2 * np.pi / period
     w = omega * np.arange(1, harmonics + 1) if frequencies is None else frequencies
-    memory = np.conj(memory_at(model, w, radiation))
-    added = 0.0 if model.added_mass is None else np.asarray(model.added_mass)
-    M = linear["mass"] + P.T @ (added @ P if np.ndim(added) else 0.0 * P)
-    C = linear["damping"] - (G.T * ports.damping) @ G
-    if radiation == "state_space" and model.hydro is not None:
-        C = C + P.T @ np.asarray(model.hydro.damping) @ P
-    K = linear["stiffness"] - (G.T * ports.stiffness) @ G
-    D = -(w[:, None, None] ** 2) * M - 1j * w[:, None, None] * (C + P.T @ memory @ P) + K
+    # the driven elements' own springs and dampers are part of F
+    springs, dampers = (G.T * ports.stiffness) @ G, (G.T * ports.damping) @ G
+    D = linear.harmonic_impedance(w) + 1j * w[:, None, None] * dampers - springs
     inverse = np.linalg.inv(D)
     mobility, clipped = _passive(-1j * w[:, None, None] * (G @ inverse @ G.T))
-    compliance, held = _mean(linear["stiffness"], G)
-    x = rest_strokes(model, how, ports, linear["state"])
+    compliance, held = _mean(linear.stiffness, G)
+    x = rest_strokes(model, how, ports, linear.at.state)
     return Port(
         omega,
         w,
         mobility,
         inverse,
         G,
-        P,
+        linear.to_bodies,
         compliance,
         x,
         -ports.stiffness * x,
         held,
         ports,
         clipped,
-        None if model.hydro is None else model.hydro.table,
     )
 
 
@@ -159,7 +145,7 @@ def _mean(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return G @ inverse @ G.T * np.outer(held, held), held
 
 
-def wave_forces(port: Port, waves: Any) -> np.ndarray:
+def wave_forces(linear: LinearModel, port: Port, waves: Any) -> np.ndarray:
     """Excitation of all bodies by harmonic, (N, 6N) complex."""
     if not isinstance(waves, Components):
         raise SwelltreeError(
@@ -167,12 +153,12 @@ def wave_forces(port: Port, waves: Any) -> np.ndarray:
             "Use method='nonlinear'."
         )
     out = np.zeros((port.harmonics, len(port.to_bodies)), dtype=complex)
-    table = port.table
-    if table is None:
+    by_data = linear.excitation.by_data
+    if by_data is None:
         raise SwelltreeError("optimal_control: the model has no hydro data. Compile with hydro=...")
-    inside = in_band(table, waves)
+    inside = by_data.in_band(waves)
     w = np.asarray(waves.omega)[inside]
-    force = excitation_at(table, w, np.asarray(waves.beta)[inside])
+    force = linear.excitation(w, np.asarray(waves.beta)[inside])
     force = force * np.asarray(waves.complex_amplitude)[inside][:, None]
     number = np.round(w / port.omega).astype(int)
     np.add.at(out, number - 1, force)
@@ -218,8 +204,6 @@ def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Any, int]:
     keep = used.reshape(-1)
     d_force = d_force.reshape(c, p, size)[..., keep]
     d_stroke = d_stroke.reshape(c, p, size)[..., keep]
-    from swelltree.studies.control.series import rate_of
-
     d_rate = rate_of(port.omega, d_stroke)
     x0 = from_complex(
         np.concatenate([port.rest_stroke[None] + 0j, waves_alone / (-1j * w)[:, None]])
@@ -241,10 +225,10 @@ def power_bound(port: Port, waves_alone: np.ndarray) -> float:
     even = 0.5 * (port.mobility + np.conj(np.swapaxes(port.mobility, 1, 2)))
     moved = np.abs(waves_alone).max(axis=1)
     Y, v = even[moved > 0.0], waves_alone[moved > 0.0][..., None]
-    found = np.linalg.pinv(Y, rcond=1e-14, hermitian=True) @ v
-    if (np.abs(Y @ found - v).max(axis=(1, 2)) > 1e-6 * moved[moved > 0.0]).any():
+    force = np.linalg.pinv(Y, rcond=1e-14, hermitian=True) @ v
+    if (np.abs(Y @ force - v).max(axis=(1, 2)) > 1e-6 * moved[moved > 0.0]).any():
         return np.inf
-    return float(np.real(np.conj(v) * found).sum()) / 8.0
+    return float(np.real(np.conj(v) * force).sum()) / 8.0
 
 
 def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Any, Any, Any]:

@@ -21,12 +21,12 @@ def freed(model: Model, place: Place) -> Model:
     Limits of the machine are taken away, too: whoever chooses the force keeps them. Plain dampers
     stay, and so do springs and joint forces, which are no machines.
     """
-    own = stroke_forces(model)
-    machines = {i for i in place if not own.is_plain(i)}
+    forces = stroke_forces(model)
+    machines = {i for i in place if not forces.is_plain(i)}
     if not machines:
         return model
     laws, counts = [], []
-    for law, part in zip(own.laws, own.slices(), strict=True):
+    for law, part in zip(forces.laws, forces.slices(), strict=True):
         for first, last, is_driven in _runs(part, machines):
             if is_driven:
                 law_now: Any = Damper(np.zeros(last - first), np.ones(last - first))
@@ -36,27 +36,27 @@ def freed(model: Model, place: Place) -> Model:
                 law_now = law if whole else jax.tree.map(lambda x, s=inside: x[s], law)
             laws.append(law_now)
             counts.append(last - first)
-    driven = np.isin(np.arange(len(own.names)), sorted(machines))
-    force_limit = np.where(driven, LIMITLESS, own.force_limit)
-    power_limit = np.where(driven, LIMITLESS, own.power_limit)
+    driven = np.isin(np.arange(len(forces.names)), sorted(machines))
+    force_limit = np.where(driven, LIMITLESS, forces.force_limit)
+    power_limit = np.where(driven, LIMITLESS, forces.power_limit)
     changed = replace(
-        own,
+        forces,
         laws=tuple(laws),
         counts=tuple(counts),
         force_limit=force_limit,
         power_limit=power_limit,
         limited=bool((np.minimum(force_limit, power_limit) < LIMITLESS).any()),
-        watches_hold=own.watches_hold and any(law.holds for law in laws),
+        watches_hold=forces.watches_hold and any(law.holds for law in laws),
     )
     return model.with_effect(changed)
 
 
 def with_damping(model: Model, place: Place, damping: Any) -> Model:
     """The freed model with other coefficients of the dampers at these places."""
-    own = stroke_forces(model)
+    forces = stroke_forces(model)
     chosen = dict(zip(place, damping, strict=True))
     laws: list[Any] = []
-    for part, law in zip(own.slices(), own.laws, strict=True):
+    for part, law in zip(forces.slices(), forces.laws, strict=True):
         rows = {i - part.start: chosen[i] for i in range(part.start, part.stop) if i in chosen}
         if rows:
             machine: Any = law
@@ -65,30 +65,32 @@ def with_damping(model: Model, place: Place, damping: Any) -> Model:
             laws.append(replace(machine, damping=c))
         else:
             laws.append(law)
-    return model.with_effect(replace(own, laws=tuple(laws)))
+    return model.with_effect(replace(forces, laws=tuple(laws)))
 
 
-def own_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, Any]:
+def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, Any]:
     """Limits that the machines have of their own, by argument and name."""
-    own = stroke_forces(model)
+    forces = stroke_forces(model)
     force, stroke, power = {}, {}, {}
     for name, i in zip(names, place, strict=True):
-        if float(own.force_limit[i]) < LIMITLESS:
-            force[name] = float(own.force_limit[i])
-        if float(own.power_limit[i]) < LIMITLESS:
-            power[name] = float(own.power_limit[i])
-        zero = float(own.neutral[i])
-        ends = float(own.stops.lower[i]) - zero, float(own.stops.upper[i]) - zero
+        if float(forces.force_limit[i]) < LIMITLESS:
+            force[name] = float(forces.force_limit[i])
+        if float(forces.power_limit[i]) < LIMITLESS:
+            power[name] = float(forces.power_limit[i])
+        zero = float(forces.neutral[i])
+        ends = float(forces.stops.lower[i]) - zero, float(forces.stops.upper[i]) - zero
         if np.isfinite(ends).any():
             stroke[name] = ends
     return {"force_max": force, "stroke_max": stroke, "power_limit": power}
 
 
-def off_the_stops(own: dict[str, Any], limits: tuple[Any, ...], names: Any) -> frozenset[str]:
+def off_the_stops(
+    of_machines: dict[str, Any], limits: tuple[Any, ...], names: Any
+) -> frozenset[str]:
     """Names of the driven elements whose stroke is limited to within their stops.
 
     Args:
-        own: limits of the machines themselves, from `own_limits`.
+        of_machines: their limits, from `machine_limits`.
         limits: that the search keeps.
         names: of the driven elements.
     """
@@ -96,18 +98,18 @@ def off_the_stops(own: dict[str, Any], limits: tuple[Any, ...], names: Any) -> f
     free = (-np.inf, np.inf)
     return frozenset(
         name
-        for name, (low, high) in own["stroke_max"].items()
+        for name, (low, high) in of_machines["stroke_max"].items()
         if strokes.get(name, free)[0] >= low and strokes.get(name, free)[1] <= high
     )
 
 
 def with_tips(model: Model, share: float) -> Model | None:
     """The model with soft tips on its stops, of a share of their distance; None without stops."""
-    own = stroke_forces(model)
-    if not own.stopped:
+    forces = stroke_forces(model)
+    if not forces.stopped:
         return None
-    tip = share * _reach(own.stops.lower, own.stops.upper)
-    return model.with_effect(replace(own, stops=replace(own.stops, tip=tip)))
+    tip = share * _reach(forces.stops.lower, forces.stops.upper)
+    return model.with_effect(replace(forces, stops=replace(forces.stops, tip=tip)))
 
 
 def _reach(lower: Any, upper: Any) -> np.ndarray:
@@ -119,10 +121,10 @@ def _reach(lower: Any, upper: Any) -> np.ndarray:
     return np.where(reach > 0.0, reach, 1.0)
 
 
-def _runs(own: slice, driven: set[int]) -> list[tuple[int, int, bool]]:
+def _runs(part: slice, driven: set[int]) -> list[tuple[int, int, bool]]:
     """Machines of one law in runs that are driven or not."""
     out: list[tuple[int, int, bool]] = []
-    for i in range(own.start, own.stop):
+    for i in range(part.start, part.stop):
         if out and out[-1][2] == (i in driven):
             out[-1] = (out[-1][0], i + 1, out[-1][2])
         else:

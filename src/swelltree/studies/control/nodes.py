@@ -51,11 +51,11 @@ def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) 
     nothing = np.zeros(p)
     ports = Ports(("",) * p, place, nothing, nothing, nothing, (False,) * p)
     model = with_signals(period.model, ports, [Constant(a[i]) for i in range(p)])
-    own = replace(period, model=model)
+    driven = replace(period, model=model)
     with compact():
-        r, v, P = node(how, own, t, y, y_rate, y_second)
+        r, v, P = node(how, driven, t, y, y_rate, y_second)
         n = period.rest.s.shape[0]
-        state, _ = state_at(how, own, y[:n], y_rate[:n])
+        state, _ = state_at(how, driven, y[:n], y_rate[:n])
         x, rate = port_motion(ports, model, how.kinematics(model, t, state).motion)
     return r, v, P, x, rate
 
@@ -66,8 +66,8 @@ def _second(how: Formulation, place: Place) -> Any:
 
     def one(period: Period, t: Any, w: Any, weight: Any) -> Any:
         def total(w: Any) -> Any:
-            found = traced(driven_node, how, place)(period, t, w)
-            return sum((a * b).sum() for a, b in zip(weight, found, strict=True))
+            outputs = traced(driven_node, how, place)(period, t, w)
+            return sum((a * b).sum() for a, b in zip(weight, outputs, strict=True))
 
         return jax.jacfwd(jax.grad(total))(w)
 
@@ -129,8 +129,8 @@ class DrivenNodes(Nodes):
         """All about a motion, and its residual (c u,)."""
         values, jacobians, mu = self.with_jacobians(np.concatenate([self.inputs(Y), a], axis=1))
         factor = Factor(self.jacobian(values, jacobians, mu))
-        found = Solved(Y, a, values, jacobians, mu, factor)
-        return found, self.residual(Y, values, mu).reshape(-1)
+        solved = Solved(Y, a, values, jacobians, mu, factor)
+        return solved, self.residual(Y, values, mu).reshape(-1)
 
     def solve(
         self,
@@ -187,9 +187,9 @@ class DrivenNodes(Nodes):
         return None
 
     # --- derivatives ---------------------------------------------------------------------
-    def sensitivity(self, found: Solved) -> np.ndarray:
+    def sensitivity(self, solved: Solved) -> np.ndarray:
         """Change of Y with the unknowns, (c, u, z)."""
-        rho = self.node_jacobians(found.jacobians, found.memory_force)
+        rho = self.node_jacobians(solved.jacobians, solved.memory_force)
         u, c, p = self.u, self.c, self.p
         Jz = np.zeros((u, p, c, c))
         for e, i in np.ndindex(u, p):
@@ -199,15 +199,15 @@ class DrivenNodes(Nodes):
             Jz[:, :, 0] -= np.einsum("a,bpc,b->apc", e, Jz[:, :, 0], e)
         # unknowns run element by element
         Jz = Jz.transpose(2, 0, 1, 3).reshape(c * u, p * c)[:, self.keep]
-        return -found.factor.solve(Jz).reshape(c, u, -1)
+        return -solved.factor.solve(Jz).reshape(c, u, -1)
 
     @functools.cached_property
     def own_series(self) -> np.ndarray:
         """Coefficients of u per unknown, (c, p, z)."""
-        own = np.zeros((self.c, self.p, self.p, self.c))
+        unit = np.zeros((self.c, self.p, self.p, self.c))
         for i in range(self.p):
-            own[:, i, i] = np.eye(self.c)
-        return own.reshape(self.c, self.p, -1)[..., self.keep]
+            unit[:, i, i] = np.eye(self.c)
+        return unit.reshape(self.c, self.p, -1)[..., self.keep]
 
     def inputs_change(self, S: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Change of some of w at the nodes with the unknowns, (nodes, used, z)."""
@@ -220,23 +220,23 @@ class DrivenNodes(Nodes):
                 out[:, m] = self.B[0] @ self.own_series[:, int(j) - 3 * self.u]
         return out
 
-    def directions_stay(self, found: Solved) -> bool:
+    def directions_stay(self, solved: Solved) -> bool:
         """Are body velocities the same sums of rates at all times?"""
-        stay = self.steady.all(found.values[2]) and self.steady.all(found.jacobians[1])
-        return stay and not self.steady.any(found.jacobians[2])
+        stay = self.steady.all(solved.values[2]) and self.steady.all(solved.jacobians[1])
+        return stay and not self.steady.any(solved.jacobians[2])
 
-    def straight(self, found: Solved) -> bool:
+    def straight(self, solved: Solved) -> bool:
         """Are strokes and rates sums of the unknowns?"""
-        return self.steady.all(found.jacobians[3]) and self.steady.all(found.jacobians[4])
+        return self.steady.all(solved.jacobians[3]) and self.steady.all(solved.jacobians[4])
 
-    def project(self, found: Solved) -> np.ndarray:
+    def project(self, solved: Solved) -> np.ndarray:
         """From strokes and rates at the nodes to their series."""
-        return self.basis.project if self.straight(found) else self.wide.project
+        return self.basis.project if self.straight(solved) else self.wide.project
 
-    def series_change(self, found: Solved, S: np.ndarray, which: int) -> np.ndarray:
+    def series_change(self, solved: Solved, S: np.ndarray, which: int) -> np.ndarray:
         """Change of the series of strokes (3) or rates (4) with the unknowns."""
-        G, u = found.jacobians[which], self.u
-        if not self.straight(found):
+        G, u = solved.jacobians[which], self.u
+        if not self.straight(solved):
             used = np.flatnonzero(G.any(axis=(0, 1)))
             moved = G[:, :, used] @ self.inputs_change(S, used)
             return np.tensordot(self.wide.project, moved, 1)
@@ -250,26 +250,26 @@ class DrivenNodes(Nodes):
         return out
 
     def curvature(
-        self, found: Solved, S: np.ndarray, of_x: np.ndarray, of_rate: np.ndarray
+        self, solved: Solved, S: np.ndarray, of_x: np.ndarray, of_rate: np.ndarray
     ) -> np.ndarray:
         """Second derivatives in z of sums of strokes and rates at nodes, weighted (nodes, p)."""
         u = self.u
-        jacobians, values = found.jacobians, found.values
+        jacobians, values = solved.jacobians, solved.values
         slope = np.einsum("jp,jpw->jw", of_x, jacobians[3]) + np.einsum(
             "jp,jpw->jw", of_rate, jacobians[4]
         )
         in_Y = sum(self.B[k].T @ slope[:, k * u : (k + 1) * u] for k in range(3))
-        lam = -found.factor.solve(np.reshape(in_Y, -1), transposed=True).reshape(self.c, u)
+        lam = -solved.factor.solve(np.reshape(in_Y, -1), transposed=True).reshape(self.c, u)
         for e in self.period.unbalanced:
             e = np.asarray(e)
             lam[0] -= (e @ lam[0]) * e
         at = self.basis.project.T @ lam  # (nodes, u)
         nu, of_P = np.zeros_like(values[1]), np.zeros_like(values[2])
-        if self.remembers and not self.directions_stay(found):
+        if self.remembers and not self.directions_stay(solved):
             across = np.einsum("jbn,jn->jb", values[2], at[:, : self.n])
             nu = self.convolved(across, adjoint=True)
-            of_P = -found.memory_force[:, :, None] * at[:, None, : self.n]
-        w = np.concatenate([self.inputs(found.Y), found.a], axis=1)
+            of_P = -solved.memory_force[:, :, None] * at[:, None, : self.n]
+        w = np.concatenate([self.inputs(solved.Y), solved.a], axis=1)
         weight = (at, nu, of_P, of_x, of_rate)
         H = self.second(w, weight)
         used = np.flatnonzero(H.any(axis=(0, 1)))
@@ -312,8 +312,8 @@ class DrivenNodes(Nodes):
     def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray:
         """Second derivatives at the nodes of a weighted sum of everything, (nodes, w, w)."""
         if self.scalars is not None:
-            found = self.scalars.second(w, weight)
-            if found is not None:
-                return found
+            second = self.scalars.second(w, weight)
+            if second is not None:
+                return second
         program = _second(self.how, self.ports.place)
         return in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)

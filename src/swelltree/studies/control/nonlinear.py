@@ -28,9 +28,18 @@ from swelltree.studies.control.linear import (
 from swelltree.studies.control.machines import with_damping, with_tips
 from swelltree.studies.control.nodes import DrivenNodes, Solved
 from swelltree.studies.control.passive import best_damper
+from swelltree.studies.control.search import (
+    Asked,
+    ControlSolution,
+    best_of_starts,
+    check_found,
+    scales,
+    spread_scale,
+)
 from swelltree.studies.control.series import Response
+from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.periodic.problem import Period
-from swelltree.studies.periodic.set_up import check_periodic, set_up
+from swelltree.studies.periodic.set_up import PeriodAsked, check_periodic, set_up
 from swelltree.studies.periodic.solve import at_rest, pins
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
@@ -49,12 +58,12 @@ class Reduced:
 
     def motion(self, a: np.ndarray) -> Solved | None:
         """Periodic motion under u at the nodes."""
-        found = self.nodes.solve(a, self.last)
-        if found is None and np.any(self.last):
-            found = self.nodes.solve(a, np.zeros_like(self.last))
-        if found is not None:
-            self.last = found.Y
-        return found
+        solved = self.nodes.solve(a, self.last)
+        if solved is None and np.any(self.last):
+            solved = self.nodes.solve(a, np.zeros_like(self.last))
+        if solved is not None:
+            self.last = solved.Y
+        return solved
 
     def motion_of(self, z: np.ndarray) -> Solved | None:
         """Periodic motion under unknowns, from the last one with its change."""
@@ -63,30 +72,30 @@ class Reduced:
             before, motion, S = self.near
             if np.array_equal(before, z):
                 return motion
-            found = self.nodes.solve(a, motion.Y + S @ (z - before), motion.factor)
-            if found is not None:
-                self.last = found.Y
-                return found
+            solved = self.nodes.solve(a, motion.Y + S @ (z - before), motion.factor)
+            if solved is not None:
+                self.last = solved.Y
+                return solved
         return self.motion(a)
 
-    def series(self, found: Solved) -> Response:
+    def series(self, solved: Solved) -> Response:
         """Series without derivatives."""
-        ports, out = self.nodes.ports, self.nodes.project(found)
-        x, v = found.values[3] - ports.zero, found.values[4]
-        F = found.a - ports.damping * v - ports.stiffness * x
+        ports, out = self.nodes.ports, self.nodes.project(solved)
+        x, v = solved.values[3] - ports.zero, solved.values[4]
+        F = solved.a - ports.damping * v - ports.stiffness * x
         none = np.zeros((0, 0, 0))
         return Response(out @ x, out @ v, out @ F, none, none, none)
 
     def __call__(self, z: np.ndarray) -> Response | None:
         nodes, ports = self.nodes, self.nodes.ports
-        found = self.motion_of(z)
-        if found is None:
+        solved = self.motion_of(z)
+        if solved is None:
             return None
-        S = nodes.sensitivity(found)
-        self.near = (z, found, S)
-        plain = self.series(found)
-        d_x = nodes.series_change(found, S, 3)
-        d_v = nodes.series_change(found, S, 4)
+        S = nodes.sensitivity(solved)
+        self.near = (z, solved, S)
+        plain = self.series(solved)
+        d_x = nodes.series_change(solved, S, 3)
+        d_v = nodes.series_change(solved, S, 4)
         d_F = nodes.own_series
         if len(d_F) != len(d_x):
             d_F = np.tensordot(nodes.wide.project @ nodes.B[0], d_F, 1)
@@ -94,31 +103,26 @@ class Reduced:
             d_F = d_F - ports.damping[:, None] * d_v - ports.stiffness[:, None] * d_x
 
         def curvature(w_x: np.ndarray, w_v: np.ndarray, w_F: np.ndarray) -> np.ndarray:
-            back = nodes.project(found).T
+            back = nodes.project(solved).T
             of_x = back @ (w_x - ports.stiffness * w_F)
             of_v = back @ (w_v - ports.damping * w_F)
-            return nodes.curvature(found, S, of_x, of_v)
+            return nodes.curvature(solved, S, of_x, of_v)
 
         return replace(plain, d_stroke=d_x, d_rate=d_v, d_force=d_F, curvature=curvature)
 
 
 def nonlinear_control(
-    model: Model, how: Formulation, port: Port, waves: Any, asked: Any, radiation: str
-) -> tuple[Any, float]:
-    """Answer of the nonlinear search, and the bound of the linearised system."""
-    from swelltree.studies.control.optimal_control import (
-        ControlSolution,
-        best_of_starts,
-        check_found,
-        scales,
-        spread_scale,
-    )
-
-    check_periodic(model, port.harmonics, asked.nodes, radiation)
-    period = set_up(
-        model, how, waves, 2 * np.pi / port.omega, port.harmonics, asked.nodes, radiation
-    )
-    period = _pinned(how, period)
+    model: Model,
+    how: Formulation,
+    port: Port,
+    linear: LinearModel,
+    wanted: PeriodAsked,
+    asked: Asked,
+) -> tuple[ControlSolution, float]:
+    """The best force on a nonlinear model, and the bound of the linear one."""
+    check_periodic(model, wanted.harmonics, wanted.nodes, wanted.radiation)
+    waves = wanted.waves
+    period = _pinned(how, set_up(model, how, wanted))
     ports = port.ports
     # soft tips first, then thinner ones: the force of a hard stop has no slope at contact
     softened = [with_tips(period.model, share) for share in TIPS]
@@ -126,8 +130,9 @@ def nonlinear_control(
     stops = softened[0] is not None
     reduced = Reduced(DrivenNodes(how, periods[0], ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
-    if isinstance(waves, Components) and port.table is not None:
-        alone = wave_rates(port, wave_forces(port, waves))
+    table = None if model.hydro is None else model.hydro.table
+    if isinstance(waves, Components) and table is not None:
+        alone = wave_rates(port, wave_forces(linear, port, waves))
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(ports, asked.limits, power_scale)
     goal = Goal(asked.efficiency, asked.copper, limits)
@@ -203,27 +208,27 @@ def _start(
         convex=True,
         points=asked.points,
     )
-    found = minimise(quadratic, np.zeros(size))
-    if not (found.feasible and np.any(alone)):
+    optimum = minimise(quadratic, np.zeros(size))
+    if not (optimum.feasible and np.any(alone)):
         return np.zeros(size), None
     if not goal.limits_power:
         program.adopt(quadratic)
-    r = found.point.response  # pyright: ignore[reportAttributeAccessIssue]
+    r = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]
     u = r.force + port.ports.damping * r.rate + port.ports.stiffness * r.stroke
     keep = np.ones((len(port.ports), len(u)), bool)
     keep[:, 0] = port.mean
-    return u.T[keep] / program.force_scale, found.multiplier
+    return u.T[keep] / program.force_scale, optimum.multiplier
 
 
-def _bodies(how: Formulation, reduced: Reduced, found: Solved) -> np.ndarray:
+def _bodies(how: Formulation, reduced: Reduced, solved: Solved) -> np.ndarray:
     """Displacements of all bodies from rest by harmonic, (N + 1, 6N) complex."""
     nodes = reduced.nodes
-    v = found.values[1]
+    v = solved.values[1]
     n = (nodes.c - 1) // 2
     rate = to_complex(np.asarray(basis(2 * np.pi / nodes.omega, n, nodes.count).project) @ v)
     w = nodes.omega * np.arange(1, n + 1)[:, None]
     mean = np.real(
-        np.asarray(nodes.period.basis.project)[:1] @ (found.values[2] @ found.Y[0, : nodes.n])
+        np.asarray(nodes.period.basis.project)[:1] @ (solved.values[2] @ solved.Y[0, : nodes.n])
     )
     return np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
 
@@ -236,19 +241,19 @@ def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any
 
     def respond(c: np.ndarray) -> Response | None:
         damped = with_damping(model, nodes.ports.place, c)
-        own = DrivenNodes(
+        driven = DrivenNodes(
             nodes.how,
             replace(nodes.period, model=damped),
             replace(nodes.ports, damping=c),
             port.mean,
         )
-        trial = Reduced(own)
+        trial = Reduced(driven)
         trial.last = start[0]
-        found = trial.motion(zero)
-        if found is None:
+        solved = trial.motion(zero)
+        if solved is None:
             return None
-        start[0] = found.Y
-        return trial.series(found)
+        start[0] = solved.Y
+        return trial.series(solved)
 
     start = [np.zeros((nodes.c, nodes.u))]
     bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))

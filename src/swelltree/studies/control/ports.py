@@ -13,6 +13,7 @@ from swelltree.effects.strokes.strokes import stroke
 from swelltree.engine.arrays import Array
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
+from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 
@@ -33,48 +34,48 @@ class Ports:
 
 def find_ports(model: Model, names: Any) -> Ports:
     """Driven elements by name; all PTOs that can be driven if no names are given."""
-    own = stroke_forces(model)
+    forces = stroke_forces(model)
     if names is None:
-        plain = [own.names[i] for i in own.ptos if own.is_plain(i)]
-        names = plain or [own.names[i] for i in own.ptos]
+        plain = [forces.names[i] for i in forces.ptos if forces.is_plain(i)]
+        names = plain or [forces.names[i] for i in forces.ptos]
         if not names:
             raise SwelltreeError(
                 "optimal_control: the model has no PTO. Add LinearPto(...) to the system."
             )
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
-        _check_port(model, own, name)
+        _check_port(model, forces, name)
         if names.count(name) > 1:
             raise SwelltreeError(f"pto '{name}' is named twice. Name each once.")
-    place = tuple(own.names.index(name) for name in names)
+    place = tuple(forces.names.index(name) for name in names)
     return Ports(
         names,
         place,
-        np.array([_damping(own, i) for i in place]),
-        np.array([float(own.stiffness[i]) for i in place]),
-        np.array([float(own.neutral[i]) for i in place]),
-        tuple(own.turns[i] for i in place),
+        np.array([_damping(forces, i) for i in place]),
+        np.array([float(forces.stiffness[i]) for i in place]),
+        np.array([float(forces.neutral[i]) for i in place]),
+        tuple(forces.turns[i] for i in place),
     )
 
 
-def _check_port(model: Model, own: StrokeForces, name: str) -> None:
+def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
     """Refuse what cannot be driven freely."""
-    if name not in own.names:
+    if name not in forces.names:
         raise SwelltreeError(
             f"pto '{name}': there is no PTO, spring or joint force of this name."
-            f"{suggest(name, own.names)} Choose from {listed(own.names)}."
+            f"{suggest(name, forces.names)} Choose from {listed(forces.names)}."
         )
-    i = own.names.index(name)
+    i = forces.names.index(name)
     if any(i in controller.drives for controller in controllers_of(model)):
         raise SwelltreeError(
             f"pto '{name}': a controller already drives it. Take the controller away."
         )
-    if own.tension_only[i]:
+    if forces.tension_only[i]:
         raise SwelltreeError(
             f"pto '{name}' carries tension only, so its force cannot be chosen freely. "
             "Name an element that can push."
         )
-    dof = own.strokes.dof_of(i)
+    dof = forces.strokes.dof_of(i)
     if dof is not None and model.layout.dofs[dof].free_turn:
         raise SwelltreeError(
             f"pto '{name}' turns about {model.layout.dofs[dof].label} of a joint that turns "
@@ -82,10 +83,10 @@ def _check_port(model: Model, own: StrokeForces, name: str) -> None:
         )
 
 
-def _damping(own: StrokeForces, i: int) -> float:
+def _damping(forces: StrokeForces, i: int) -> float:
     """Of an element that keeps its damper beside u; the law of a machine gives way to u."""
-    law, k = own.law_of(i)
-    return float(law.damping[k]) if own.is_plain(i) else 0.0
+    law, k = forces.law_of(i)
+    return float(law.damping[k]) if forces.is_plain(i) else 0.0
 
 
 def port_motion(ports: Ports, model: Model, motion: Motion) -> tuple[Array, Array]:
@@ -95,9 +96,9 @@ def port_motion(ports: Ports, model: Model, motion: Motion) -> tuple[Array, Arra
     return x[place] - ports.zero, v[place]
 
 
-def port_rows(ports: Ports, linear: dict[str, Any]) -> np.ndarray:
-    """Strokes per unit of the free directions of a linearised system, (p, n)."""
-    return np.asarray(linear["to_strokes"])[list(ports.place)]
+def port_rows(ports: Ports, linear: LinearModel) -> np.ndarray:
+    """Strokes per unit of the free directions of a linear model, (p, f)."""
+    return linear.to_strokes[list(ports.place)]
 
 
 def with_signals(model: Model, ports: Ports, signals: Any) -> Model:

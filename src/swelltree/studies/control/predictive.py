@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Memory
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, synthesised
+from swelltree.effects.linear_hydro.data import Convolution
+from swelltree.effects.linear_hydro.in_sea import synthesised
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic
+from swelltree.spatial.linear_steps import first_order_hold
 from swelltree.studies.control.laws import _with_law
 from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
-from swelltree.studies.linear.rao import linear_system
-from swelltree.studies.linear.turned_data import turned_to_rest
+from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
@@ -42,52 +42,22 @@ class Plant:
     """Discrete linear model: z+ = A z + B0 u + B1 u+ + E0 f + E1 f+, y = C z."""
 
     def __init__(self, model: Model, ports: Ports, sample: float) -> None:
-        how = chosen_formulation("path_matrix")
-        linear = linear_system(model, how)
-        P, G = linear["to_bodies"], port_rows(ports, linear)
-        self.model = model = turned_to_rest(model, how, linear["state"])
-        hydro = model.hydro
-        if hydro is None or not isinstance(hydro.memory, Memory | None):
+        if model.hydro is None or isinstance(model.hydro.memory, Convolution):
             raise SwelltreeError(
                 "mpc: the model needs radiation states. Compile with radiation='state_space'."
             )
-        n, p = len(linear["mass"]), len(ports)
-        k = 0 if hydro.memory is None else hydro.memory.A.shape[0]
-        M = linear["mass"] + P.T @ np.asarray(model.added_mass) @ P
-        D = linear["damping"] + P.T @ np.asarray(hydro.damping) @ P
-        A = np.zeros((2 * n + k, 2 * n + k))
-        A[:n, n : 2 * n] = np.eye(n)
-        A[n : 2 * n, :n] = -np.linalg.solve(M, linear["stiffness"])
-        A[n : 2 * n, n : 2 * n] = -np.linalg.solve(M, D)
-        if hydro.memory is not None:
-            A[n : 2 * n, 2 * n :] = -np.linalg.solve(M, P.T @ np.asarray(hydro.memory.C))
-            A[2 * n :, n : 2 * n] = np.asarray(hydro.memory.B) @ P
-            A[2 * n :, 2 * n :] = np.asarray(hydro.memory.A)
-        B = np.zeros((2 * n + k, p + n))
-        B[n : 2 * n, :p] = np.linalg.solve(M, G.T)
-        B[n : 2 * n, p:] = np.linalg.inv(M)
-        self.A, B0, B1 = first_order_hold(A, B, sample)
+        how = chosen_formulation("path_matrix")
+        self.linear = linear_model(model, how, "state_space", study="mpc")
+        G, first = port_rows(ports, self.linear), self.linear.first_order()
+        n, p = first.free, len(ports)
+        B = np.concatenate([first.push @ G.T, first.push], axis=1)
+        self.A, B0, B1 = first_order_hold(first.A, B, sample)
         self.B0, self.B1 = B0[:, :p], B1[:, :p]
         self.E0, self.E1 = B0[:, p:], B1[:, p:]
-        self.C = np.zeros((2 * p, 2 * n + k))
+        self.C = np.zeros((2 * p, len(first.A)))
         self.C[:p, :n] = G
         self.C[p:, n : 2 * n] = G
-        self.to_free = P
-        self.state = linear["state"]
-        self.continuous = A, B[:, :p]
-
-
-def first_order_hold(A: np.ndarray, B: np.ndarray, step: float) -> tuple[np.ndarray, ...]:
-    """Discrete A, B0, B1 of z' = A z + B w with w linear in between: z+ = A z + B0 w + B1 w+."""
-    from scipy.linalg import expm
-
-    n, m = B.shape
-    big = np.zeros((n + 2 * m, n + 2 * m))
-    big[:n, :n], big[:n, n : n + m] = A * step, B * step
-    big[n : n + m, n + m :] = np.eye(m)
-    E = expm(big)
-    start, slope = E[:n, n : n + m], E[:n, n + m :]
-    return E[:n, :n], start - slope, slope
+        self.continuous = first.A, B[:, :p]
 
 
 class Mpc:
@@ -116,7 +86,7 @@ class Mpc:
         self.ports, p = ports, len(ports)
         self.plant = plant = Plant(model, ports, sample)
         self.excitation = self._preview(model, sea, case)
-        rest = rest_strokes(model, chosen_formulation("path_matrix"), ports, plant.state)
+        rest = rest_strokes(model, chosen_formulation("path_matrix"), ports, plant.linear.at.state)
         self.rest = np.concatenate([rest, 0.0 * rest])
         self.gain = self._kalman(noise)
         self._predictor()
@@ -134,13 +104,13 @@ class Mpc:
     def _preview(self, model: Model, sea: Any, case: int | str) -> Any:
         """Excitation in the free directions at times, known ahead."""
         waves = realised(model, sea, case)
-        table = self.plant.model.hydro.table
-        if table is None:
+        linear = self.plant.linear
+        if linear.excitation.by_data is None:
             raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
-        inside = in_band(table, waves)
+        inside = linear.excitation.by_data.in_band(waves)
         w = np.asarray(waves.omega)[inside]
-        F = excitation_at(table, w, np.asarray(waves.beta)[inside])
-        F = F * np.asarray(waves.complex_amplitude)[inside][:, None] @ self.plant.to_free
+        F = linear.excitation(w, np.asarray(waves.beta)[inside])
+        F = F * np.asarray(waves.complex_amplitude)[inside][:, None] @ linear.to_bodies
         ramp = float(waves.ramp)
 
         def at(times: np.ndarray) -> np.ndarray:
@@ -232,11 +202,11 @@ class Mpc:
         rows.append(np.eye(n + 1)[n:])
         low.append(np.zeros(1))
         high.append(np.full(1, np.inf))
-        found = solve_quadratic(
+        solution = solve_quadratic(
             Q, c, np.concatenate(rows), np.concatenate(low), np.concatenate(high)
         )
         self.solves += 1
-        best = found.x[:n] if np.isfinite(found.x).all() else np.zeros(n)
+        best = solution.x[:n] if np.isfinite(solution.x).all() else np.zeros(n)
         return np.clip(s * best, -self.force_max, self.force_max).reshape(H, p)
 
     def decide(self, y: np.ndarray) -> None:

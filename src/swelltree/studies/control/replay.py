@@ -22,13 +22,13 @@ DECAYS = 0.95  # of what differed a stretch before: more than this does not calm
 
 
 def replayed_powers(
-    model: Model, found: Any, waves: Any, period: float, radiation: str
+    model: Model, result: Any, waves: Any, period: float, radiation: str
 ) -> tuple[dict[str, float], str]:
     """Mean power of the last periods in time, as attributes, and a sentence where it is another.
 
     Args:
         model: as given to `optimal_control`.
-        found: its result.
+        result: of it.
         waves: the sea, realised.
         period: of the motion [s].
         radiation: source of radiation in the search.
@@ -38,11 +38,11 @@ def replayed_powers(
     if why:
         return none, f"Not replayed in time: {why}."
     try:
-        powers, restless = _powers(model, found, waves, period)
+        powers, restless = _powers(model, result, waves, period)
     except SwelltreeError as error:
         return none, f"Not replayed in time: {error}"
     power, change = powers[-1], abs(powers[-1] - powers[-2])
-    wanted = float(found.attrs["mean_power"])
+    wanted = float(result.attrs["mean_power"])
     said = ""
     if not abs(power - wanted) <= OFF * abs(wanted):
         said = (
@@ -67,7 +67,9 @@ def _why_not(model: Model, waves: Any, radiation: str) -> str:
     return ""
 
 
-def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[tuple[float, float], str]:
+def _powers(
+    model: Model, result: Any, waves: Any, period: float
+) -> tuple[tuple[float, float], str]:
     """Mean power of the last two stretches of a run, and what does not repeat in it."""
     from swelltree.studies.control.laws import replayed
     from swelltree.studies.control.ports import find_ports
@@ -75,19 +77,19 @@ def _powers(model: Model, found: Any, waves: Any, period: float) -> tuple[tuple[
 
     count = MANY if period <= LONGEST else FEW
     ramp = period * (5 if count == MANY else 1)
-    highest = max(len(found.harmonic) - 1, 1)
+    highest = max(len(result.harmonic) - 1, 1)
     each = int(np.clip(SAMPLES * highest / 15, SAMPLES, 20 * SAMPLES))
     times = np.arange(count * each + 1) * period / each
-    driven = replayed(model, found, ramp=ramp)
+    driven = replayed(model, result, ramp=ramp)
     run = simulate(driven, replace(waves, ramp=ramp), times=times, progress=False)
     if str(run.attrs.get("result", "success")) != "success":
         raise SwelltreeError(f"the run ended with '{run.attrs['result']}'.")
-    ports = find_ports(model, [str(name) for name in found.pto.values])
+    ports = find_ports(model, [str(name) for name in result.pto.values])
     power = np.zeros(len(run.time))
-    rows = values_at(float(found.attrs["omega"]), np.asarray(times), highest)
+    rows = values_at(float(result.attrs["omega"]), np.asarray(times), highest)
     for i, name in enumerate(ports.names):
         x, v = _motion(run, model, ports, i)
-        u = rows @ from_complex(found.control_harmonics.sel(pto=name).values)
+        u = rows @ from_complex(result.control_harmonics.sel(pto=name).values)
         power -= (u - ports.damping[i] * v - ports.stiffness[i] * x) * v
     window = each * (5 if count == MANY else 1)
     last = power[-window:].mean()
@@ -130,12 +132,12 @@ def restless(run: Any, each: int, window: int) -> str:
 
 def _motion(run: Any, model: Model, ports: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
     """Stroke and rate of a driven element in a run."""
-    own, name = stroke_forces(model), ports.names[i]
+    forces, name = stroke_forces(model), ports.names[i]
     if name in run.get("pto", ()):
         x, v = run.pto_stroke.sel(pto=name), run.pto_rate.sel(pto=name)
         return x.values, v.values
-    k = own.strokes.dof_of(ports.place[i])
+    k = forces.strokes.dof_of(ports.place[i])
     if k is not None:
         return run.joint_coordinate.values[:, k] - ports.zero[i], run.joint_rate.values[:, k]
     length, rate = run.spring_length.sel(spring=name), run.spring_rate.sel(spring=name)
-    return length.values - float(own.strokes.rest[ports.place[i]]), rate.values
+    return length.values - float(forces.strokes.rest[ports.place[i]]), rate.values

@@ -47,23 +47,23 @@ class ControlReport:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The same in words."""
-        found = [
+        sentences = [
             f"{self.order} states: {self.controllable} can be moved by the inputs, "
             f"{self.observable} can be seen in the outputs, {self.minimal} both."
         ]
         if self.unmoved:
-            found.append(f"No input moves {_short(self.unmoved)} by itself.")
+            sentences.append(f"No input moves {_short(self.unmoved)} by itself.")
         if self.unseen:
-            found.append(f"No output tells {_short(self.unseen)}.")
+            sentences.append(f"No output tells {_short(self.unseen)}.")
         if self.unrestrained.size:
-            found.append(unrestrained_sentence(self.unrestrained))
+            sentences.append(unrestrained_sentence(self.unrestrained))
         if self.hankel.size:
             small = int((self.hankel < 1e-3 * self.hankel[0]).sum())
-            found.append(
+            sentences.append(
                 f"Hankel singular values from {self.hankel[0]:.3g} to {self.hankel[-1]:.3g}; "
                 f"{small} are below a thousandth of the largest."
             )
-        return tuple(found)
+        return tuple(sentences)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)

@@ -21,7 +21,7 @@ def control_dataset(
         layout: of the model.
         ports: driven elements.
         omega: of the period [rad/s].
-        answer: what was found.
+        solution: of the search.
         attrs: attributes of the result.
     """
     import xarray as xr

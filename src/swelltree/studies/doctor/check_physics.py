@@ -48,26 +48,26 @@ def check_physics(
         trial: run a few periods to measure speed and steps.
     """
     how = chosen_formulation(formulation)
-    found = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
+    findings = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
     resting = at_rest(model, how)
-    found += resting
+    findings += resting
     waves = None if wave is None else realised(model, wave, case)
     lies = not any(finding.code == "no equilibrium" for finding in resting)
     if isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
-        found += inside
+        findings += inside
         if lies and model.hydro is not None and model.hydro.table is not None and not inside:
-            found += resonances(model, how, waves)
-            found += expected_motion(model, wave, how, case)
+            findings += resonances(model, how, waves)
+            findings += expected_motion(model, wave, how, case)
     if trial and lies:
-        found += trial_run(model, wave, duration, formulation, case)
-    return sorted_findings(found)
+        findings += trial_run(model, wave, duration, formulation, case)
+    return sorted_findings(findings)
 
 
 def brief_check(model: Model) -> list[Finding]:
     """The checks that cost no compilation, before every run."""
-    found = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
-    return sorted_findings([finding for finding in found if finding.severity != "note"])
+    findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
+    return sorted_findings([finding for finding in findings if finding.severity != "note"])
 
 
 def trial_run(
@@ -102,9 +102,9 @@ def trial_run(
         f"{planned / length * warm:.2g} s ({length / warm:.2g} times real time); steps are about "
         f"{step:.2g} s at rtol = 1e-6."
     )
-    found = [Finding("note", "time", text, numbers)]
+    findings = [Finding("note", "time", text, numbers)]
     if step < period / 400:
-        found.append(
+        findings.append(
             Finding(
                 "warning",
                 "stiff",
@@ -114,4 +114,4 @@ def trial_run(
                 numbers,
             )
         )
-    return found
+    return findings

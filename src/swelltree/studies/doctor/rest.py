@@ -14,6 +14,9 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
+from swelltree.studies.linear.linear_model import LinearModel
+from swelltree.studies.linear.linearise import linear_model
+from swelltree.studies.rest.equilibrium import find_rest
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.findings import Finding
 
@@ -67,9 +70,6 @@ def wet_rows(model: Model) -> np.ndarray:
 
 def at_rest(model: Model, how: Formulation) -> list[Finding]:
     """Where the system comes to rest and whether it stays there."""
-    from swelltree.studies.linear.rao import linear_system
-    from swelltree.studies.rest.equilibrium import find_rest
-
     try:
         if model.has_unknowns:
             return [*_moved(model, _described(model, how), _moored_rest(model, how))]
@@ -81,7 +81,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
     moved = [*_moved(model, _described(model, how), after)]
     if any(effect.winches is not None for effect in model.effects):
         return moved
-    return [*moved, *_stability(model, how, linear_system(model, how, rest))]
+    return [*moved, *_stability(linear_model(model, how, "infinite", start=rest))]
 
 
 def _described(model: Model, how: Formulation) -> Pose:
@@ -113,8 +113,8 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
     for i, name in enumerate(model.layout.bodies):
         reach = 1.0
         if model.hydro is not None:
-            own = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
-            reach = float(own) if np.isfinite(own) else 1.0
+            known = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
+            reach = float(known) if np.isfinite(known) else 1.0
         tilt = float(np.abs(turn[i, :2]).max())
         if abs(rise[i, 2]) > SHIFTED * reach or tilt > TILTED:
             yield Finding(
@@ -128,25 +128,22 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
             )
 
 
-def _stability(model: Model, how: Formulation, linear: dict) -> Iterator[Finding]:
+def _stability(linear: LinearModel) -> Iterator[Finding]:
     """Directions in which it does not come back."""
-    K = 0.5 * (linear["stiffness"] + linear["stiffness"].T)
+    from scipy.linalg import eigh
+
+    model, to_bodies = linear.at.model, linear.to_bodies
+    K = 0.5 * (linear.stiffness + linear.stiffness.T)
     if not K.size:
         return
     # compare stiffness with inertia, so that metres and radians do not mix
-    M = linear["mass"]
-    if model.hydro is not None and model.hydro.table is not None:
-        P = linear["to_bodies"]
-        M = M + P.T @ np.asarray(model.hydro.table.added_mass_inf) @ P
-    from scipy.linalg import eigh
-
-    values, shapes = eigh(K, M)
+    values, shapes = eigh(K, linear.whole_mass)
     largest = max(float(np.abs(values).max()), 1e-300)
     unrestrained = []
     for value, shape in zip(values, shapes.T, strict=True):
         # which body and freedom take most of the elastic energy, or else move most
-        share = np.abs(linear["to_bodies"]) @ np.abs(shape * (K @ shape))
-        moved = np.abs(linear["to_bodies"] @ shape)
+        share = np.abs(to_bodies) @ np.abs(shape * (K @ shape))
+        moved = np.abs(to_bodies @ shape)
         where = _place(model, share if abs(value) > SOFT * largest else moved)
         if value < -1e-7 * largest:
             yield Finding(

@@ -13,6 +13,9 @@ from swelltree.effects.linear_hydro.data import NEGLIGIBLE
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
+from swelltree.studies.linear.modes import modes
+from swelltree.studies.linear.response import response
+from swelltree.studies.seas import realised
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
 
@@ -82,22 +85,20 @@ def energetic_band(waves: Components) -> tuple[float, float]:
 
 def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Finding]:
     """Lightly damped modes within the waves."""
-    from swelltree.studies.linear.modes import modes
-
     low, high = energetic_band(waves)
-    found = modes(model, formulation=how)
-    for k in range(found.sizes["mode"]):
-        omega = float(found.eigenvalue_imag[k])
-        damping = float(found.damping_ratio[k])
+    swinging = modes(model, formulation=how)
+    for k in range(swinging.sizes["mode"]):
+        omega = float(swinging.eigenvalue_imag[k])
+        damping = float(swinging.damping_ratio[k])
         if not 0.9 * low <= omega <= 1.1 * high or damping >= LIGHT:
             continue
-        share = found.energy_share[k].values
+        share = swinging.energy_share[k].values
         i, dof = np.unravel_index(int(share.argmax()), share.shape)
         if has_drag(model):
             yield Finding(
                 "note",
                 "resonance",
-                f"{found.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, "
+                f"{swinging.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, "
                 "within the waves; its amplitude hangs on the drag coefficients.",
                 {"omega": omega, "damping_ratio": damping},
             )
@@ -105,7 +106,7 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
         yield Finding(
             "warning",
             "resonance",
-            f"{found.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, within "
+            f"{swinging.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, within "
             f"the waves, with only {100 * damping:.2g} % of critical damping: amplitudes depend "
             "on losses that linear data do not have. Add viscous damping (QuadraticDrag or "
             "LinearDamping).",
@@ -117,9 +118,6 @@ def expected_motion(
     model: Model, wave: Any, how: Formulation, case: int | str
 ) -> Iterator[Finding]:
     """Largest motions to be expected, by the linear answer, against the linear range."""
-    from swelltree.studies.linear.rao import response
-    from swelltree.studies.seas import realised
-
     waves = realised(model, wave, case)
     steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2
     steep = steep / (2 * np.pi * model.water.g)
@@ -136,10 +134,10 @@ def expected_motion(
     drag = "none"
     if has_drag(model):
         drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
-    found = response(model, wave, formulation=how, case=case, drag=drag)
-    deviation = found.standard_deviation.values  # in the order of the description
+    moved = response(model, wave, formulation=how, case=case, drag=drag)
+    deviation = moved.standard_deviation.values  # in the order of the description
     factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
-    for i, name in enumerate(found.body.values):
+    for i, name in enumerate(moved.body.values):
         k = model.layout.bodies.index(str(name))
         reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
         yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
@@ -153,15 +151,15 @@ def too_high(model: Model, height: float) -> Iterator[Finding]:
         if nonlinear(model, name) or not volume > 0.0:
             continue
         # without a hull the draft of a ball that displaces as much
-        own = float(reach) if np.isfinite(reach) else float(np.cbrt(1.5 * volume / np.pi))
-        if height > HIGH * own:
+        draft = float(reach) if np.isfinite(reach) else float(np.cbrt(1.5 * volume / np.pi))
+        if height > HIGH * draft:
             yield Finding(
                 "warning",
                 "high",
                 f"waves of {height:.3g} m (significant height) are high for body '{name}', whose "
-                f"hull reaches {own:.3g} m from the water: they wash over it or leave it dry, "
+                f"hull reaches {draft:.3g} m from the water: they wash over it or leave it dry, "
                 f"which linear hydrodynamics do not know. Use compile(..., nonlinear=['{name}']).",
-                {"height": height, "reach": own},
+                {"height": height, "reach": draft},
             )
 
 

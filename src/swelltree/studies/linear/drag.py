@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.drag.drag import DragPieces
-from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.studies.linear.wave_forces import water_velocity
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeWarning
 
 DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle
@@ -41,24 +40,11 @@ class Waves(NamedTuple):
     width: np.ndarray | None = None  # (c,) rad/s: of the spectrum that each stands for
 
 
-class Linear(NamedTuple):
+class LinearDrag(NamedTuple):
     """Linearised drag: damping of all bodies and excitation per metre."""
 
     damping: np.ndarray  # (6N, 6N), or (c, 6N, 6N) where it differs from wave to wave
     force: np.ndarray  # (c, 6N)
-
-
-def check_drag(drag: str) -> None:
-    """A word that is known."""
-    if drag not in DRAG:
-        raise SwelltreeError(
-            f"drag '{drag}' is not known.{suggest(drag, DRAG)} Choose one of {listed(DRAG)}."
-        )
-
-
-def drag_pieces(model: Model, motion: Motion) -> list[DragPieces]:
-    """Pieces of drag of all groups at a pose."""
-    return [piece for group in model.effects for piece in group.drag(model, motion)]
 
 
 def cycle(amplitude: np.ndarray, mean: np.ndarray, piece: DragPieces) -> np.ndarray:
@@ -108,10 +94,12 @@ class DragSolver:
         model: the model.
         pieces: its drag at the state of rest.
         waves: the waves.
-        solve: motion of the bodies (c, 6N) per metre for a `Linear`.
+        solve: motion of the bodies (c, 6N) per metre for a `LinearDrag`.
     """
 
-    def __init__(self, model: Model, pieces: list[DragPieces], waves: Waves, solve: Any) -> None:
+    def __init__(
+        self, model: Model, pieces: tuple[DragPieces, ...], waves: Waves, solve: Any
+    ) -> None:
         self.model, self.pieces, self.waves, self.solve = model, pieces, waves, solve
         self.bodies = model.layout.n_bodies
         self.water = [
@@ -130,17 +118,17 @@ class DragSolver:
     def matrices(self, X: np.ndarray, how: str) -> list[np.ndarray]:
         """B of every piece for the motion X."""
         a = self.waves.amplitude
-        found = []
+        matrices = []
         for piece, w in zip(self.pieces, self.relative(X), strict=True):
             if how == "harmonic":
-                found.append(cycle(a[:, None, None] * w, piece.mean, piece))
+                matrices.append(cycle(a[:, None, None] * w, piece.mean, piece))
             else:
                 both = w[..., :, None] * np.conj(w[..., None, :])
                 covariance = 0.5 * np.einsum("c,ckij->kij", a**2, np.real(both))
-                found.append(gaussian(covariance, piece.mean, piece))
-        return found
+                matrices.append(gaussian(covariance, piece.mean, piece))
+        return matrices
 
-    def linear(self, matrices: list[np.ndarray]) -> Linear:
+    def linear(self, matrices: list[np.ndarray]) -> LinearDrag:
         """Damping and excitation of all pieces together."""
         N = self.bodies
         shape = matrices[0].shape[:-3]
@@ -150,12 +138,12 @@ class DragSolver:
             OB = piece.to_wrench @ B
             blocks, push = OB @ piece.from_body, (OB @ u[..., None])[..., 0]
             for body in range(N):
-                own = piece.body == body
-                damping[..., body, :, body, :] += blocks[..., own, :, :].sum(-3)
-                force[:, body] += push[:, own].sum(1)
-        return Linear(damping.reshape(*shape, 6 * N, 6 * N), force.reshape(-1, 6 * N))
+                on_body = piece.body == body
+                damping[..., body, :, body, :] += blocks[..., on_body, :, :].sum(-3)
+                force[:, body] += push[:, on_body].sum(1)
+        return LinearDrag(damping.reshape(*shape, 6 * N, 6 * N), force.reshape(-1, 6 * N))
 
-    def small(self) -> Linear:
+    def small(self) -> LinearDrag:
         """What the law's own derivative at the mean gives, for motions that are small."""
         matrices = []
         for piece in self.pieces:

@@ -1,20 +1,53 @@
-"""What excites a linearised system: which waves, and their forces by hydro data and by groups."""
+"""What excites a linear model: which waves, and their forces by hydro data and by effects."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from swelltree.effects.drag.drag import DragPieces
 from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
-from swelltree.formulations import Formulation
+from swelltree.effects.linear_hydro.excitation import DataExcitation
+from swelltree.effects.linear_hydro.in_sea import in_band
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
+from swelltree.studies.linear.linear_model import OperatingPoint
 from swelltree.studies.linear.wave_forces import group_excitation
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """Force of plane waves on all bodies at the state of rest."""
+
+    at: OperatingPoint
+    by_data: DataExcitation | None
+    drag: tuple[DragPieces, ...]  # whose excitation is left out here
+
+    def __call__(self, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Per metre of a crest at the origin, exp(-iwt), at pairs of frequency and heading (c, 6N).
+
+        Args:
+            omega: of each wave [rad/s].
+            beta: of each wave [rad].
+        """
+        at = self.at
+        force = group_excitation(at.model, at.formulation, at.state, omega, beta)
+        if self.drag:
+            waves = Waves(omega, beta, np.ones(len(omega)))
+            force = force - DragSolver(at.model, self.drag, waves, None).small().force
+        return force if self.by_data is None else force + self.by_data(omega, beta)
+
+    def wet(self) -> np.ndarray:
+        """Which bodies the sea acts on by hydro data, (N,) bool."""
+        model = self.at.model
+        if self.by_data is None:
+            return np.full(model.layout.n_bodies, model.hydro is not None)
+        return self.by_data.wet()
 
 
 def table_of(model: Model) -> Table:
@@ -31,27 +64,16 @@ def has_table(model: Model) -> bool:
     return model.hydro is not None and model.hydro.table is not None
 
 
-def excitation_of(
-    model: Model, linear: dict[str, Any], how: Formulation, omega: np.ndarray, beta: np.ndarray
-) -> np.ndarray:
-    """Excitation per metre by hydro data and by other effects, (c, 6N)."""
-    force = group_excitation(linear["still"], how, linear["state"], omega, beta)
-    if linear["pieces"]:
-        waves = Waves(omega, beta, np.ones(len(omega)))
-        force = force - DragSolver(model, linear["pieces"], waves, None).small().force
-    return force + excitation_at(table_of(model), omega, beta) if has_table(model) else force
-
-
 def waves_of(model: Model, sea: Any, case: int | str) -> Waves:
     """Components of a sea that the data cover."""
-    found = realised(model, sea, case)
-    if not isinstance(found, Components):
+    waves = realised(model, sea, case)
+    if not isinstance(waves, Components):
         raise SwelltreeError(
             "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
         )
-    inside = in_band(table_of(model), found) if has_table(model) else slice(None)
-    width = np.broadcast_to(found.width, np.shape(found.omega))
-    columns = (found.omega, found.beta, found.amplitude, width)
+    inside = in_band(table_of(model), waves) if has_table(model) else slice(None)
+    width = np.broadcast_to(waves.width, np.shape(waves.omega))
+    columns = (waves.omega, waves.beta, waves.amplitude, width)
     return Waves(*(np.asarray(x)[inside] for x in columns))
 
 

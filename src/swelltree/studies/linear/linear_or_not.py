@@ -58,8 +58,8 @@ def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
         model: driven elements without their signals.
         off_stops: names of PTOs whose stroke stays off their stops.
     """
-    found = (effect.bends(off_stops) for effect in model.effects)
-    return next((words for words in found if words), "")
+    reasons = (effect.bends(off_stops) for effect in model.effects)
+    return next((words for words in reasons if words), "")
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:

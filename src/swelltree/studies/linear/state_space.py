@@ -12,7 +12,13 @@ from swelltree.model.model import Model
 from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_unrestrained
 from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
-from swelltree.studies.linear.linear_model import input_rows, linear_model, output_rows
+from swelltree.studies.linear.signals import (
+    input_rows,
+    left_out,
+    model_with_states,
+    output_rows,
+    state_names,
+)
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -58,11 +64,12 @@ def state_space(
     check_traced("state_space", model)
     control = import_control()
     _check(order, error, step)
-    linear = linear_model(model, chosen_formulation(formulation))
+    linear = model_with_states(model, chosen_formulation(formulation))
     into, rows = input_rows(linear, inputs)
     out, C, D = output_rows(linear, outputs, into, rows)
-    A, B, states = linear.A, linear.push @ rows.T, linear.states
-    notes = list(linear.notes)
+    first = linear.first_order()
+    A, B, states = first.A, first.push @ rows.T, state_names(linear)
+    notes = [*linear.notes, *left_out(linear.at.model)]
     if reduce_to_minimal:
         before = A.shape[0]
         A, B, C = minimal(A, B, C)

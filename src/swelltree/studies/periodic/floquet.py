@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Memory, without_table
+from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import Phase, rates, start_phase
@@ -55,8 +56,8 @@ def multipliers(
         running = in_waves(model, replace(waves, ramp=0.0), length, step=0.5 * length / steps)
     phase = _at_start(model, how, period, Y)
     M = np.asarray(_map(how, steps)(without_table(running), period, phase, length))
-    found = np.linalg.eigvals(M)
-    return found[np.argsort(-np.abs(found))]
+    values = np.linalg.eigvals(M)
+    return values[np.argsort(-np.abs(values))]
 
 
 def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> Phase:
@@ -76,14 +77,10 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
     states, elements, v = jax.vmap(motion)(value, rate)
     chi: Any = ()
     if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        memory = model.hydro.memory
         hat = np.fft.rfft(np.asarray(v), axis=0) / len(v)
-        eye, total = np.eye(memory.A.shape[0]), np.zeros(memory.A.shape[0])
-        for k, amplitude in enumerate(hat):
-            s = 1j * k * float(period.basis.omega)
-            part = np.linalg.solve(s * eye - np.asarray(memory.A), np.asarray(memory.B) @ amplitude)
-            total = total + (1.0 if k == 0 else 2.0) * np.real(part)
-        chi = total
+        harmonics = float(period.basis.omega) * np.arange(len(hat))
+        parts = np.real(model.hydro.memory.swinging(harmonics, hat))
+        chi = parts[0] + 2.0 * parts[1:].sum(axis=0)
     first = jax.tree.map(lambda x: np.asarray(x)[0], (states, elements))
     return Phase(first[0], np.asarray(begin.work), InternalState(chi, first[1]))
 

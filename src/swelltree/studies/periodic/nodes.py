@@ -86,11 +86,11 @@ def in_chunks(program: Any, jacobians: int, period: Period, *batch: Any) -> Any:
     if parts == 1:
         return program(period, *batch)
     size = count // parts
-    found = [
+    parts = [
         program(period, *(jax.tree.map(lambda x, s=s: x[s], one) for one in batch))
         for s in (slice(k * size, (k + 1) * size) for k in range(parts))
     ]
-    return jax.tree.map(lambda *x: np.concatenate(x), *found)
+    return jax.tree.map(lambda *x: np.concatenate(x), *parts)
 
 
 class Nodes:

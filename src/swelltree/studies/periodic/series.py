@@ -60,13 +60,13 @@ def series_jacobian(basis: Basis, rho: np.ndarray) -> np.ndarray:
     c = 2 * basis.harmonics + 1
     out = np.zeros((c, c))
     for k in range(rho.shape[1]):
-        own = rho[:, k]
+        column = rho[:, k]
         rows, columns, numbers = derivative(basis, k)
-        if (own == own[0]).all():
-            if own[0] != 0.0:
-                out[rows, columns] += own[0] * numbers
+        if (column == column[0]).all():
+            if column[0] != 0.0:
+                out[rows, columns] += column[0] * numbers
         else:
-            means = mean_products(basis, own)
+            means = mean_products(basis, column)
             means[1:] *= 2.0
             if k == 0:
                 out += means
@@ -82,12 +82,12 @@ class Steady:
         self.met: dict[int, tuple[np.ndarray, bool, bool]] = {}
 
     def _look(self, x: np.ndarray) -> tuple[np.ndarray, bool, bool]:
-        found = self.met.get(id(x))
-        if found is None or found[0] is not x:
+        known = self.met.get(id(x))
+        if known is None or known[0] is not x:
             while len(self.met) >= 16:
                 self.met.pop(next(iter(self.met)))
-            found = self.met[id(x)] = (x, bool((x == x[:1]).all()), bool(x.any()))
-        return found
+            known = self.met[id(x)] = (x, bool((x == x[:1]).all()), bool(x.any()))
+        return known
 
     def all(self, x: np.ndarray) -> bool:
         """Is x (nodes, ...) the same at all nodes?"""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, without_table
-from swelltree.effects.linear_hydro.in_sea import in_waves, interpolated
+from swelltree.effects.linear_hydro.data import without_table
+from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.effects.linear_hydro.radiation import check_source, dry
 from swelltree.engine.backend import jax
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import event_count, settled_at
@@ -17,9 +18,7 @@ from swelltree.model.model import Model
 from swelltree.solvers.fourier import basis
 from swelltree.studies.periodic.problem import Period, sizes
 from swelltree.studies.rest.relax import check_no_drums
-from swelltree.system.errors import SwelltreeError, listed, suggest
-
-RADIATION = ("data", "state_space")
+from swelltree.system.errors import SwelltreeError
 
 
 def whole_number(study: str, name: str, value: Any, least: int) -> int:
@@ -68,11 +67,7 @@ def harmonics_for(
 def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
     """Refuse what a series cannot answer, with the reason."""
     check_no_drums(model, "steady_state")
-    if radiation not in RADIATION:
-        raise SwelltreeError(
-            f"radiation '{radiation}' is not known.{suggest(radiation, RADIATION)} "
-            f"Choose one of {listed(RADIATION)}."
-        )
+    check_source(radiation)
     if nodes is not None and whole_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1:
         raise SwelltreeError(
             f"nodes {nodes} cannot tell {2 * harmonics + 1} coefficients apart: at "
@@ -97,11 +92,11 @@ def period_of(study: str, waves: Any, period: float | None) -> float:
         if period is None:
             raise SwelltreeError(f"{study}: give a wave, or the period of the motion.")
         return float(period)
-    own = float(getattr(waves, "repeat_period", np.inf))
+    repeats = float(getattr(waves, "repeat_period", np.inf))
     omega = np.atleast_1d(np.asarray(waves.omega, float))
     if len(omega) == 1:
-        own = 2 * np.pi / float(omega[0])
-    length = own if period is None else float(period)
+        repeats = 2 * np.pi / float(omega[0])
+    length = repeats if period is None else float(period)
     if not np.isfinite(length):
         raise SwelltreeError(
             f"{study}: this sea does not repeat. Use IrregularSea(..., spacing='equal', "
@@ -116,66 +111,31 @@ def period_of(study: str, waves: Any, period: float | None) -> float:
     return length
 
 
-def memory_at(model: Model, omega: np.ndarray, radiation: str) -> np.ndarray:
-    """B + i w (A - A_in_the_mass) at the frequencies, exp(+iwt), (f, 6N, 6N)."""
-    size = 6 * model.layout.n_bodies
-    out = np.zeros((len(omega), size, size), dtype=complex)
-    if model.hydro is None:
-        return out
-    if radiation == "state_space":
-        memory = model.hydro.memory
-        if isinstance(memory, Convolution):
-            raise SwelltreeError(
-                "steady_state: radiation='state_space' needs a model compiled with "
-                "radiation='state_space'. Use radiation='data'."
-            )
-        if memory is None:
-            return out
-        eye = np.eye(memory.A.shape[0])
-        for i, w in enumerate(omega):
-            solved = np.linalg.solve(1j * w * eye - memory.A, np.asarray(memory.B) + 0j)
-            out[i] = memory.C @ solved
-        return out
-    table = model.hydro.table
-    if table is None:
-        raise SwelltreeError("steady_state: the model has no hydro data. Compile it with hydro=...")
-    low, high = float(table.omega[0]), float(table.omega[-1])
-    at = np.clip(omega, low, high)
-    A = interpolated(np.asarray(table.omega), np.asarray(table.added_mass), at)
-    B = interpolated(np.asarray(table.omega), np.asarray(table.radiation_damping), at)
-    # below the data damping falls off with the square of the frequency; above them it is over
-    B = B * np.minimum(omega / low, 1.0)[:, None, None] ** 2
-    inside = (omega <= high * (1 + 1e-9))[:, None, None]
-    return np.where(inside, B + 1j * omega[:, None, None] * (A - np.asarray(model.added_mass)), 0.0)
+@dataclass(frozen=True)
+class PeriodAsked:
+    """A sea, the period and its series."""
+
+    waves: Any  # realised, or None
+    length: float  # s
+    harmonics: int
+    nodes: int | None  # equidistant, per period; None: chosen
+    radiation: str  # "data" or "state_space"
 
 
-def still_model(model: Model, radiation: str) -> Model:
-    """The model without memory and waves; constant damping belongs to the fitted model."""
-    if model.hydro is None:
-        return model
-    damping = np.asarray(model.hydro.damping)
-    damping = damping if radiation == "state_space" else np.zeros_like(damping)
-    hydro = replace(model.hydro, memory=None, waves=None, damping=damping)
-    return model.with_effect(hydro)
-
-
-def set_up(
-    model: Model,
-    how: Formulation,
-    waves: Any,
-    length: float,
-    harmonics: int,
-    nodes: int | None,
-    radiation: str,
-) -> Period:
+def set_up(model: Model, how: Formulation, asked: PeriodAsked) -> Period:
     """The problem of one period of a length: series, start, radiation, waves at the nodes."""
-    series = basis(length, harmonics, nodes)
+    waves, length = asked.waves, asked.length
+    series = basis(length, asked.harmonics, asked.nodes)
     count = len(series.time)
-    still = still_model(model, radiation)
+    radiation, still = dry(6 * model.layout.n_bodies), model
+    if model.hydro is not None:
+        radiation = model.hydro.radiation_sources(model).chosen(asked.radiation, "steady_state")
+        hydro = replace(model.hydro, memory=None, waves=None, damping=radiation.damping)
+        still = model.with_effect(hydro)
     begin = how.start(still)
     rest = jax.tree.map(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
     internal = InternalState((), settled_at(still, how, rest).elements)
-    memory = memory_at(model, float(series.omega) * np.arange(count // 2 + 1), radiation)
+    memory = radiation.transfer(float(series.omega) * np.arange(count // 2 + 1))
     wavy = still
     if waves is not None:
         wavy = in_waves(still, replace(waves, ramp=0.0), length, step=length / count)

@@ -16,29 +16,29 @@ FIELDS = ("smoothing_velocity", "friction_velocity")
 
 def smoother(model: Model, factor: float) -> Model:
     """The model with these velocities so many times larger."""
-    own = model.effect(StrokeForces)
-    if own is None:
+    forces = model.effect(StrokeForces)
+    if forces is None:
         return model
     laws = []
     law: Any
-    for law in own.laws:
+    for law in forces.laws:
         wide = {x: factor * np.asarray(getattr(law, x)) for x in FIELDS if hasattr(law, x)}
         laws.append(replace(law, **wide) if wide else law)
-    return model.with_effect(replace(own, laws=tuple(laws)))
+    return model.with_effect(replace(forces, laws=tuple(laws)))
 
 
 def sharp_forces(model: Model) -> list[str]:
     """Velocities over which forces change their sign, in words."""
-    own, found = stroke_forces(model), []
-    for law, part in zip(own.laws, own.slices(), strict=True):
+    forces, names = stroke_forces(model), []
+    for law, part in zip(forces.laws, forces.slices(), strict=True):
         for field in FIELDS:
             for k, value in enumerate(np.atleast_1d(getattr(law, field, []))):
                 if field == "smoothing_velocity" or float(getattr(law, "friction", [0.0])[k]):
-                    found.append(f"{field} of {own.words(part.start + k)} ({value:g} m/s)")
-    return found
+                    names.append(f"{field} of {forces.words(part.start + k)} ({value:g} m/s)")
+    return names
 
 
 def advice(model: Model) -> str:
     """What would make the forces smoother, as a part of a sentence."""
-    found = sharp_forces(model)
-    return f", raise {' and '.join(found)}," if found else ""
+    names = sharp_forces(model)
+    return f", raise {' and '.join(names)}," if names else ""

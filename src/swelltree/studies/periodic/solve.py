@@ -32,7 +32,7 @@ SLOW = 0.25  # of the step before: steps that shrink less need new slopes
 
 
 @dataclass(frozen=True)
-class Found:
+class PeriodicSolution:
     """How Newton ended."""
 
     Y: np.ndarray
@@ -155,13 +155,13 @@ class _Krylov:
 
         # columns in units of displacements, so one scale serves all
         product = LinearOperator((Y.size, Y.size), matvec=push, dtype=float)  # type: ignore[call-arg]
-        found, _ = gmres(product, change.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
-        return size, found.reshape(Y.shape)
+        solution, _ = gmres(product, change.reshape(-1), rtol=LINEAR, restart=60, maxiter=5)
+        return size, solution.reshape(Y.shape)
 
 
 def newton(
     how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
-) -> Found:
+) -> PeriodicSolution:
     """Newton with a line search; continuation in wave height when that fails."""
     if Y.size > DENSE:
         period = with_impedance(how, period)
@@ -170,29 +170,29 @@ def newton(
         jacobians, _ = at_rest(how, period)
         directions, equations = pins(jacobians[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)
-    found = _newton(how, period, Y, tol, max_iterations)
-    if found.code is Code.SUCCESS:
-        return found
+    solution = _newton(how, period, Y, tol, max_iterations)
+    if solution.code is Code.SUCCESS:
+        return solution
     # from still water upwards, in steps that shrink on failure
     reached, step, best = 0.0, 0.25, np.zeros_like(Y)
-    history = list(found.history)
+    history = list(solution.history)
     while reached < 1.0 and step >= SMALLEST:
         next_part = min(1.0, reached + step)
         guess = best if reached == 0.0 else best * next_part / reached
-        found = _newton(how, scaled(period, next_part), guess, tol, max_iterations)
-        history += found.history
-        if found.code is Code.SUCCESS:
-            reached, best = next_part, found.Y
+        solution = _newton(how, scaled(period, next_part), guess, tol, max_iterations)
+        history += solution.history
+        if solution.code is Code.SUCCESS:
+            reached, best = next_part, solution.Y
             step = min(2.0 * step, 0.5)
         else:
             step = 0.5 * step
     code = Code.SUCCESS if reached == 1.0 else Code.NO_PROGRESS
-    return Found(best, code, tuple(history), reached, period)
+    return PeriodicSolution(best, code, tuple(history), reached, period)
 
 
 def _newton(
     how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
-) -> Found:
+) -> PeriodicSolution:
     nodes = Nodes(how, period)
     large = Y.size > DENSE
     evaluate: Evaluate = _Krylov(nodes) if large else _dense_evaluate(nodes)
@@ -200,10 +200,10 @@ def _newton(
     history = [size]
     for _ in range(max_iterations):
         if not np.isfinite(size):
-            return Found(Y, Code.NOT_FINITE, tuple(history), 0.0, period)
+            return PeriodicSolution(Y, Code.NOT_FINITE, tuple(history), 0.0, period)
         scale = tol * max(1.0, float(np.abs(Y).max()))
         if size <= scale:
-            return Found(Y + change, Code.SUCCESS, tuple(history), 1.0, period)
+            return PeriodicSolution(Y + change, Code.SUCCESS, tuple(history), 1.0, period)
         part = 1.0
         while part >= SHORTEST:
             now, next_change = evaluate(Y + part * change, False)
@@ -213,9 +213,9 @@ def _newton(
         else:
             # at the limit of rounding nothing gets better
             if size <= 1e3 * scale:
-                return Found(Y, Code.SUCCESS, tuple(history), 1.0, period)
+                return PeriodicSolution(Y, Code.SUCCESS, tuple(history), 1.0, period)
             if not isinstance(evaluate, _Krylov) or evaluate.where is Y:
-                return Found(Y, Code.NO_PROGRESS, tuple(history), 0.0, period)
+                return PeriodicSolution(Y, Code.NO_PROGRESS, tuple(history), 0.0, period)
             size, change = evaluate(Y, True)
             continue
         Y = Y + part * change
@@ -223,4 +223,4 @@ def _newton(
             now, next_change = evaluate(Y, True)
         size, change = now, next_change
         history.append(size)
-    return Found(Y, Code.TOO_MANY_STEPS, tuple(history), 0.0, period)
+    return PeriodicSolution(Y, Code.TOO_MANY_STEPS, tuple(history), 0.0, period)

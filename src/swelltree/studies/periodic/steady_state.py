@@ -34,9 +34,15 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic.error import enough_nodes, truncation_error
 from swelltree.studies.periodic.nodes import Nodes, in_chunks
 from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
-from swelltree.studies.periodic.set_up import check_periodic, harmonics_for, period_of, set_up
+from swelltree.studies.periodic.set_up import (
+    PeriodAsked,
+    check_periodic,
+    harmonics_for,
+    period_of,
+    set_up,
+)
 from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
-from swelltree.studies.periodic.solve import Found, newton
+from swelltree.studies.periodic.solve import PeriodicSolution, newton
 from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
@@ -100,10 +106,10 @@ def steady_state(
     check_periodic(model, harmonics, nodes, radiation)
 
     def problem(model: Model, nodes: int | None = nodes) -> Period:
-        return set_up(model, how, waves, length, harmonics, nodes, radiation)
+        return set_up(model, how, PeriodAsked(waves, length, harmonics, nodes, radiation))
 
-    own = problem(model)
-    n, m, k = sizes(how, own)
+    periodic = problem(model)
+    n, m, k = sizes(how, periodic)
     if n + m + k == 0:
         raise SwelltreeError(
             "steady_state: nothing moves, the model has no degree of freedom. Use "
@@ -117,40 +123,42 @@ def steady_state(
             "result with as many harmonics."
         )
     with one_thread():
-        found = newton(how, own, Y, tol, max_iterations)
-        if found.code is not Code.SUCCESS and sharp_forces(model):
+        solution = newton(how, periodic, Y, tol, max_iterations)
+        if solution.code is not Code.SUCCESS and sharp_forces(model):
             # from smoother forces to those of the model
             for factor in STEPS:
-                found = newton(how, problem(smoother(model, factor)), Y, tol, max_iterations)
-                if found.code is not Code.SUCCESS:
+                solution = newton(how, problem(smoother(model, factor)), Y, tol, max_iterations)
+                if solution.code is not Code.SUCCESS:
                     break
-                Y = found.Y
-    own = found.period
-    if found.code is not Code.SUCCESS:
+                Y = solution.Y
+    periodic = solution.period
+    if solution.code is not Code.SUCCESS:
         raise_faults(model)
-        raise SwelltreeError(_failure(found, model))
-    fine = _fine(own, lambda count: problem(model, count))
-    result = _to_dataset(model, how, own, found, fine, radiation, provenance)
+        raise SwelltreeError(_failure(solution, model))
+    fine = _fine(periodic, lambda count: problem(model, count))
+    result = _to_dataset(model, how, periodic, solution, fine, radiation, provenance)
     if stability:
-        result = _with_stability(result, model, how, found, waves)
+        result = _with_stability(result, model, how, solution, waves)
     time = result["time"].assign_attrs(period=length)
     result = result.assign_coords(time=time)
     return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
 
 
-def _fine(own: Period, made: Callable[[int], Period]) -> Period:
+def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
     """The problem at nodes that show what its series leaves out."""
-    count = enough_nodes(own.basis.harmonics)
-    if len(own.basis.time) >= count:
-        return own
-    return replace(made(good_size(count)), pinned=own.pinned, unbalanced=own.unbalanced)
+    count = enough_nodes(periodic.basis.harmonics)
+    if len(periodic.basis.time) >= count:
+        return periodic
+    return replace(made(good_size(count)), pinned=periodic.pinned, unbalanced=periodic.unbalanced)
 
 
-def _with_stability(result: Any, model: Model, how: Formulation, found: Found, waves: Any) -> Any:
+def _with_stability(
+    result: Any, model: Model, how: Formulation, solution: PeriodicSolution, waves: Any
+) -> Any:
     """The result with its Floquet multipliers."""
     from swelltree.studies.periodic.floquet import multipliers
 
-    values = multipliers(model, how, found.period, found.Y, waves)
+    values = multipliers(model, how, solution.period, solution.Y, waves)
     # directions that nothing holds have the multiplier one, once or twice each
     free = np.abs(values - 1.0) < 1e-4
     largest = float(np.abs(values[~free]).max(initial=0.0))
@@ -160,16 +168,16 @@ def _with_stability(result: Any, model: Model, how: Formulation, found: Found, w
     )
 
 
-def _failure(found: Found, model: Model) -> str:
+def _failure(solution: PeriodicSolution, model: Model) -> str:
     why = {
         Code.NOT_FINITE: "the forces became infinite or not a number on the way",
         Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
-    }.get(found.code, "Newton came no nearer")
+    }.get(solution.code, "Newton came no nearer")
     return (
         f"steady_state: no periodic motion was found: {why} (estimated error "
-        f"{found.history[-1]:.2g}, {100 * found.fraction:.0f} % of the wave height reached). The "
-        f"motion may have another period or none: look at simulate, lower the wave{advice(model)} "
-        "or give more harmonics."
+        f"{solution.history[-1]:.2g}, {100 * solution.fraction:.0f} % of the wave height "
+        "reached). The motion may have another period or none: look at simulate, lower the "
+        f"wave{advice(model)} or give more harmonics."
     )
 
 
@@ -197,8 +205,8 @@ def _rest(how: Formulation) -> Any:
 
     def pose(period: Period) -> Any:
         with compact():
-            found = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
-        return found.p, found.R
+            still = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
+        return still.p, still.R
 
     return in_numpy(pose)
 
@@ -206,8 +214,8 @@ def _rest(how: Formulation) -> Any:
 def _to_dataset(
     model: Model,
     how: Formulation,
-    own: Period,
-    found: Found,
+    periodic: Period,
+    solution: PeriodicSolution,
     fine: Period,
     radiation: str,
     provenance: Any,
@@ -217,27 +225,27 @@ def _to_dataset(
     from swelltree.results.channels import body_order
     from swelltree.results.dataset import to_dataset
 
-    nodes = Nodes(how, own)
-    values, mu = nodes.at(nodes.inputs(found.Y))
+    nodes = Nodes(how, periodic)
+    values, mu = nodes.at(nodes.inputs(solution.Y))
     off = nodes.imbalance(values, mu)
-    y, y_rate, _ = series_at_nodes(own.basis, found.Y)
+    y, y_rate, _ = series_at_nodes(periodic.basis, solution.Y)
     seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
-    labelled = own.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
-    left_out = truncation_error(nodes if fine is own else Nodes(how, fine), found.Y)
-    names = [_pin_name(how, model, d) for d in np.asarray(own.pinned)]
+    labelled = periodic.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
+    left_out = truncation_error(nodes if fine is periodic else Nodes(how, fine), solution.Y)
+    names = [_pin_name(how, model, d) for d in np.asarray(periodic.pinned)]
     attrs = {
         "study": "steady_state",
         "formulation": how.name,
         "form": "DAE" if how.name == "lagrange" else "ODE",
         "radiation": radiation,
-        "harmonics": own.basis.harmonics,
-        "nodes": len(own.basis.time),
-        "omega": float(own.basis.omega),
-        "period": float(2 * np.pi / own.basis.omega),
-        "newton_iterations": len(found.history) - 1,
-        "newton_error": found.history[-1],
+        "harmonics": periodic.basis.harmonics,
+        "nodes": len(periodic.basis.time),
+        "omega": float(periodic.basis.omega),
+        "period": float(2 * np.pi / periodic.basis.omega),
+        "newton_iterations": len(solution.history) - 1,
+        "newton_error": solution.history[-1],
         "truncation_error": left_out,
-        "estimated_error": max(found.history[-1], left_out),
+        "estimated_error": max(solution.history[-1], left_out),
         "pinned": "; ".join(
             f"{name} held at its start, mean force {force:.4g} N left"
             for name, force in zip(names, off, strict=True)
@@ -245,11 +253,11 @@ def _to_dataset(
     }
     for name in ("work",):
         seen.pop(name)  # there is no start to count from
-    result = to_dataset(labelled, own.basis.time, seen, attrs | (provenance or {}))
+    result = to_dataset(labelled, periodic.basis.time, seen, attrs | (provenance or {}))
     notes = [str(result.attrs.get("report", "")), nodes.slower()]
-    if left_out > COARSE * float(np.abs(found.Y[:, : nodes.n]).max(initial=0.0)):
+    if left_out > COARSE * float(np.abs(solution.Y[:, : nodes.n]).max(initial=0.0)):
         notes.append(
-            f"{own.basis.harmonics} harmonics leave out about {left_out:.2g} m or rad of the "
+            f"{periodic.basis.harmonics} harmonics leave out about {left_out:.2g} m or rad of the "
             "motion; give more harmonics."
         )
     result.attrs["report"] = " ".join(note for note in notes if note)
@@ -259,9 +267,11 @@ def _to_dataset(
     order = body_order(model)
     mean = _rest(how)(nodes.bare)
     xi = np.asarray(displacement(Pose(*mean), Pose(seen["position"], seen["rotation"])))[:, order]
-    count = own.basis.harmonics + 1
-    bodies = to_complex(to_coefficients(own.basis, xi.reshape(len(xi), -1))).reshape(count, -1, 6)
-    joints = to_complex(to_coefficients(own.basis, seen["coordinate"]))
+    count = periodic.basis.harmonics + 1
+    bodies = to_complex(to_coefficients(periodic.basis, xi.reshape(len(xi), -1))).reshape(
+        count, -1, 6
+    )
+    joints = to_complex(to_coefficients(periodic.basis, seen["coordinate"]))
     about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
     return result.assign(
         position_harmonics=(
@@ -274,7 +284,7 @@ def _to_dataset(
             joints,
             about | {"long_name": "joint coordinate, amplitude of each harmonic"},
         ),
-        coefficients=(("coefficient", "unknown"), found.Y, {"long_name": "to start from again"}),
+        coefficients=(("coefficient", "unknown"), solution.Y, {"long_name": "to start from again"}),
     ).assign_coords(harmonic=np.arange(count), dof=list(DOFS))
 
 

@@ -74,11 +74,11 @@ def _balance(formulation: Formulation) -> Any:
 
 def _force_scale(model: Model) -> Array:
     """Size of the loads: weights and spring preloads, at least a newton."""
-    own = stroke_forces(model)
-    rest = own.strokes.rest - own.neutral
-    xp = namespace(model.bodies.mass, model.gravity, own.stiffness, rest)
+    forces = stroke_forces(model)
+    rest = forces.strokes.rest - forces.neutral
+    xp = namespace(model.bodies.mass, model.gravity, forces.stiffness, rest)
     weight = xp.sum(model.bodies.mass) * xp.abs(model.gravity).max()
-    preload = xp.sum(xp.abs(own.stiffness * rest))
+    preload = xp.sum(xp.abs(forces.stiffness * rest))
     return xp.maximum(xp.maximum(weight, preload), 1.0)
 
 
@@ -135,10 +135,10 @@ def equilibrium(
         channels = observe(model, how, jnp.zeros(()), phase)
         return finished_now(model, channels) | {"code": code, "phase": phase}
     model = with_drums_stopped(model)
-    state, _, before, found = find_rest(model, how, start)
+    state, _, before, solution = find_rest(model, how, start)
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, settled_at(model, how, state))
-    return _to_dataset(model, how, phase, before, found, provenance)
+    return _to_dataset(model, how, phase, before, solution, provenance)
 
 
 @functools.lru_cache(maxsize=32)
@@ -168,7 +168,7 @@ def find_rest(
         # carry the first imbalance along and take it off little by little
         return Statics(model, state, args.force_scale, args.internal, (1.0 - fraction) * before)
 
-    found = newton(
+    solution = newton(
         residual,
         args,
         x0,
@@ -178,14 +178,14 @@ def find_rest(
         path=path,
     )
     n = state.s.shape[0]
-    if found.code is not Code.SUCCESS:
+    if solution.code is not Code.SUCCESS:
         raise SwelltreeError(
             "equilibrium: no state of rest was found. "
-            f"{_imbalance(model, how, found.residual[:n])} remains. "
+            f"{_imbalance(model, how, solution.residual[:n])} remains. "
             " Check buoyancy and weight, springs, and directions that nothing holds."
         )
-    rest = _settled(how)(model, state, found.x[:n])
-    return rest, float(args.force_scale) * found.x[n:], before[:n], found
+    rest = _settled(how)(model, state, solution.x[:n])
+    return rest, float(args.force_scale) * solution.x[n:], before[:n], solution
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
@@ -207,7 +207,7 @@ def _to_dataset(
     how: Formulation,
     phase: Phase,
     before: np.ndarray,
-    found: Any,
+    solution: Any,
     provenance: dict[str, Any] | None,
 ) -> Any:
     from swelltree.results.dataset import to_dataset
@@ -217,8 +217,8 @@ def _to_dataset(
     attrs = {
         "study": "equilibrium",
         "formulation": how.name,
-        "iterations": len(found.history) - 1,
-        "largest_imbalance": float(np.abs(found.residual).max(initial=0.0)),
+        "iterations": len(solution.history) - 1,
+        "largest_imbalance": float(np.abs(solution.residual).max(initial=0.0)),
         "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
     }
     rest = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)

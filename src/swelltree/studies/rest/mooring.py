@@ -121,8 +121,8 @@ def mooring_stiffness(
     pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
     wrench, K = (np.asarray(x) for x in _stiffness(model, pose))
     names = model.layout.described if body is None else (getattr(body, "name", body),)
-    own = [_number(model, name, "mooring_stiffness") for name in names]
-    K = K[np.ix_(own, range(6), own, range(6))].reshape(6 * len(own), 6 * len(own))
+    numbers = [_number(model, name, "mooring_stiffness") for name in names]
+    K = K[np.ix_(numbers, range(6), numbers, range(6))].reshape(6 * len(numbers), 6 * len(numbers))
     labels = [f"{name}__{dof}" for name in names for dof in DOFS]
     frame = "world axes, at the reference point of the body"
     return xr.Dataset(
@@ -138,7 +138,7 @@ def mooring_stiffness(
             ),
             "mooring_wrench": (
                 "force_dof",
-                wrench[own].reshape(-1),
+                wrench[numbers].reshape(-1),
                 {"units": "N, N m", "long_name": "force and moment at rest", "frame": frame},
             ),
         },

@@ -93,8 +93,8 @@ def relaxed(model: Model, how: Formulation, state: State) -> State:
     internal = start_phase(model, how).internal
     still = State(state.q, 0.0 * state.s, state.chart)
     end = np.asarray(TIMES / damping)
-    found = _program(how, how.settling_matters(model))(model, damping, internal, still, end)
-    q = np.asarray(found.q)
+    reached = _program(how, how.settling_matters(model))(model, damping, internal, still, end)
+    q = np.asarray(reached.q)
     if not np.isfinite(q).all():
         return still
-    return State(q, 0.0 * np.asarray(found.s), jax.tree.map(np.asarray, found.chart))
+    return State(q, 0.0 * np.asarray(reached.s), jax.tree.map(np.asarray, reached.chart))

@@ -6,7 +6,6 @@ its largest values. A twentieth of a period misses a crest by 1.2 % at most.
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from typing import Any
@@ -14,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import Tracer, jax
-from swelltree.engine.in_numpy import in_numpy
-from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
@@ -175,22 +172,15 @@ def wave_period(waves: Any) -> float | None:
     return float(2 * np.pi / max(omega[np.searchsorted(energy, 0.75 * energy[-1])], 1e-6))
 
 
-@functools.lru_cache(maxsize=16)
-def _linearised(how: Formulation) -> Any:
-    from swelltree.studies.linear.modes import linearise
-
-    return in_numpy(lambda model, state: linearise(model, how, state)[0])
-
-
 def natural_frequencies(model: Model) -> np.ndarray:
     """Frequencies with which the bodies swing about the start [rad/s], without dynamic lines."""
+    from swelltree.studies.linear.linearise import matrices_at_start
+
     how = chosen_formulation("path_matrix")
     bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
-    state = how.start(bare)
-    if len(state.s) > FREEDOMS:
+    if len(how.start(bare).s) > FREEDOMS:
         return np.zeros(0)
-    still = State(state.q, np.zeros_like(state.s), state.chart)
-    A = np.asarray(_linearised(how)(bare, still))
+    A = matrices_at_start(bare, how).state_matrix()
     if not np.isfinite(A).all():
         return np.zeros(0)
     swing = np.imag(np.linalg.eigvals(A))

@@ -13,7 +13,8 @@ from swelltree.model.effect import Now
 from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
-from swelltree.studies.linear.rao import rao, response
+from swelltree.studies.linear.rao import rao
+from swelltree.studies.linear.response import response
 from swelltree.studies.rest.equilibrium import equilibrium
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import (

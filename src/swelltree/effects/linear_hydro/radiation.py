@@ -1,0 +1,218 @@
+r"""Radiation of all bodies as one linear block of their velocities.
+
+What the moving bodies radiate acts back on them at once, by added mass and damping, and later, by
+the memory of the water. In the axes of the data, with exp(+iwt),
+
+.. math:: -w = A_\infty \dot v + D v + \mu, \qquad \hat\mu = K(i\omega)\, \hat v, \qquad
+          K(i\omega) = B(\omega) + i\omega\,(A(\omega) - A_\infty)
+
+The memory is the data themselves (`RadiationData`), or fitted states (`Memory`), which step in
+time as well. Time stepping, the periodic solver and the linear model all use these two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from swelltree.effects.linear_hydro.in_sea import interpolated
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.backend import Tracer
+from swelltree.spatial.linear_steps import exact_stages, first_order_hold
+from swelltree.spatial.products import apply
+from swelltree.system.errors import SwelltreeError, listed, suggest
+
+SOURCES = ("data", "state_space")
+
+
+@pytree()
+class Memory:
+    r"""Radiation memory with states: chi' = A chi + B v, memory force C chi."""
+
+    A: Array  # (k, k) 1/s
+    B: Array  # (k, 6N)
+    C: Array  # (6N, k)
+    exact: Any = None  # linear_steps.ExactStages of the fixed step of a run, or None
+
+    @property
+    def order(self) -> int:
+        """Number of states."""
+        return self.A.shape[0]
+
+    def force(self, chi: Float[Array, " k"]) -> Float[Array, " b6"]:
+        """Memory force, which acts against the motion."""
+        return apply(self.C, chi)
+
+    def rate(self, chi: Float[Array, " k"], v: Float[Array, " b6"]) -> Float[Array, " k"]:
+        """Rate of the states under the velocities of the bodies."""
+        return apply(self.A, chi) + apply(self.B, v)
+
+    def swinging(
+        self, omega: Float[Array, " f"], v: Complex[Array, "f b6 ..."]
+    ) -> Complex[Array, "f k ..."]:
+        """States under velocities v exp(+iwt), in numpy."""
+        A, B = np.asarray(self.A), np.asarray(self.B)
+        resolvent = 1j * np.asarray(omega, float)[:, None, None] * np.eye(self.order) - A
+        if v.ndim == 2:
+            return np.linalg.solve(resolvent, (v @ B.T)[..., None])[..., 0]
+        return np.linalg.solve(resolvent, B @ v)
+
+    def transfer(self, omega: Float[Array, " f"]) -> Complex[Array, "f b6 b6"]:
+        """K(iw) = C (iw - A)^-1 B, exp(+iwt), in numpy."""
+        unit = np.eye(self.B.shape[1], dtype=complex)
+        units = np.broadcast_to(unit, (len(omega), *unit.shape))
+        return np.asarray(self.C) @ self.swinging(omega, units)
+
+    def propagator(self, step: float) -> tuple[Array, Array, Array]:
+        r"""Exact step for a velocity that is linear in time over it, in numpy.
+
+        .. math:: \chi_{n+1} = \Phi \chi_n + \Gamma_0 v_n + \Gamma_1 v_{n+1}
+        """
+        return first_order_hold(np.asarray(self.A), np.asarray(self.B), step)
+
+    def midpoint(self, step: Any) -> tuple[Array, Array]:
+        r"""Step of the implicit midpoint rule: states in its middle are X chi + Y v.
+
+        The rule keeps a passive memory passive step by step, whatever the step; the states at the
+        end are twice those in the middle less those at the start.
+        """
+        xp = namespace(self.A)
+        X = xp.linalg.inv(np.eye(self.order) - 0.5 * step * self.A)
+        return X, 0.5 * step * X @ self.B
+
+
+def with_exact_memory(model: Any, step: float) -> Any:
+    """The model whose radiation memory fixed steps of that length carry on exactly."""
+    hydro = model.hydro
+    if hydro is None or not isinstance(hydro.memory, Memory) or isinstance(hydro.memory.A, Tracer):
+        return model
+    exact = exact_stages(np.asarray(hydro.memory.A), float(step))
+    return model.with_effect(replace(hydro, memory=replace(hydro.memory, exact=exact)))
+
+
+@dataclass(frozen=True)
+class RadiationData:
+    """Added mass beyond that in the mass matrix, and damping, by frequency."""
+
+    omega: np.ndarray  # (f,) rad/s
+    added_mass: np.ndarray  # (f, 6N, 6N)
+    damping: np.ndarray  # (f, 6N, 6N)
+    base: np.ndarray  # (6N, 6N) added mass in the mass matrix
+
+    def within(self, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Added mass and damping at frequencies within the data, (f, 6N, 6N) each."""
+        A = interpolated(self.omega, self.added_mass, omega)
+        return A, interpolated(self.omega, self.damping, omega)
+
+    def transfer(self, omega: Float[Array, " f"]) -> Complex[Array, "f b6 b6"]:
+        """K(iw), exp(+iwt), at the harmonics of a motion.
+
+        Below the data damping falls off with the square of the frequency; above them nothing is
+        left.
+        """
+        low, high = self.omega[0], self.omega[-1]
+        A, B = self.within(np.clip(omega, low, high))
+        B = B * np.minimum(omega / low, 1.0)[:, None, None] ** 2
+        inside = (omega <= high * (1 + 1e-9))[:, None, None]
+        return np.where(inside, B + 1j * omega[:, None, None] * (A - self.base), 0.0)
+
+    def near(self, omega: float) -> tuple[np.ndarray, np.ndarray]:
+        """Added mass beyond the base and damping at the frequency of a mode, (6N, 6N) each.
+
+        A frequency that is sought must not meet a jump: outside the data added mass stays, and
+        damping dies out towards zero frequency.
+        """
+        A, B = self.within(np.clip(np.array([omega]), self.omega[0], self.omega[-1]))
+        return A[0] - self.base, B[0] * min(omega / self.omega[0], 1.0)
+
+    def near_rates(self, omega: float) -> tuple[np.ndarray, np.ndarray]:
+        """Their derivatives with frequency."""
+        h = 1e-4 * max(omega, self.omega[0])
+        (A0, B0), (A1, B1) = self.near(max(omega - h, 0.0)), self.near(omega + h)
+        gap = omega + h - max(omega - h, 0.0)
+        return (A1 - A0) / gap, (B1 - B0) / gap
+
+
+@dataclass(frozen=True)
+class Radiation:
+    """The whole block: what acts at once, and the memory."""
+
+    added_mass: Any  # (6N, 6N) at infinite frequency, that of the model's mass
+    damping: Any  # (6N, 6N) at once
+    memory: Memory | RadiationData | None
+
+    def transfer(self, omega: np.ndarray) -> np.ndarray:
+        """K(iw) of the memory, exp(+iwt), (f, 6N, 6N)."""
+        if self.memory is None:
+            return np.zeros((len(omega), *np.shape(self.added_mass)), dtype=complex)
+        return self.memory.transfer(omega)
+
+    def mass_and_damping(self, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Added mass and damping at frequencies, within the data, (f, 6N, 6N) each."""
+        if isinstance(self.memory, RadiationData):
+            A, B = self.memory.within(omega)
+            return A, B + np.asarray(self.damping)
+        K: Any = self.transfer(omega)
+        A = np.asarray(self.added_mass) + K.imag / omega[:, None, None]
+        return A, np.asarray(self.damping) + K.real
+
+    @property
+    def states(self) -> Memory | None:
+        """Its form with states, where it has one."""
+        return self.memory if isinstance(self.memory, Memory) else None
+
+
+@dataclass(frozen=True)
+class RadiationSources:
+    """What a model knows of its radiation."""
+
+    added_mass: Any  # (6N, 6N) at infinite frequency
+    damping: Any  # (6N, 6N) of a model of one frequency
+    memory: Any  # Memory, data.Convolution or None
+    data: RadiationData | None
+
+    def chosen(self, source: str, study: str) -> Radiation:
+        """The block of a source.
+
+        Args:
+            source: "data", "state_space" (what the model steps with) or "infinite" (no memory).
+            study: name in messages.
+        """
+        if source == "infinite":
+            return Radiation(self.added_mass, self.damping, None)
+        if source == "data":
+            if self.data is None:
+                raise SwelltreeError(
+                    f"{study}: the model has no hydro data. Compile with compile(system, "
+                    "hydro=...)."
+                )
+            return Radiation(self.added_mass, 0.0 * np.asarray(self.damping), self.data)
+        if not isinstance(self.memory, Memory | None):
+            raise SwelltreeError(
+                f"{study}: the model remembers radiation by convolution, which has no states. "
+                "Compile with radiation='state_space'."
+            )
+        return Radiation(self.added_mass, self.damping, self.memory)
+
+
+def dry(size: int, added_mass: Any = None) -> Radiation:
+    """The block of a model without hydro data.
+
+    Args:
+        size: 6N.
+        added_mass: that of its mass matrix, if any.
+    """
+    none = np.zeros((size, size))
+    return Radiation(none if added_mass is None else added_mass, none, None)
+
+
+def check_source(radiation: str) -> None:
+    """A word that is known."""
+    if radiation not in SOURCES:
+        raise SwelltreeError(
+            f"radiation '{radiation}' is not known.{suggest(radiation, SOURCES)} "
+            f"Choose one of {listed(SOURCES)}."
+        )

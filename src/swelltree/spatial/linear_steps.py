@@ -1,0 +1,92 @@
+"""Exact steps of linear systems, by the matrix exponential; in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.engine.arrays import Array, namespace, pytree
+
+
+@pytree("banded")
+class ExactStages:
+    r"""The four stages and the end of a step of RK4 for a linear part z' = A z + f.
+
+    .. math:: z_i = e^{c_i h A} z_0 + \sum_j W_{ij} f_j
+
+    Exact where f is constant, linear or quadratic in time over the step; for A = 0 it is RK4
+    itself (ETDRK4; Cox and Matthews 2002, eqs. 26-29). Where A is made of blocks of two, matrices
+    are kept as their three diagonals.
+    """
+
+    step: Array  # s
+    A: Array  # (k, k) 1/s, or (3, k)
+    decay: Array  # (5, k, k) of each stage, the end last, or (5, 3, k)
+    weights: Array  # (5, 4, k, k) W, or (5, 4, 3, k)
+    banded: bool
+
+    def times(self, M: Array, x: Array) -> Array:
+        """Matrix times vector, written without a dot so that a loop can become one kernel."""
+        if not self.banded:
+            return (M * x[..., None, :]).sum(-1)
+        xp = namespace(M, x)
+        none = xp.zeros_like(x[..., :1])
+        before = xp.concatenate([none, x[..., :-1]], axis=-1)
+        after = xp.concatenate([x[..., 1:], none], axis=-1)
+        return M[..., 0, :] * before + M[..., 1, :] * x + M[..., 2, :] * after
+
+
+def exact_stages(A: np.ndarray, step: float) -> ExactStages:
+    """Those of a matrix and a step."""
+    k = len(A)
+    half, whole = _phi(0.5 * step * A), _phi(step * A)
+    first = 0.5 * step * half[1]
+    decay = np.stack([np.eye(k), half[0], half[0], whole[0], whole[0]])
+    W = np.zeros((5, 4, k, k))
+    W[1, 0] = W[2, 1] = first
+    W[3, 0], W[3, 2] = (half[0] - np.eye(k)) @ first, 2.0 * first
+    _, one, two, three = whole
+    W[4, 0] = step * (one - 3.0 * two + 4.0 * three)
+    W[4, 1] = W[4, 2] = step * (2.0 * two - 4.0 * three)
+    W[4, 3] = step * (4.0 * three - two)
+    k = np.arange(len(A))
+    beyond = np.abs(k[:, None] - k) > 1
+    if any(np.any(M[..., beyond]) for M in (A, decay, W)):
+        return ExactStages(np.array(step), A, decay, W, banded=False)
+    return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)
+
+
+def _diagonals(M: np.ndarray) -> np.ndarray:
+    """The lower, main and upper diagonal of matrices, each in its row (..., 3, k)."""
+    out = np.zeros((*M.shape[:-2], 3, M.shape[-1]))
+    for i, offset in enumerate((-1, 0, 1)):
+        rows = np.arange(max(0, -offset), M.shape[-1] - max(0, offset))
+        out[..., i, rows] = M[..., rows, rows + offset]
+    return out
+
+
+def _phi(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """exp Z, and (exp Z - 1) / Z, (exp Z - 1 - Z) / Z^2, (exp Z - 1 - Z - Z^2 / 2) / Z^3."""
+    from scipy.linalg import expm
+
+    k = len(Z)
+    big = np.zeros((4 * k, 4 * k))
+    big[:k, :k] = Z
+    for i in range(3):
+        big[i * k : (i + 1) * k, (i + 1) * k : (i + 2) * k] = np.eye(k)
+    E = expm(big)[:k]
+    return E[:, :k], E[:, k : 2 * k], E[:, 2 * k : 3 * k], E[:, 3 * k :]
+
+
+def first_order_hold(
+    A: np.ndarray, B: np.ndarray, step: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Discrete A, B0 and B1 with w linear in between: z+ = A z + B0 w + B1 w+."""
+    from scipy.linalg import expm
+
+    n, m = B.shape
+    big = np.zeros((n + 2 * m, n + 2 * m))
+    big[:n, :n], big[:n, n : n + m] = A * step, B * step
+    big[n : n + m, n + m :] = np.eye(m)
+    E = expm(big)
+    start, slope = E[:n, n : n + m], E[:n, n + m :]
+    return E[:n, :n], start - slope, slope

@@ -1,0 +1,140 @@
+"""What the searches for optimal forces on linear and nonlinear models share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.solvers.fourier import from_complex
+from swelltree.solvers.programming.sequential import Optimum, minimise
+from swelltree.studies.control.goal import ControlProgram, Goal
+from swelltree.studies.control.limits import why_not
+from swelltree.studies.control.linear import Port
+from swelltree.studies.control.series import Response
+from swelltree.system.errors import SwelltreeError
+
+SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user wants."""
+
+    limits: dict[str, Any]
+    efficiency: float
+    copper: np.ndarray  # (p,)
+    tol: float
+    max_iterations: int
+    points: int | None
+    starts: int
+    nodes: int | None
+    compare: bool
+
+
+@dataclass(frozen=True)
+class ControlSolution:
+    """What was found, before it becomes a dataset."""
+
+    response: Response
+    optimum: Optimum
+    program: ControlProgram
+    goal: Goal
+    passive: tuple[float, np.ndarray]
+    bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
+    search_cpu: float  # s
+    notes: tuple[str, ...] = ()
+
+
+def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
+    """Typical force of every element and typical power."""
+    size = np.abs(
+        np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))
+    )
+    moving = np.abs(waves_alone)
+    rate = np.sqrt(0.5 * (moving**2).sum(axis=0))
+    lead = int((moving**2).sum(axis=1).argmax())
+    force = np.maximum(size[lead].sum(axis=1) * np.sqrt(0.5 * (moving**2).sum()), 1e-12)
+    given = limits.get("force_max")
+    for i, name in enumerate(port.ports.names):
+        limit = given.get(name) if isinstance(given, dict) else given
+        if limit is not None:
+            force[i] = min(force[i], float(np.abs(limit).max()))
+    power = float((force * rate).sum())
+    return force, power if power > 0.0 else 1.0
+
+
+def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
+    """Scale of every unknown, element by element."""
+    c = 2 * port.harmonics + 1
+    return np.concatenate(
+        [np.full(c - (not held), s) for s, held in zip(force_scale, port.mean, strict=True)]
+    )
+
+
+def best_of_starts(
+    program: ControlProgram, z: np.ndarray, asked: Asked, multiplier: np.ndarray | None = None
+) -> Optimum:
+    """The best optimum of several starts; the first from z, the others scattered around it."""
+    if program.goal.efficiency < 1.0 or program.goal.limits_power:
+        # the change from generating to motoring is sharpened in steps
+        rounded, give = program.rounded, program.give
+        for width in SHARPER:
+            program.loosen(max(width, rounded), max(width, give))
+            z = minimise(program, z, tol=1e-4, max_iterations=20).z
+            multiplier = None
+        program.loosen(rounded, give)
+    best = minimise(
+        program, z, tol=asked.tol, max_iterations=asked.max_iterations, multiplier=multiplier
+    )
+    if program.convex:
+        return best
+    rng = np.random.default_rng(11)
+    for _ in range(asked.starts - 1):
+        try:
+            other = minimise(
+                program,
+                z + 0.3 * rng.standard_normal(len(z)) / np.sqrt(len(z)),
+                tol=asked.tol,
+                max_iterations=asked.max_iterations,
+            )
+        except AssertionError:
+            continue
+        better = other.point.cost < best.point.cost or not best.converged
+        if other.converged and other.feasible and better:
+            best = other
+    return best
+
+
+def check_found(
+    program: ControlProgram, port: Port, optimum: Optimum, asked: Asked, stops: bool = False
+) -> None:
+    """Refuse what is not an optimum, with a sentence."""
+    if optimum.converged and optimum.feasible:
+        return
+    if not optimum.feasible:
+        held = np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
+        static = (port.rest_stroke, port.compliance, port.rest_force, held)
+        raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
+    if len(optimum.history) >= asked.max_iterations:
+        advice = f"Raise max_iterations above {asked.max_iterations}"
+    elif stops:
+        advice = "Give a stroke_max inside the end stops, more nodes, or softer stops"
+    else:
+        advice = "Nothing near gets better: give starts=4, fewer harmonics, or more nodes"
+    raise SwelltreeError(
+        f"optimal_control: the search stopped with a KKT residual of {optimum.kkt:.2g} after "
+        f"{len(optimum.history)} steps. {advice}."
+    )
+
+
+def series_of(port: Port, x: np.ndarray, v: np.ndarray, F: np.ndarray) -> Response:
+    """Series of complex harmonics about the state of rest."""
+    none = np.zeros((0, 0, 0))
+    mean = np.zeros((1, len(port.ports)))
+    parts = [
+        from_complex(np.concatenate([start[None] + 0j, y]))
+        for start, y in ((port.rest_stroke, x), (mean[0], v), (port.rest_force, F))
+    ]
+    return Response(parts[0], parts[1], parts[2], none, none, none)

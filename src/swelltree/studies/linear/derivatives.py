@@ -1,0 +1,132 @@
+"""Loads of a model differentiated at a point: the programs behind a linear model."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+from swelltree.engine.in_numpy import Staged, in_numpy, staged
+from swelltree.engine.in_scalars import InScalars
+from swelltree.formulations import Formulation, State
+from swelltree.formulations.base import Kinematics
+from swelltree.formulations.equations import settled_at, solve_motion
+from swelltree.model.model import Model
+from swelltree.model.present import present
+from swelltree.model.total import total_loads
+
+
+@pytree()
+class Point:
+    """Where loads are differentiated."""
+
+    model: Model
+    state: State  # velocities zero
+    multipliers: Array  # (m,) of the constraint rows there
+    acceleration: Any  # (n,) where it is no state of rest, None at rest
+
+
+@pytree()
+class Balance:
+    """What changes with a small step and velocity."""
+
+    force: Array  # (n,) generalised forces, with those of the constraint rows
+    closing: Array  # (m,) acceleration that the rows lack; none at rest
+    coordinate: Array  # (d,) joint coordinates
+
+
+@pytree()
+class Still:
+    """What is taken as it is at the point."""
+
+    mass: Array  # (n, n) without the added mass of hydro data
+    P: Array  # (6N, n)
+    rows: Array  # (m, n)
+    locked: Array  # (k, n) rows of locked freedoms
+
+
+def _kept_rows(formulation: Formulation, kin: Kinematics) -> bool:
+    return kin.rows is not None and formulation.keeps_rows
+
+
+@functools.lru_cache(maxsize=32)
+def _balance(formulation: Formulation) -> Staged:
+    """Program of `Balance` at w = (step, velocities)."""
+
+    def balance(point: Point, t: Array, w: Array) -> Balance:
+        state, a = point.state, point.acceleration
+        n = w.shape[0] // 2
+        internal = settled_at(point.model, formulation, state)
+        model = present(point.model, internal)
+        moved = formulation.retract(model, state, w[:n])
+        kin = formulation.kinematics(model, t, State(moved.q, w[n:], moved.chart))
+        wrench = total_loads(model, t, kin.motion, internal).wrench
+        tau = formulation.project(model, kin, wrench) - formulation.bias(model, kin)
+        closing = jnp.zeros(0)
+        if a is not None:
+            tau = tau - formulation.mass(with_immersed_mass(model, t, kin.motion), kin) @ a
+        if _kept_rows(formulation, kin):
+            _, J, _, gamma = formulation.constraint(kin)
+            tau = tau + J.T @ point.multipliers
+            closing = closing if a is None else J @ a - gamma
+        return Balance(tau, closing, kin.motion.coordinate)
+
+    return staged(balance)
+
+
+def still_at(formulation: Formulation, point: Point) -> Still:
+    """Program of `Still`."""
+    t = jnp.zeros(())
+    internal = settled_at(point.model, formulation, point.state)
+    model = present(point.model, internal)
+    kin = formulation.kinematics(model, t, point.state)
+    # without the added mass of the data, which depends on frequency
+    light = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
+    n = point.state.s.shape[0]
+    rows = formulation.constraint(kin)[1] if _kept_rows(formulation, kin) else jnp.zeros((0, n))
+    locked = jnp.zeros((0, n)) if model.locked is None else jnp.diag(model.locked)
+    return Still(formulation.mass(light, kin), kin.P, rows, locked)
+
+
+def jacobian_at(formulation: Formulation, point: Point, zero: Array) -> Balance:
+    """Derivatives of `Balance` at the point, (..., 2n) each."""
+    return jax.jacfwd(lambda w: _balance(formulation)(point, jnp.zeros(()), w))(zero)
+
+
+@functools.lru_cache(maxsize=32)
+def _programs(formulation: Formulation) -> tuple[InScalars, Any, Any]:
+    """The Jacobian in single numbers, in arrays, and `Still`."""
+    return (
+        InScalars(_balance(formulation)),
+        in_numpy(functools.partial(jacobian_at, formulation)),
+        in_numpy(functools.partial(still_at, formulation)),
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def motion_at(formulation: Formulation) -> tuple[Any, Any]:
+    """Accelerations and multipliers at a state: as a function, and in numpy."""
+
+    def motion(model: Model, state: State) -> tuple[Array, Array]:
+        internal = settled_at(model, formulation, state)
+        acceleration = solve_motion(model, formulation, jnp.zeros(()), state, internal)[2]
+        return acceleration.s_dot, acceleration.multipliers
+
+    return motion, in_numpy(motion)
+
+
+def derivatives_at(formulation: Formulation, point: Point) -> tuple[Balance, Still]:
+    """Jacobian and values outside of any trace."""
+    scalars, arrays, still = _programs(formulation)
+    zero = np.zeros(2 * point.state.s.shape[0])
+    prepared = scalars.at(point, np.zeros(1), len(zero))
+    if prepared is not None:
+        values, jacobians = prepared.jacobians(zero[None])
+        if all(np.isfinite(x).all() for x in (*values, *jacobians)):
+            tree = _balance(formulation).closed(point, np.zeros(()), zero)[1]
+            return jax.tree.unflatten(tree, [y[0] for y in jacobians]), still(point)
+    return arrays(point, zero), still(point)

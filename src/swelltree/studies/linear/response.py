@@ -1,0 +1,118 @@
+"""`response`: a sea acting on the linear model, as standard deviations and mean powers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
+from swelltree.formulations import Formulation, State
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.lines_alone import refuse_lines_alone
+from swelltree.model.model import Model
+from swelltree.studies.given import study_of_model
+from swelltree.studies.linear.drag import Waves
+from swelltree.studies.linear.drag_response import check_drag, with_drag
+from swelltree.studies.linear.excitation import waves_of
+from swelltree.studies.linear.frequency_results import (
+    body_motion,
+    damper_power,
+    labels_of,
+    wave_power,
+)
+from swelltree.studies.linear.linear_model import LinearModel
+from swelltree.studies.linear.linearise import linear_model
+from swelltree.studies.linear.rao import check_excited
+from swelltree.studies.rest.relax import check_no_drums
+from swelltree.studies.traced import check_traced
+from swelltree.system.errors import SwelltreeError
+
+
+@study_of_model
+def response(
+    model: Model,
+    sea: Any,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    radiation: str = "data",
+    drag: str = "none",
+    case: int | str = 0,
+    start: State | None = None,
+) -> Any:
+    """Response of the linearised system to a sea: standard deviations and mean powers.
+
+    Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
+    `coordinate_deviation`, the variance by component (`variance`, over `component` with its
+    `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
+    component stands for (not a number for a regular wave, which has none); `absorbed_power`
+    (element) [W] and `capture_width` [m].
+
+    Args:
+        model: compiled with hydro data.
+        sea: a described sea.
+        formulation: name or object.
+        radiation: "data" or "state_space".
+        drag: "none", "stochastic" (equivalent drag of a Gaussian sea) or "harmonic" (of a regular
+            wave).
+        case: number or name of the run.
+        start: state from which rest is sought.
+    """
+    check_traced("response", model, sea)
+    refuse_lines_alone(model, "response")
+    model = with_static_lines(model)
+    check_no_drums(model, "response")
+    check_excited(model, radiation)
+    how = chosen_formulation(formulation)
+    check_drag(drag)
+    waves = waves_of(model, sea, case)
+    w, beta, a, _ = waves
+    if drag == "harmonic" and len(w) > 1:
+        raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
+    linear = linear_model(
+        model, how, radiation, start=start, drag_apart=drag != "none", study="response"
+    )
+    moved = with_drag(linear, waves, linear.excitation(w, beta), drag)
+    attrs = {"study": "response", "sea": repr(sea), "drag": drag, "drag_rounds": moved.rounds}
+    return _to_dataset(linear, waves, moved.y * a[:, None], attrs)
+
+
+def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: dict[str, Any]) -> Any:
+    """Deviations, spectra and powers of amplitudes (c, f) of the free directions."""
+    import xarray as xr
+
+    w, beta, a, width = waves
+    X = body_motion(linear, y)
+    variance = 0.5 * np.abs(X) ** 2
+    joints = 0.5 * np.abs(y @ linear.to_coordinates.T) ** 2
+    power = damper_power(linear, w, y).sum(axis=0)
+    data = {
+        "standard_deviation": (("body", "dof"), np.sqrt(variance.sum(0)), {"units": "m, rad"}),
+        "velocity_deviation": (
+            ("body", "dof"),
+            np.sqrt((w[:, None, None] ** 2 * variance).sum(0)),
+            {"units": "m/s, rad/s"},
+        ),
+        "coordinate_deviation": ("coordinate", np.sqrt(joints.sum(0)), {"units": "m, rad"}),
+        "variance": (("component", "body", "dof"), variance, {"units": "m^2, rad^2"}),
+        "absorbed_power": ("element", power, {"units": "W", "long_name": "mean absorbed power"}),
+        "capture_width": (
+            "element",
+            power / wave_power(linear.at.model, w, a),
+            {"units": "m", "long_name": "absorbed power over wave power per metre of crest"},
+        ),
+    }
+    if width is not None and np.any(width):
+        # a wave that stands for itself has no density
+        band = np.where(width > 0, width, np.nan)[:, None, None]
+        data["spectrum"] = (
+            ("component", "body", "dof"),
+            variance / band,
+            {"units": "m^2 s/rad, rad s", "long_name": "response spectrum"},
+        )
+    coords = {
+        "omega": ("component", w, {"units": "rad/s"}),
+        "wave_direction": ("component", beta, {"units": "rad"}),
+    }
+    notes = " ".join([*linear.at.model.report, *linear.notes])
+    return xr.Dataset(data, coords | labels_of(linear), attrs | {"report": notes})
