@@ -334,13 +334,6 @@ def test_types_that_cables_do_not_take_are_named(kind, sentence):
         sw.compile(hoist(kind=kind))
 
 
-def test_lines_of_other_models_are_refused_beside_cables():
-    system = hoist()
-    other = sw.Line("moor", (0, 0, 0), system.body("ship").at(), 20.0, ROPE, "quasi_static")
-    with pytest.raises(SwelltreeError, match="Give all lines one model"):
-        sw.compile(system.replace(lines=(*system.lines, other)))
-
-
 def test_an_end_between_nodes_of_another_cable_is_refused():
     system = hoist()
     junction = sw.Junction("tip", (0, 0, 5))

@@ -30,27 +30,27 @@ def stepper(model, solver, **stepping) -> Stepper:
     task = read_task(
         model, None, Sampling(1.0, 0.1), Stepping(**stepping), solver=solver, start="described"
     )
-    return stepper_of(task, 4)
+    return stepper_of(task, 3)
 
 
 @pytest.mark.parametrize("solver", ["tsit5", "two_step"])
 def test_every_stepper_fills_the_same_channels_through_one_driver(model, solver):
     times = np.linspace(0.0, 1.0, 11)
-    run = drive(stepper(model, solver, step=0.05), times, Keeping(chunk=4, progress=False))
+    run = drive(stepper(model, solver, step=0.05), times, Keeping(chunk=3, progress=False))
     assert run.message == "time stepping: the solve finished."
     assert np.array_equal(run.times, times)
     channels = run.channels()
     assert {len(x) for x in channels.values()} == {11}
-    blank = run.stepper.blank(4)
-    shapes = {name: np.shape(x)[1:] for name, x in run.stepper.observe(times[:4], blank).items()}
+    blank = run.stepper.blank(3)
+    shapes = {name: np.shape(x)[1:] for name, x in run.stepper.observe(times[:3], blank).items()}
     assert shapes == {name: x.shape[1:] for name, x in channels.items()}
-    again = drive(run.stepper, times, Keeping(chunk=4, progress=False))
+    again = drive(run.stepper, times, Keeping(chunk=3, progress=False))
     assert all(np.array_equal(x, channels[name]) for name, x in again.channels().items())
 
 
 def test_both_families_name_the_same_channels(model):
     smooth, two_step = (
-        sw.simulate(model, duration=0.4, output_step=0.1, solver=solver, step=0.05)
+        sw.simulate(model, duration=0.4, output_step=0.1, solver=solver, step=0.05, chunk=3)
         for solver in ("rk4", "two_step")
     )
     assert set(two_step.variables) - set(smooth.variables) == {"iterations", "residual"}
@@ -71,8 +71,8 @@ def test_traced_runs_have_the_names_and_values_of_labelled_ones(model):
 
 def test_two_steps_reach_uneven_output_times(model):
     times = np.array([0.05, 0.2, 0.25, 0.7, 1.0])
-    options = {"solver": "two_step", "step": 0.025}
-    uneven = sw.simulate(model, times=times, chunk=2, **options)
+    options = {"solver": "two_step", "step": 0.025, "chunk": 3}  # programs for three samples
+    uneven = sw.simulate(model, times=times, **options)
     even = sw.simulate(model, duration=1.0, output_step=0.05, **options)
     assert np.array_equal(uneven.time, times)
     picked = even.sel(time=times, method="nearest")

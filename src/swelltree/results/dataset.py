@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.model.model import Model
-from swelltree.model.total import element_names
+from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
 from swelltree.results.labels import AXES, DOFS, attributes
@@ -82,7 +81,6 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
     bodies = (*layout.bodies, "world")  # -1 and N both stand for the world
     reference = np.asarray(model.reference)[body_order(model)]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
-    drives += ["seabed contact"] if bodies_touch(model) else []
 
     def text(dim: str, values: Any, about: str, **more: str) -> Any:
         return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more
@@ -119,52 +117,28 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
         "element": text(
             "element",
-            [*element_names(model), *_line_terms(model), *drives],
+            [*element_names(model), *solved_terms(model), *drives],
             "term of the energy budget",
         ),
-        **_of_lines(model, text),
-        **{
-            name: text(dim, values, about)
-            for effect in model.effects
-            for name, (dim, values, about) in effect.coordinates(layout).items()
-        },
+        **_of_effects(model, text),
         "point": text("point", sensors.points, "named point"),
         "point_body": text("point", [bodies[i] for i in sensors.body], "body of the point"),
         "pair": text("pair", sensors.pairs, "named pair of points"),
     }
 
 
-def _line_terms(model: Model) -> list[str]:
-    """Terms of the energy budget that belong to lines."""
-    return [] if model.lines is None else [f"line {name}" for name in model.lines.names]
-
-
-def _of_lines(model: Model, text: Any) -> dict[str, Any]:
-    """Coordinates of dynamic lines; shorter lines begin with idle segments at end A."""
-    lines = model.lines
-    if lines is None:
-        return {}
-    found = {"junction": text("junction", lines.junctions, "free junction of lines")}
-    if lines.n_contacts:
-        bodies = (*model.layout.bodies, "junction")
-        names = [f"{bodies[b]} {k}" for k, b in enumerate(lines.contact_body)]
-        found["contact"] = text("contact", names, "point that may touch the seabed")
-    if lines.winches is not None:
-        found["winch"] = text("winch", lines.winches.names, "winch")
-    if lines.arrays is not None:
-        found["line"] = text("line", lines.names, "line")
-    # with winches both change in time and are channels
-    if lines.arrays is not None and lines.winches is None:
-        found["line_segments"] = (
-            ("line",),
-            lines.arrays.n - np.asarray(lines.arrays.first),
-            {"long_name": "segments in use, the last ones of each row"},
-        )
-        found["line_length"] = (
-            ("line", "line_segment"),
-            np.asarray(lines.arrays.rest_length),
-            {"long_name": "unstretched length of the segments", "units": "m"},
-        )
+def _of_effects(model: Model, text: Any) -> dict[str, Any]:
+    """Coordinates of the channels of all effects; several effects may have rows of one."""
+    rows: dict[str, tuple[str, list[Any], str]] = {}
+    for effect in model.effects:
+        for name, (dim, values, about) in effect.coordinates(model.layout).items():
+            rows.setdefault(name, (dim, [], about))[1].extend(values)
+    found = {name: text(*row) for name, row in rows.items()}
+    known = {name for effect in model.effects for name in effect.constants()}
+    for name in known:
+        label = LABELS[name]
+        blocks = [(effect, effect.constants().get(name)) for effect in model.effects]
+        found[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
     return found
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.internal_state import InternalState
@@ -59,7 +58,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     touching = jnp.zeros((0, 3))
     if model.lines is not None and model.lines.n_contacts:
         touching, _ = contact_forces(step, three, y, contact)
-    power = jnp.concatenate([power, driven_power(step, lam), contact_power(step, three, touching)])
+    power = jnp.concatenate([power, contact_power(step, three, touching), driven_power(step, lam)])
     after = StepperState(
         t=state.t + setup.ahead,
         pose=three.next,
@@ -101,7 +100,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
 def contact_power(step: Step, three: Three, force: Array) -> Array:
     """Power of the seabed on bodies, one term where bodies may touch it."""
     lines = step.model.lines
-    if not bodies_touch(step.model):
+    if lines is None or not lines.touches:
         return jnp.zeros(0)
     on_body = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
     v = _point_velocity(step, three, lines.contact_body, lines.contact_point)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
+from swelltree.effects.lines.dynamic.arrays import rest_lengths
 from swelltree.effects.lines.seabed import bed_plane
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
@@ -24,7 +25,7 @@ from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
-from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present, rest_lengths
+from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present
 from swelltree.two_step.state import Form, Setup, Sizes, StepperState
 from swelltree.two_step.surplus import surplus_projector
 

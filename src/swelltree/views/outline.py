@@ -146,7 +146,7 @@ def body_text(system: System, name: str) -> str:
 
 def study_text(study: Any, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
-    moored = model.lines is not None
+    moored = model.has_unknowns
     words, run = [study.type], study.in_time
     if study.type == "operability":
         sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)

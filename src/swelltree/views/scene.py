@@ -191,10 +191,13 @@ def _digits(values: np.ndarray, digits: int) -> list[float]:
 
 def segment_tension(dataset: xr.Dataset) -> xr.DataArray | None:
     """Tension along lines [N]; catenaries know it at their nodes, dynamic lines between them."""
-    for name in ("line_tension", "line_node_tension"):
-        if name in dataset:
-            return dataset[name]
-    return None
+    names = [name for name in ("line_tension", "line_node_tension") if name in dataset]
+    if len(names) < 2:
+        return dataset[names[0]] if names else None
+    # lines of both kinds in one system
+    between, at_nodes = (dataset[name] for name in names)
+    means = at_nodes.rolling(line_node=2).mean().isel(line_node=slice(1, None))
+    return between.fillna(means.rename(line_node="line_segment"))
 
 
 def lines(

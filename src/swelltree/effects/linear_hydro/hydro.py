@@ -6,6 +6,7 @@ every formulation. All terms are booked as work in the energy budget.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,6 +54,10 @@ class Hydro(Effect):
         "excitation",
         "drift",
     )
+
+    def in_still_water(self) -> Hydro:
+        """The same with excitation and drift of no size."""
+        return replace(self, waves=_flat(self.waves), drift=_flat(self.drift))
 
     def loads(self, model: Model, now: Now) -> Loads:
         t, motion, internal = now.t, now.motion, now.internal
@@ -105,6 +110,13 @@ class Hydro(Effect):
             return apply(self.memory.A, chi) + apply(self.memory.B, v)
         # a record of past velocities rests during a step
         return Past(0.0 * chi.velocity, 0.0 * chi.time)
+
+
+def _flat(loads: Any) -> Any:
+    """Loads in time as large as in a sea of height zero."""
+    if isinstance(loads, WaveLoads):
+        return replace(loads, force=0.0 * loads.force, rate=0.0 * loads.rate)
+    return loads
 
 
 def convolved(memory: Convolution, t: Array, v: Array, past: Past) -> Array:

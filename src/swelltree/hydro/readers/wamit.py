@@ -21,8 +21,10 @@ from swelltree.hydro.dataset import HydroParts, rigid_labels
 from swelltree.hydro.readers.textfile import Rows, TextFile, after_equals
 from swelltree.hydro.readers.wamit_listing import read_listing_tables
 from swelltree.hydro.readers.wamit_second import read_drift, read_qtf
+from swelltree.hydro.soundness import check_agrees
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.numbers import check_size, to_number, to_positive, to_whole
+from swelltree.system.waters.water import Water
 
 NUMERIC = (".1", ".3", ".3fk", ".3sc", ".hst", ".8", ".9", ".12d", ".12s")
 MOST_MODES = 10_000  # a number beyond is a broken file
@@ -68,6 +70,7 @@ def read_wamit(
     depth: float | None = None,
     length: float | None = None,
     bodies: int | None = None,
+    water: Water | None = None,
 ) -> HydroParts:
     """The contents of a family of WAMIT files with one stem.
 
@@ -78,19 +81,27 @@ def read_wamit(
         depth: [m]; needed unless .out or .pot tell it.
         length: scale ULEN [m]; that of the .out file, else 1.
         bodies: number of bodies, where no file tells it.
+        water: whose density, gravity and depth hold where neither files nor the user tell them.
     """
     family = family_of(path)
     setup = read_setup(family)
-    if rho is not None:
-        setup.rho = rho
-    if g is not None:
-        setup.g = g
-    if depth is not None:
-        setup.depth = depth
+    complete(path, setup, {"rho": rho, "g": g, "depth": depth}, water)
     if length is not None:
         setup.length = length
     require(path, setup, "no .out file tells it")
     return assemble_wamit(path, family, setup, bodies)
+
+
+def complete(
+    path: Path, setup: WamitSetup, given: dict[str, float | None], water: Water | None
+) -> None:
+    """Density, gravity and depth that the files do not tell, from the user or else the water."""
+    for name, value in given.items():
+        told = getattr(setup, name)
+        if told is None and (value is not None or water is not None):
+            setattr(setup, name, getattr(water, name) if value is None else value)
+        elif told is not None and value is not None:
+            check_agrees(path, name, value, told)
 
 
 def require(path: Path, setup: WamitSetup, why_g: str) -> None:

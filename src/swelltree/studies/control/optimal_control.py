@@ -252,7 +252,7 @@ def _looks_linear(
     """Is the model linear? Asked of the equations that the nonlinear search would need."""
     if not may_be_linear(_still(model), how):
         return False
-    if model.lines is None and period[2] >= 1:
+    if not model.has_unknowns and period[2] >= 1:
         from swelltree.studies.control.nodes import driven_node
         from swelltree.studies.periodic.nodes import scalars_of
         from swelltree.studies.periodic.set_up import set_up

@@ -71,7 +71,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
     from swelltree.studies.rest.equilibrium import find_rest
 
     try:
-        if model.lines is not None:
+        if model.has_unknowns:
             return [*_moved(model, _described(model, how), _moored_rest(model, how))]
         rest, _, _, _ = find_rest(model, how)
     except SwelltreeError as error:
@@ -79,7 +79,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
         return [Finding("error", "no equilibrium", text)]
     after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
     moved = [*_moved(model, _described(model, how), after)]
-    if any(getattr(group, "drums", None) is not None for group in model.effects):
+    if any(effect.winches is not None for effect in model.effects):
         return moved
     return [*moved, *_stability(model, how, linear_system(model, how, rest))]
 

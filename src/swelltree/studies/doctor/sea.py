@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.linear_hydro.build import moving_dofs
-from swelltree.effects.linear_hydro.in_sea import NEGLIGIBLE
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model

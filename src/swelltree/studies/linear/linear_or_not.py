@@ -58,8 +58,6 @@ def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
         model: driven elements without their signals.
         off_stops: names of PTOs whose stroke stays off their stops.
     """
-    if model.lines is not None:
-        return "it has dynamic lines or contacts"
     found = (effect.bends(off_stops) for effect in model.effects)
     return next((words for words in found if words), "")
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
-from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.formulations import Formulation, State

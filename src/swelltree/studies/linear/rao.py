@@ -23,7 +23,7 @@ import numpy as np
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.in_sea import interpolated
-from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.effects.strokes.strokes import stroke
 from swelltree.engine.arrays import Array

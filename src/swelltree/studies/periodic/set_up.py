@@ -79,7 +79,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )
-    if model.lines is not None:
+    if model.has_unknowns:
         raise SwelltreeError(
             "steady_state needs smooth forces, and dynamic lines and contacts are not. Give lines "
             "model='quasi_static', or use simulate until it repeats."

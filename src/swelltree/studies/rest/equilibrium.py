@@ -124,7 +124,7 @@ def equilibrium(
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
-    if model.lines is not None:
+    if model.has_unknowns:
         from swelltree.studies.rest.moored_rest import moored_equilibrium
 
         return moored_equilibrium(model, how.name, provenance)

@@ -7,7 +7,6 @@ stable. The motion of the system with all velocities damped ends near that one.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,21 +31,14 @@ def cables_of(model: Model) -> Any:
 
 def with_drums_stopped(model: Model) -> Model:
     """The model with the winches of its cables held: rest is sought with the rope that is out."""
-    group = cables_of(model)
-    if group is None or group.drums is None:
-        return model
-    drums = group.drums
-    winches = replace(drums.winches, max_speed=0.0 * drums.winches.max_speed)
-    still = replace(group, drums=replace(drums, winches=winches))
-    groups = tuple(still if g is group else g for g in model.effects)
-    return model.replace(effects=groups)
+    return model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
 
 
 def check_no_drums(model: Model, study: str) -> None:
     """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
-    group = cables_of(model)
-    if group is not None and group.drums is not None:
-        name = group.drums.winches.names[0]
+    wound = [e.winches for e in model.effects if e.winches is not None and not e.has_unknowns]
+    if wound:
+        name = wound[0].names[0]
         raise SwelltreeError(
             f"winch '{name}': {study} takes no winch on a multibody cable. "
             "Compile the system without it, with the length of line that is out."

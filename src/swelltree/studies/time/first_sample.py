@@ -24,7 +24,7 @@ from swelltree.model.present import present
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.linalg import constrained_solve
-from swelltree.studies.time.two_step_channels import attached_wrench
+from swelltree.two_step.lines.channels import solved_loads
 from swelltree.two_step.lines.hung_points import hung, with_inertia
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import motion_at
@@ -54,7 +54,8 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
     now = present(model, first.internal)
-    wrench = total_loads(now, t, motion, first.internal).wrench + attached_wrench(model, first)
+    solved = solved_loads(model, first)
+    wrench = total_loads(now, t, motion, first.internal, solved=solved).wrench
     heavy = with_immersed_mass(now, t, motion)
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))

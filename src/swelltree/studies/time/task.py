@@ -125,7 +125,7 @@ def chosen_solver(
     model: Model, solver: str | None, formulation: str | Formulation | None
 ) -> tuple[str, Formulation]:
     """Solver and formulation of a run, those asked for or the usual ones."""
-    two_step = model.lines is not None or solver in TWO_STEP
+    two_step = model.has_unknowns or solver in TWO_STEP
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
     solver = solver or ("two_step" if two_step else "tsit5")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from swelltree.model.present import present
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import compact
-from swelltree.spatial.vectors import cross, matvec
-from swelltree.two_step.lines.channels import line_channels
+from swelltree.two_step.lines.channels import solved_loads
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.state import Form
 
@@ -44,8 +42,8 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     coordinate = dof_coordinates(model, frames, sample.angles)
     rate = dof_rates(model, sample.pose, frames, sample.v)
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
-    loads = total_loads(present(model, sample.internal), t, motion, sample.internal)
-    loads = replace(loads, wrench=loads.wrench + attached_wrench(model, sample))
+    now, solved = present(model, sample.internal), solved_loads(model, sample)
+    loads = total_loads(now, t, motion, sample.internal, solved=solved)
     rows = None
     if form.rows:
         angles, drives = (
@@ -70,41 +68,9 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
     for name in ("reaction", "reaction_joint_axes"):
         channels[name] = channels[name] * np.array(holds, float)[:, None]
-    touching = {"contact_force": sample.contact_force} if sample.contact_force.size else {}
     return {
         **channels,
         "iterations": sample.iterations,
         "residual": sample.error,
-        **touching,
-        **line_channels(model, sample),
         **sample.extremes,
     }
-
-
-def attached_wrench(model: Model, sample: Sample) -> Array:
-    """Wrench of lines and contacts on every body, about the reference points."""
-    lines = model.lines
-    wrench = jnp.zeros_like(sample.v)
-    if lines is None:
-        return wrench
-    N = sample.v.shape[0]
-    for bodies, points, force in _attached(lines, sample):
-        body = np.array(bodies, dtype=int)
-        R = jnp.concatenate([sample.pose.R, jnp.eye(3)[None]])[body]
-        moment = cross(matvec(R, points), force)
-        hits = (np.arange(N)[:, None] == body[None, :]).astype(float)
-        wrench = wrench + hits @ jnp.concatenate([force, moment], -1)
-    return wrench
-
-
-def _attached(lines: Any, sample: Sample) -> list[tuple[Any, Any, Any]]:
-    """Bodies, points and forces of line ends and contacts."""
-    places = []
-    if sample.lines is not None and lines.arrays is not None:
-        force = sample.lines.report.end_force.reshape(-1, 3)
-        places.append((lines.end_body, lines.end_point, force))
-    if lines.tie_body:
-        places.append((lines.tie_body, sample.tie_point, -sample.tie))
-    if lines.n_contacts:
-        places.append((lines.contact_body, lines.contact_point, sample.contact_force))
-    return places

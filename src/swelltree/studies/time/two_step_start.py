@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import internal_at_rest, internal_settled
@@ -73,25 +72,12 @@ def without_waves(model: Model) -> Model:
 
     All shapes stay, so the same compiled program serves.
     """
-    hydro = model.hydro
-    if hydro is not None:
-        calm = replace(hydro, waves=_flat(hydro.waves), drift=_flat(hydro.drift))
-        model = model.with_effect(calm)
+    model = model.replace(effects=tuple(effect.in_still_water() for effect in model.effects))
     waves = model.sea.waves
     # steep waves and fields on a grid cannot be made flat: they are left out
     linear = isinstance(waves, Components)
     waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
-    lines = model.lines
-    if lines is not None:
-        never = np.full(lines.tie_end.shape, np.inf)
-        lines = replace(lines, tie_begin=never, tie_end=never, tie_tension=never)
-    return model.replace(sea=replace(model.sea, waves=waves), lines=lines)
-
-
-def _flat(loads: Any) -> Any:
-    if isinstance(loads, WaveLoads):
-        return replace(loads, force=0.0 * loads.force, rate=0.0 * loads.rate)
-    return loads
+    return model.replace(sea=replace(model.sea, waves=waves))
 
 
 def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
@@ -159,9 +145,9 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Any) -
             "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
             "the result of another run."
         )
-    if start == "cold" or (start == "described" and model.lines is None):
+    if start == "cold" or (start == "described" and not model.has_unknowns):
         cold = at_rest(model, form)
-        if model.lines is None:
+        if not model.has_unknowns:
             return cold
         return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
     hold = start == "described"

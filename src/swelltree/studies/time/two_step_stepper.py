@@ -79,7 +79,8 @@ class TwoStepStepper(Stepper):
             state = now.state
             now = now._replace(extremes=run_state(task.model, form, state).extremes)
             return _state_at(now, derivatives, None)
-        usual = "described" if task.model.lines is None else "equilibrium"
+        at_rest = any(effect.begins_at_rest for effect in task.model.effects)
+        usual = "equilibrium" if at_rest else "described"
         word = usual if task.start is None else task.start
         given = first_state(task.model, form, self.plan.step, self.width, word)
         derivatives = derivatives_at(task.model)(given)

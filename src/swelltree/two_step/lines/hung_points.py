@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import LineSystem
+from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.model.kinematics import Pose, with_world
@@ -121,7 +121,7 @@ def with_inertia(sample: Sample, points: Points | None) -> Sample:
     return replace(sample, tie=sample.tie + taken[count:], lines=lines)
 
 
-def _points(lines: LineSystem, state: StepperState, pose: Pose) -> Points:
+def _points(lines: DynamicLines, state: StepperState, pose: Pose) -> Points:
     """Ends and ties without masses."""
     ends = np.array(lines.end_body, dtype=int).reshape(-1, lines.n_points)[:, :2]
     own = np.asarray(lines.end_point).reshape(-1, lines.n_points, 3)[:, :2]
@@ -132,7 +132,7 @@ def _points(lines: LineSystem, state: StepperState, pose: Pose) -> Points:
 
 
 def _velocities(
-    lines: LineSystem, state: StepperState, points: Points, junctions: Array, v: np.ndarray
+    lines: DynamicLines, state: StepperState, points: Points, junctions: Array, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Velocities of the ends (line, 2, 3) and of the junctions (junction, 3); tied ones follow."""
     moving, junctions = points.moved(v), np.array(junctions)
@@ -145,7 +145,7 @@ def _velocities(
     return ends.reshape(-1, 2, 3), junctions
 
 
-def _junctions_of(lines: LineSystem) -> np.ndarray:
+def _junctions_of(lines: DynamicLines) -> np.ndarray:
     """Junction of the ends A and B of every line (line * 2,), J: none."""
     found = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
     return found[:, :2].reshape(-1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.effects.lines.dynamic.arrays import with_first
 from swelltree.effects.lines.winches import Winches, WinchState, after_step, winch_start
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.kinematics import Pose, with_world
@@ -76,25 +76,13 @@ def tip_now(model: Model, setup: Setup, state: StepperState) -> Array:
     return tip_velocity(model, state.pose, state.v_minus, junctions)
 
 
-def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
-    """Lines with so many idle segments and that first segment."""
-    return replace(arrays, first=first, rest_length=rest_lengths(arrays, first, rest))
-
-
-def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
-    """Unstretched lengths of all segments, with that of the first in use (line, segment) [m]."""
-    xp = namespace(first, rest, arrays.rest_length)
-    at_first = np.arange(arrays.n) == xp.asarray(first)[:, None]
-    return xp.where(at_first, xp.asarray(rest)[:, None], arrays.rest_length)
-
-
 def present(model: Model, state: StepperState) -> Model:
     """The model with its lines as long as they are now."""
     if winches_of(model) is None:
         return model
     w = state.lines.winch
     lines = model.lines
-    return model.replace(lines=replace(lines, arrays=with_first(lines.arrays, w.first, w.rest)))
+    return model.with_effect(replace(lines, arrays=with_first(lines.arrays, w.first, w.rest)))
 
 
 def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.effects.lines.winches import at_stop
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
@@ -194,29 +193,3 @@ def _load(step: Step, own: Any, lines: LineState) -> Array:
     here = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
     force = jnp.where(here[:, :, None], total, 0.0).sum(1)
     return force / jnp.where(here, length, 0.0).sum(1)[:, None]
-
-
-def winch_channels(winches: Any, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
-    """What a run reports of its winches.
-
-    Args:
-        winches: compiled.
-        arrays: the lines as long as they are now.
-        now: the sample.
-    """
-    own = np.array(winches.line, dtype=int)
-    used = jnp.arange(arrays.n) >= arrays.first[:, None]
-    mass = jnp.where(used, arrays.mass_per_length * arrays.rest_length, 0.0).sum(-1)
-    return {
-        "winch_length": now.length,
-        "winch_speed": now.speed,
-        "winch_tension": now.tension,
-        "winch_power": now.power,
-        "winch_work": now.work,
-        "winch_rope_mass": mass[own],
-        "winch_rope_energy": now.brought,
-        "winch_rope_momentum": now.momentum,
-        "winch_lost_energy": now.lost,
-        "winch_lost_momentum": now.slip,
-        "winch_segments": (arrays.n - arrays.first[own]).astype(float),
-    }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
+from swelltree.model.total import solved_terms
 from swelltree.two_step.equations import first_guess
 from swelltree.two_step.instant import Step
 from swelltree.two_step.step_rows import (
@@ -120,6 +120,5 @@ def first_iterate(step: Step) -> Iterate:
 
 
 def other_terms(model: Model) -> int:
-    """Terms of the energy budget that belong to lines, prescribed motions and the seabed."""
-    lines = 0 if model.lines is None else len(model.lines.names)
-    return lines + len(model.layout.drives) + bodies_touch(model)
+    """Terms of the energy budget that belong to lines, the seabed and prescribed motions."""
+    return len(solved_terms(model)) + len(model.layout.drives)

@@ -102,7 +102,7 @@ def too_short(model: Model, state: StepperState) -> str | None:
     if not over[k] > -NEARLY * length[k]:
         return None
     return (
-        f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
+        f"line '{lines.pieces[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
         "give EA or lengthen it."
     )
 
@@ -116,6 +116,6 @@ def why(model: Model, state: StepperState) -> str:
     if lines is not None and lines.arrays is not None:
         tension = np.abs(np.asarray(state.lines.mu))
         k = int(np.nanargmax(tension.max(axis=1)))
-        return f"line '{lines.names[k]}' has the largest tension, {tension[k].max():.3g} N."
+        return f"line '{lines.pieces[k]}' has the largest tension, {tension[k].max():.3g} N."
     speed = np.abs(np.asarray(state.v_minus)).max(axis=1)
     return f"look at body '{model.layout.bodies[int(np.nanargmax(speed))]}', the fastest there."

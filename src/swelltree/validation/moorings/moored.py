@@ -258,7 +258,7 @@ def two_forms() -> list[Check]:
 @case("lines", "rest of dynamic lines and catenaries", source="n segments converge to the catenary")
 def rest_of_lines() -> list[Check]:
     """Fairlead tension of 10, 20 and 40 segments."""
-    from swelltree.effects.lines.dynamic.lines import with_static_lines
+    from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 
     model = moored_float(segments=10)
     still = model.replace(sea=dataclasses.replace(model.sea, current=None))

@@ -23,6 +23,7 @@ from swelltree.validation.waters import hinge_barge_literal as paper
 
 WAVE = 0.06  # m, amplitude in the paper
 SMALL = 1e-5  # m
+VANISHES = 0.01  # m per metre of wave: a smaller heave is the rest of larger ones
 SHOWN = (6.28, 2.8)  # rad/s, the paper's Figs. 4 and 5
 FIT, PLATE_FIT = {"error": 0.04}, {"error": 0.07}  # the plate's data are rougher
 
@@ -109,10 +110,12 @@ def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> l
         periodic = paper.periodic(barge, w, WAVE, 3, form="ode", radiation="state_space")
         same.append(np.abs(periodic.heave(times[rows]) - z[rows]).max() / WAVE)
     worst = float(np.abs(np.array(ours) - fitted).max())
+    # heave passes through zero near 7.4 rad/s: 3 mm per metre of wave
+    missed = float((np.abs(ours - linear) / np.maximum(np.abs(linear), VANISHES)).max())
     return [
         Check("heave over time to ODE", max(same), 2e-5, "m/m", "end of the transient"),
         Check("rao, fitted memory", worst, 2e-5, "m/m", "small angles, transient"),
-        Check("rao, data", _gap(ours, linear), 0.04, "", "fit of the memory to 7 %"),
+        Check("rao, data", missed, 0.04, "", "fit of the memory; of 10 mm/m at least"),
     ]
 
 

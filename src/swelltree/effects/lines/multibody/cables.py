@@ -24,6 +24,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.drag.drag import DragPieces, size
+from swelltree.effects.lines.channels import LINE_DIMS
 from swelltree.effects.lines.multibody.cable_winch import (
     BROUGHT,
     IDLE,
@@ -41,6 +42,7 @@ from swelltree.effects.lines.multibody.cable_winch import (
     rest_now,
     speeds,
 )
+from swelltree.effects.lines.winches import Winches
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
@@ -139,6 +141,8 @@ class Cables(Effect):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
+    prefix: ClassVar[str] = ""
+    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -161,6 +165,16 @@ class Cables(Effect):
         """Do waves act on it?"""
         return self.in_water
 
+    @property
+    def winches(self) -> Winches | None:
+        return None if self.drums is None else self.drums.winches
+
+    def with_winches_held(self) -> Cables:
+        if self.drums is None:
+            return self
+        held = replace(self.drums.winches, max_speed=0.0 * self.drums.winches.max_speed)
+        return replace(self, drums=replace(self.drums, winches=held))
+
     def ends(self, motion: Motion) -> tuple[PointMotion, PointMotion]:
         """Motion of the ends A and B of all elements."""
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
@@ -171,6 +185,11 @@ class Cables(Effect):
         if self.drums is not None:
             found["winch"] = ("winch", self.drums.winches.names, "winch")
         return found
+
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        n = self.rows().shape[1]
+        return {"line_node": n + 1, "line_segment": n}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
@@ -445,10 +464,10 @@ class Cables(Effect):
         at_A = xp.take_along_axis(held[0][rows], top[:, None, None], axis=1)[:, 0]
         at_B = held[1][rows[:, -1]]
         return {
-            "position": position,
-            "tension": xp.where(active, tension, of_first),
-            "length": xp.where(active, found.length[rows], 0.0),
-            "slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
+            "line_position": position,
+            "line_tension": xp.where(active, tension, of_first),
+            "line_stretched_length": xp.where(active, found.length[rows], 0.0),
+            "line_slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
             "fairlead_tension": xp.sqrt(dot(at_B, at_B)),
             "anchor_tension": xp.sqrt(dot(at_A, at_A)),
             "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),

@@ -8,22 +8,23 @@ when EA changes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 
-if TYPE_CHECKING:
-    from swelltree.model.model import Model
-
 EVEN = ("EA", "mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat")
 
 
-def line_numbers(model: Model, name: str) -> list[str]:
-    """Names of the numbers of a dynamic line; none if there is no such line, or it is cut."""
-    lines = model.lines
-    if lines is None or lines.arrays is None or lines.lines.count(name) != 1:
+def even_numbers(lines: Any, name: str) -> list[str]:
+    """Names of the numbers of a line; none if there is no such line, or it is cut.
+
+    Args:
+        lines: `DynamicLines`.
+        name: of the line.
+    """
+    if lines.arrays is None or lines.lines.count(name) != 1:
         return []
     row = lines.lines.index(name)
     used = _used(lines.arrays, row)
@@ -39,26 +40,21 @@ def _is_even(values: Array, used: np.ndarray) -> bool:
     """Is it one finite number along the line? A traced one is, as it was set by name."""
     if not isinstance(values, np.ndarray):
         return True
-    own = values[used]
-    return bool(np.isfinite(own).all() and (own == own[0]).all())
+    in_use = values[used]
+    return bool(np.isfinite(in_use).all() and (in_use == in_use[0]).all())
 
 
-def line_value(model: Model, name: str, quantity: str) -> Array:
+def line_number(lines: Any, name: str, quantity: str) -> Array:
     """The number of that name."""
-    lines = model.lines
-    assert lines is not None
     row = lines.lines.index(name)
-    used = _used(lines.arrays, row)
     if quantity == "length":
-        return lines.arrays.rest_length[row][used].sum()
+        return lines.arrays.rest_length[row][_used(lines.arrays, row)].sum()
     return getattr(lines.arrays, quantity)[row][-1]
 
 
-def with_line_value(model: Model, name: str, quantity: str, value: Array) -> Model:
-    """The model with one number of a dynamic line replaced, in both of its theories."""
-    lines = model.lines
-    assert lines is not None
-    row, old = lines.lines.index(name), line_value(model, name, quantity)
+def with_line_number(lines: Any, model: Any, name: str, quantity: str, value: Array) -> Any:
+    """The lines with one number of a line replaced, in both of their theories."""
+    row, old = lines.lines.index(name), line_number(lines, name, quantity)
     arrays = lines.arrays
     if quantity == "length":
         arrays = _rows(arrays, row, rest_length=arrays.rest_length[row] * (value / old))
@@ -66,17 +62,18 @@ def with_line_value(model: Model, name: str, quantity: str, value: Array) -> Mod
         arrays = _rows(arrays, row, **{quantity: 0.0 * arrays.rest_length[row] + value})
     if quantity == "EA":
         arrays = _rows(arrays, row, kappa=arrays.kappa[row] * (old / value))
-    static = _static(model, name, row, arrays, value / old if quantity == "length" else 1.0)
-    return model.replace(lines=replace(lines, arrays=arrays, static=static))
+    longer = value / old if quantity == "length" else 1.0
+    static = _static(replace(lines, arrays=arrays), model, name, longer)
+    return replace(lines, arrays=arrays, static=static)
 
 
-def _static(model: Model, name: str, row: int, arrays: Any, longer: Any) -> Any:
+def _static(lines: Any, model: Any, name: str, longer: Any) -> Any:
     """The catenaries with the numbers of the line as they are now."""
-    static = model.lines.static
+    static, arrays, row = lines.static, lines.arrays, lines.lines.index(name)
     at = static.line.index(static.lines.index(name))
     sections = static.pieces.sections
     changes: dict[str, Any] = {"length": sections.length[at] * longer}
-    even = line_numbers(model, name)
+    even = even_numbers(lines, name)
     if {"mass_per_length", "diameter"} <= set(even):
         area = 0.25 * np.pi * arrays.diameter[row][-1] ** 2
         weight = (arrays.mass_per_length[row][-1] - model.rho * area) * -model.gravity[2]
