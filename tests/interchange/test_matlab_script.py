@@ -97,7 +97,7 @@ def test_scripts_say_what_matlab_says(text, wanted):
         ("x = " + "-" * 500 + "1", 1, "too many signs"),
         ("x = 1" + "+1" * 5000, 1, "operators in a row"),
         ("x = " + "{" * 20 + "1" + "+1" * 50 + "}" * 20, 0, ""),
-        ("for k = 1:1000000\nx = k;\nend", 2, "more than 10000 steps"),
+        ("for k = 1:1000000\nx = k;\nend", 2, "more than 5000 steps"),
         ("x = y.z;", 1, "'y' is not known"),
         ("body(0).mass = 1;", 1, "number 0"),
         ("end", 1, "closes nothing"),
@@ -128,7 +128,7 @@ def test_objects_keep_the_line_of_every_field():
 
 
 def test_work_of_a_script_is_bounded():
-    with bounded(seconds=10.0):
+    with bounded():
         script = Script("for k=1:10000\nx = ones(1000,1000);\nend")
     assert "computes more" in script.unread[2]
 

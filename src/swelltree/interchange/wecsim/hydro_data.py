@@ -117,11 +117,10 @@ def _read(path: Path, rho: float) -> _Read:
     from swelltree.hydro.readers.read import read_hydro
 
     first: SwelltreeError | None = None
-    for density in (None, rho):
+    for told in (None, rho):
         for gaps in ("error", "drop"):
             try:
-                data = read_hydro(path, check=False, gaps=gaps, rho=density)
-                return _Read(data, gaps, density is None)
+                return _Read(read_hydro(path, rho=told, check=False, gaps=gaps), gaps, told is None)
             except SwelltreeError as error:
                 first = first or error
     assert first is not None

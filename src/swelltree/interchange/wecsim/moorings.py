@@ -117,7 +117,8 @@ def moordyn_parts(
 
 def _placed(name: str, start: Start) -> Body:
     """A body where it begins, so that places of the world become places on it."""
-    return Body(name, mass=1.0, position=tuple(start.t), rotation=start.R)
+    x, y, z = (float(value) for value in start.t)
+    return Body(name, mass=1.0, position=(x, y, z), rotation=start.R)
 
 
 def cable_table(

@@ -43,7 +43,7 @@ from swelltree.interchange.wecsim.script_values import (
     whole,
 )
 
-MOST_STATEMENTS = 10_000
+MOST_STATEMENTS = 5_000
 # they show, print and tidy up
 QUIET = ("clc", "close", "fprintf", "disp", "figure", "format", "warning", "tic", "toc", "hold")
 
@@ -96,11 +96,16 @@ class Script:
 
     # statements
 
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the script has done more than input scripts do; nothing more is carried out."""
+        return self._left < 0 or self._work.left < 0
+
     def _run(self, statements: tuple[Any, ...]) -> None:
         for statement in statements:
             self._left -= 1
-            if self._left < 0:
-                why = f"the script has more than {MOST_STATEMENTS} steps"
+            if self._is_spent:
+                why = f"the script has more than {MOST_STATEMENTS} steps or computes too much"
                 self.unread.setdefault(statement.line, why)
                 return
             self._line = statement.line
@@ -130,7 +135,7 @@ class Script:
                 for k in range(row.shape[1]):
                     self._set(Place(name), row[:, k : k + 1])
                     self._run(body)
-                    if self._left < 0:
+                    if self._is_spent:
                         return
             case If(branches=branches):
                 for condition, body in branches:

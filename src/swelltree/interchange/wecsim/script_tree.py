@@ -262,7 +262,8 @@ class _Parser:
 
     def several(self) -> tuple[Place, ...]:
         """Targets of [a, b] = ..., or none where it is a matrix."""
-        start, found = self.at, []
+        start = self.at
+        found: list[Place] = []
         self.take()
         try:
             while not self.is_sign("]"):
@@ -437,7 +438,8 @@ class _Parser:
         if self.word.kind != "name":
             raise CannotRead(f"a name is missing{self._before()}")
         self.deeper()
-        name, steps = self.take().text, []
+        name = self.take().text
+        steps: list[tuple[str, Any]] = []
         while not (self.rows and self.word.blank):
             if self.is_sign("("):
                 steps.append(("(", self.inside("(", ")", self.arguments)))
