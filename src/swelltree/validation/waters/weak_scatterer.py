@@ -19,7 +19,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.system.waters.seas import RegularWave
 from swelltree.system.waters.water import Water
 from swelltree.validation.table import Check, case
-from swelltree.waves.sea import realise
+from swelltree.waves.components import components
 
 DEEP = Tank(60.0, 60.0, near=12.0, far=20.0, levels=3)  # m; far from the bodies
 WHERE = (0.0, 0.0, -30.0)
@@ -71,7 +71,7 @@ def submerged_sphere_on_a_spring() -> list[Check]:
     tank = Tank(90.0, 20.0, near=1.6, far=8.5, fine=4.0, symmetric=True)
     place = (0.0, 0.0, -7.0)
     scene = build_scene(tank, [Floater("ball", ball.half(), place)], water, "linear", beach=omega)
-    sea = realise(RegularWave(amplitude=amplitude, omega=omega, ramp=12.0), water)
+    sea = components(RegularWave(amplitude=amplitude, omega=omega, ramp=12.0), water)
     mass = water.rho * ball.volume
     rail = Rail(
         jnp.array(place), jnp.array([0.0, 0.0, 1.0]), mass, -mass * water.g, 302478.6, 50_000.0

@@ -47,7 +47,7 @@ def far_densities(
     weight = (tri.area / (4.0 * math.pi))[:, None]
     source, dipole = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     for place, part in zip(PLACES, WEIGHTS, strict=True):
-        at = sum(place[i] * tri.corner[i] for i in range(3))
+        at = jnp.einsum("i,ixt->xt", place, tri.corner)
         away = [at[c][:, None] - P[c] for c in range(3)]
         inverse = 1.0 / jnp.sqrt(away[0] ** 2 + away[1] ** 2 + away[2] ** 2)
         plain = part * weight * inverse

@@ -51,14 +51,30 @@ def disc(radii: np.ndarray, counts: Sequence[int], half: bool) -> Surface:
         counts: points on each.
         half: only y >= 0, with edges along y = 0.
     """
-    points, triangles = [np.zeros((1, 3))], []
-    inner, first = np.array([0]), 1
+    return _ringed([np.zeros((1, 3))], radii, counts, half)
+
+
+def annulus(radii: np.ndarray, counts: Sequence[int], half: bool) -> Surface:
+    """The same with a hole: the vertices of the first ring are the first."""
+    return _ringed([_ring(radii[0], counts[0], half)], radii[1:], counts[1:], half)
+
+
+def _ring(radius: float, count: int, half: bool) -> np.ndarray:
+    at = angles(count, half)
+    ring = np.stack([radius * np.cos(at), radius * np.sin(at), 0.0 * at], -1)
+    if half:
+        ring[[0, -1], 1] = 0.0
+    return ring
+
+
+def _ringed(
+    points: list[np.ndarray], radii: np.ndarray, counts: Sequence[int], half: bool
+) -> Surface:
+    """Rings added around what is there."""
+    inner, triangles = np.arange(len(points[0])), []
+    first = len(inner)
     for r, count in zip(radii, counts, strict=True):
-        at = angles(count, half)
-        ring = np.stack([r * np.cos(at), r * np.sin(at), 0.0 * at], -1)
-        if half:
-            ring[[0, -1], 1] = 0.0
-        points.append(ring)
+        points.append(_ring(r, count, half))
         outer = first + np.arange(count)
         triangles += stitched(inner, outer, half)
         inner, first = outer, first + count

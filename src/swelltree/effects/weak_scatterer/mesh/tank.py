@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.weak_scatterer.mesh.rings import disc, graded_radii, ring_counts
+from swelltree.effects.weak_scatterer.mesh.rings import (
+    annulus,
+    disc,
+    graded_radii,
+    ring_counts,
+)
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.system.errors import SwelltreeError
 
@@ -64,12 +69,13 @@ class Tank:
                 f"{1.5 * wavelength:.3g} m."
             )
 
-    def checked_inside(self, name: str, vertices: np.ndarray) -> None:
-        """Refuse a body that is not wholly in the water of the tank.
+    def checked_inside(self, name: str, vertices: np.ndarray, pierces: bool = False) -> None:
+        """Refuse a body that is not in the water of the tank.
 
         Args:
             name: of the body.
             vertices: of its mesh in the world, (n, 3) [m].
+            pierces: it floats on the surface; else it must be wholly under water.
         """
         reach = np.hypot(*(vertices[:, :2] - self.center).T).max()
         if reach >= self.radius:
@@ -83,10 +89,15 @@ class Tank:
                 f"body '{name}' lies outside the tank: it reaches down to z = {low:.4g} m, the "
                 f"bottom lies at z = {-self.depth:g} m. Raise the body or deepen the tank."
             )
-        if high >= 0.0:
+        if pierces and not low < 0.0 < high:
             raise SwelltreeError(
-                f"body '{name}' reaches up to z = {high:.4g} m. Bodies that pierce the surface "
-                "are not possible yet: keep the whole body under water."
+                f"body '{name}' reaches from z = {low:.4g} m to {high:.4g} m and does not pierce "
+                "the surface. Leave meridians out, or move the body."
+            )
+        if not pierces and high >= 0.0:
+            raise SwelltreeError(
+                f"body '{name}' reaches up to z = {high:.4g} m. Give meridians for a body that "
+                "pierces the surface, or keep the whole body under water."
             )
         if self.symmetric and vertices[:, 1].min() < 0.0:
             raise SwelltreeError(
@@ -95,12 +106,22 @@ class Tank:
             )
 
 
-def free_surface(tank: Tank) -> Surface:
-    """Mesh of the still surface, normals up, rim last."""
-    radii = graded_radii(tank.near, tank.fine, tank.far, tank.radius)
-    return disc(radii, ring_counts(radii, tank.symmetric), tank.symmetric).moved(
-        (*tank.center, 0.0)
-    )
+def free_surface(tank: Tank, hole: tuple[float, int] | None = None) -> Surface:
+    """Mesh of the still surface, normals up, rim last.
+
+    Args:
+        tank: its size and spacings.
+        hole: radius [m] and vertices of a round hole in the middle, which come first.
+    """
+    half, place = tank.symmetric, (*tank.center, 0.0)
+    if hole is None:
+        radii = graded_radii(tank.near, tank.fine, tank.far, tank.radius)
+        return disc(radii, ring_counts(radii, half), half).moved(place)
+    inner, count = hole
+    steps = graded_radii(tank.near, tank.fine, tank.far, tank.radius - inner)
+    radii = np.concatenate([[inner], inner + steps])
+    counts = [count, *ring_counts(radii, half)[1:]]
+    return annulus(radii, counts, half).moved(place)
 
 
 def wall(tank: Tank, surface: Surface) -> tuple[np.ndarray, np.ndarray]:
@@ -108,8 +129,8 @@ def wall(tank: Tank, surface: Surface) -> tuple[np.ndarray, np.ndarray]:
 
     Triangles number the vertices of the free surface first, then those of the wall.
     """
-    radii = graded_radii(tank.near, tank.fine, tank.far, tank.radius)
-    count = ring_counts(radii, tank.symmetric)[-1]
+    away = np.hypot(*(surface.vertices[:, :2] - tank.center).T)
+    count = int((away > (1.0 - 1e-9) * tank.radius).sum())
     n = len(surface.vertices)
     rim = surface.vertices[n - count :]
     # finer towards the surface, where waves are felt

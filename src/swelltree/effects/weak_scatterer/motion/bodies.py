@@ -49,11 +49,6 @@ class Wetted(NamedTuple):
     motion: Float[Array, "triangle corner dof"]
 
 
-def triangle_vertices(scene: Scene) -> Array:
-    """Vertices of the triangles of bodies, numbered from the first of the bodies."""
-    return scene.boundary.triangles[scene.boundary.on_bodies] - scene.boundary.fixed
-
-
 def triangle_owner(scene: Scene) -> np.ndarray:
     """Body of each triangle."""
     return np.repeat(np.arange(len(scene.boundary.bodies)), scene.boundary.body_triangles)
@@ -66,10 +61,10 @@ def wetted(
 
     Args:
         scene: numbering.
-        vertices: of the bodies [m].
+        vertices: of their triangles, numbered as `wet` [m].
         position: of their reference points [m].
     """
-    corner = vertices[triangle_vertices(scene)]
+    corner = vertices[scene.boundary.wet_triangles]
     cross = jnp.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
     twice = jnp.linalg.norm(cross, axis=1)
     normal = cross / twice[:, None]
@@ -114,7 +109,7 @@ def body_flow(
     sea = flow(wave, t, vertices)
     own = velocity[triangle_owner(scene)]
     u = own[:, None, :3] + jnp.cross(own[:, None, 3:], wet.arm)
-    incident = sea.velocity[triangle_vertices(scene)]
+    incident = sea.velocity[scene.boundary.wet_triangles]
     return BodyFlow(u, jnp.einsum("tx,tcx->tc", wet.normal, u - incident), sea)
 
 
@@ -142,7 +137,7 @@ def flux_rate(
         phi: potential of the perturbation at the vertices [m^2/s].
         velocity: of the bodies.
     """
-    tri = triangle_vertices(scene)
+    tri = scene.boundary.wet_triangles
     known = -water.sea.velocity_rate[tri]
     if not scene.moving:
         return jnp.einsum("tx,tcx->tc", wet.normal, known)
@@ -154,11 +149,18 @@ def flux_rate(
     # mean over each triangle of u x grad phi, which varies as a square
     slope = tangential(wet, phi[tri])
     grad = slope[:, None] + water.q[..., None] * wet.normal[:, None]
-    at = jnp.cross(*(jnp.einsum("pc,tcx->tpx", RULE, part) for part in (water.velocity, grad)))
-    W = at.mean(1)
+    u, slopes = (jnp.einsum("pc,tcx->tpx", RULE, part) for part in (water.velocity, grad))
+    W = jnp.cross(u, slopes).mean(1)
     opposite = jnp.roll(wet.corner, -2, axis=1) - jnp.roll(wet.corner, -1, axis=1)
-    weighted = jnp.zeros(len(phi)).at[tri].add(0.5 * jnp.einsum("tx,tcx->tc", W, opposite))
-    curl = scene.projection @ weighted
+    along = 0.5 * jnp.einsum("tx,tcx->tc", W, opposite)
+    # a side in a waterline belongs to one triangle: both of its ends have a share more
+    rim = along * scene.boundary.waterline
+    weighted = along + jnp.roll(rim, 1, axis=1) + jnp.roll(rim, 2, axis=1)
+    n = len(phi)
+    mass = (
+        jnp.zeros((n, n)).at[tri[:, :, None], tri[:, None, :]].add(wet.area[:, None, None] * MASS)
+    )
+    curl = jnp.linalg.solve(mass, jnp.zeros(n).at[tri].add(weighted))
     return jnp.einsum("tx,tcx->tc", wet.normal, known) + curl[tri]
 
 
@@ -189,7 +191,7 @@ def known_pressure(
         water: flow at their corners.
         phi: potential of the perturbation at the vertices [m^2/s].
     """
-    tri = triangle_vertices(scene)
+    tri = scene.boundary.wet_triangles
     head = water.sea.rate[tri]
     if scene.moving:
         own = tangential(wet, phi[tri])[:, None] + water.q[..., None] * wet.normal[:, None]

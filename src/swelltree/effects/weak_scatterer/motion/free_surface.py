@@ -9,7 +9,8 @@ On :math:`z = \eta_I`, with U the velocity of the incident wave and the beach :m
               - \eta(\nabla\phi_{I,z}\cdot\nabla\eta_I - \phi_{I,zz}) - \nu\eta - r_k
 
 (Letournel 2015); a node that rides on the incident surface sees
-:math:`d\phi/dt = \phi_t + \eta_{I,t}\phi_z`. On the mean surface only
+:math:`d\phi/dt = \phi_t + \eta_{I,t}\phi_z`, and one that moves in plan with w around a waterline
+:math:`+ w\cdot\nabla\phi` along the surface. On the mean surface only
 :math:`\phi_t = -g\eta - \nu\phi` and :math:`\eta_t = \phi_z - \nu\eta` are left.
 """
 
@@ -25,6 +26,7 @@ from swelltree.effects.weak_scatterer.incident.interface import (
     residuals,
     surface,
 )
+from swelltree.effects.weak_scatterer.mesh.gradients import gradient
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
@@ -50,6 +52,7 @@ def surface_rates(
     wave: Incident,
     t: Array,
     vertices: Float[Array, "surface xyz"],
+    drift: Float[Array, "surface xy"] | None,
     phi: Float[Array, " surface"],
     eta: Float[Array, " surface"],
     q: Float[Array, " surface"],
@@ -61,18 +64,44 @@ def surface_rates(
         wave: incident.
         t: [s].
         vertices: of the free surface where they are [m].
+        drift: velocity of the vertices in plan [m/s]; None: they stay.
         phi: potential [m^2/s].
         eta: elevation [m].
         q: derivative of the potential along the normal [m/s].
     """
+    places = vertices[:, :2]
+    slopes = scene.gradient if drift is None else gradient(places, scene.neighbours)
+    along = jnp.stack(slopes(phi), -1), jnp.stack(slopes(eta), -1)
+    fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
+    if drift is None:
+        return fixed
+    # the derivative of nodal values in plan follows the surface up and down
+    return fixed._replace(
+        potential=fixed.potential + (drift * along[0]).sum(1),
+        elevation=fixed.elevation + (drift * along[1]).sum(1),
+    )
+
+
+def _rates(
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    vertices: Array,
+    plan: Array,
+    rise: Array,
+    phi: Array,
+    eta: Array,
+    q: Array,
+) -> SurfaceRates:
+    """The same at vertices that stay in plan, with the derivatives of phi and eta along it."""
     g, beach = scene.g, scene.beach
     if not scene.wavy:
         rate = -g * eta - beach * phi
         return SurfaceRates(rate, q - beach * eta, rate)
-    sea, top = flow(wave, t, vertices), surface(wave, t, scene.places)
+    sea, top = flow(wave, t, vertices), surface(wave, t, vertices[:, :2])
     left_dynamic, left_kinematic = residuals(wave, t, vertices, g)
-    velocity = potential_gradient(scene, top.slope, phi, q)
-    U, rise = sea.velocity, jnp.stack(scene.gradient(eta), -1)
+    velocity = potential_gradient(plan, top.slope, q)
+    U = sea.velocity
     steeper = sea.hessian[:, 2]  # gradient of the vertical velocity
     fixed = (
         -g * eta
@@ -93,20 +122,17 @@ def surface_rates(
 
 
 def potential_gradient(
-    scene: Scene,
+    plan: Float[Array, "surface xy"],
     slope: Float[Array, "surface xy"],
-    phi: Float[Array, " surface"],
     q: Float[Array, " surface"],
 ) -> Float[Array, "surface xyz"]:
     """Velocity of the perturbation on the free surface, from its values there and its flux.
 
     Args:
-        scene: for derivatives in plan.
+        plan: derivatives by x and y of the potential along the surface [m/s].
         slope: of the incident surface.
-        phi: potential [m^2/s].
-        q: its derivative along the normal [m/s].
+        q: derivative of the potential along the normal [m/s].
     """
-    plan = jnp.stack(scene.gradient(phi), -1)
     steep = 1.0 + (slope**2).sum(1)
     up = (q * jnp.sqrt(steep) + (slope * plan).sum(1)) / steep
     return jnp.concatenate([plan - up[:, None] * slope, up[:, None]], 1)

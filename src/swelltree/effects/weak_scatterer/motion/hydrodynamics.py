@@ -8,6 +8,7 @@ all columns of the added mass.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from jaxtyping import Float
@@ -21,11 +22,10 @@ from swelltree.effects.weak_scatterer.motion.bodies import (
     known_pressure,
     pressure_wrench,
     triangle_owner,
-    triangle_vertices,
     wetted,
 )
 from swelltree.effects.weak_scatterer.motion.free_surface import SurfaceRates, surface_rates
-from swelltree.effects.weak_scatterer.motion.scene import Scene, hull_vertices, vertices_at
+from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.effects.weak_scatterer.problem.assembly import Matrices, assemble
 from swelltree.effects.weak_scatterer.problem.solve import Factors, factored
 from swelltree.engine.arrays import Array, pytree
@@ -62,10 +62,11 @@ class Bodies:
 
 @pytree()
 class Prepared:
-    """Matrices of a geometry and their factors."""
+    """Matrices of a geometry, their factors, and the vertices of bodies among the rows."""
 
     matrices: Matrices
     factors: Factors
+    wet: Array
 
 
 class SecondProblem(NamedTuple):
@@ -77,6 +78,7 @@ class SecondProblem(NamedTuple):
         per_acceleration: flux for unit accelerations of all bodies (corners, 6 bodies).
         wrench_of: wrench of a potential rate at the vertices of bodies (6 bodies, vertices).
         known: wrench without that of the potential rate (6 bodies,).
+        surface_rate: of the potential on the free surface [m^2/s^2].
     """
 
     right: Array
@@ -84,6 +86,7 @@ class SecondProblem(NamedTuple):
     per_acceleration: Array
     wrench_of: Array
     known: Array
+    surface_rate: Array
 
 
 class Hydrodynamics(NamedTuple):
@@ -115,7 +118,7 @@ def prepare(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Prepared:
     """
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
     matrices = assemble(scene.boundary, vertices)
-    return Prepared(matrices, factored(matrices.unknowns))
+    return Prepared(matrices, factored(matrices.unknowns), scene.boundary.wet)
 
 
 def evaluate(
@@ -133,15 +136,15 @@ def evaluate(
     """
     boundary, (matrices, factors) = scene.boundary, (prepared.matrices, prepared.factors)
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    hull = vertices[boundary.fixed :]
+    hull = vertices[boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
     wet = wetted(scene, hull, origin)
     known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
     # first problem: flux on the free surface and potential on the bodies
     u = factors.solve(matrices.right_side(water.phi, known.q))
-    q, phi = u[: boundary.surface], u[boundary.fixed :]
-    top = vertices[: boundary.surface]
-    rates = surface_rates(scene, wave, t, top, water.phi, water.eta, q)
+    q, phi = u[: boundary.surface], on_bodies(scene, water.phi, u)
+    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    rates = surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
     # second problem: the same for the time derivative, and for unit accelerations
     second = SecondProblem(
         right=-matrices.dipole[:, : boundary.surface] @ rates.fixed_potential,
@@ -149,14 +152,16 @@ def evaluate(
         per_acceleration=unit_fluxes(scene, wet),
         wrench_of=wrench_operator(scene, wet),
         known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
-        + buoyancy(scene, bodies).reshape(-1),
+        + buoyancy(scene, wave, t, bodies).reshape(-1),
+        surface_rate=rates.fixed_potential,
     )
     sources = matrices.per_flux
     right = jnp.concatenate(
         [(second.right + sources @ second.flux)[:, None], sources @ second.per_acceleration], 1
     )
-    found = factors.solve(right)[boundary.fixed :]
-    wrenches = second.wrench_of @ found
+    found = factors.solve(right)
+    known_rate = jnp.zeros((boundary.surface, right.shape[1])).at[:, 0].set(rates.fixed_potential)
+    wrenches = second.wrench_of @ on_bodies(scene, known_rate, found)
     return Hydrodynamics(rates, wrenches[:, 0] + second.known, -wrenches[:, 1:], second, phi)
 
 
@@ -172,16 +177,44 @@ def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:
 
 def wrench_operator(scene: Scene, wet: Wetted) -> Float[Array, "dofs wet"]:
     """Wrenches of all bodies from a rate of the potential at their vertices [m^2/s^2]."""
-    tri = triangle_vertices(scene)
+    tri = scene.boundary.wet_triangles
 
     def of(rate: Array) -> Array:
         return pressure_wrench(scene, wet, -scene.rho * rate[tri]).reshape(-1)
 
-    return jax.jacfwd(of)(jnp.zeros(len(scene.hulls)))
+    return jax.jacfwd(of)(jnp.zeros(len(scene.boundary.wet)))
 
 
-def buoyancy(scene: Scene, bodies: Bodies) -> Float[Array, "body dof"]:
-    """Wrench of the weight of the water on closed bodies where they are, also in mode "linear"."""
-    hull = hull_vertices(scene, bodies.position, bodies.rotation)
-    wet = wetted(scene, hull, bodies.position)
+def on_bodies(scene: Scene, surface: Array, unknowns: Array) -> Array:
+    """Values at the vertices of bodies, of which those of a waterline are known.
+
+    Args:
+        scene: numbering.
+        surface: values on the free surface.
+        unknowns: solution, whose first part is the flux on the free surface.
+    """
+    return jnp.concatenate([surface, unknowns[len(surface) :]])[scene.boundary.wet]
+
+
+def plan_velocity(
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies
+) -> Float[Array, "surface xy"] | None:
+    """Velocity in plan of the vertices of the free surface around a hull; None: they stay."""
+    if scene.shell is None or not scene.moving:
+        return None
+
+    def plan(time: Array, p: Array, R: Array) -> Array:
+        return vertices_at(scene, wave, time, p, R)[: scene.boundary.surface, :2]
+
+    v = bodies.velocity
+    turning = jnp.cross(v[:, None, 3:], jnp.swapaxes(bodies.rotation, 1, 2))
+    rates = (jnp.asarray(1.0), v[:, :3], jnp.swapaxes(turning, 1, 2))
+    return jax.jvp(plan, (jnp.asarray(t, float), bodies.position, bodies.rotation), rates)[1]
+
+
+def buoyancy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Float[Array, "body dof"]:
+    """Wrench of the weight of the water on bodies where they are, also in mode "linear"."""
+    actual = replace(scene, moving=True)
+    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation)
+    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
     return pressure_wrench(scene, wet, -scene.rho * scene.g * wet.corner[..., 2])

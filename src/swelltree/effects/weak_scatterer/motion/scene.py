@@ -10,12 +10,29 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
-from swelltree.effects.weak_scatterer.mesh.gradients import Gradient, gradient, neighbours
+from swelltree.effects.weak_scatterer.mesh.gradients import (
+    Gradient,
+    Neighbours,
+    gradient,
+    neighbours,
+)
+from swelltree.effects.weak_scatterer.mesh.meridians import Meridians, meridians
 from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
-from swelltree.effects.weak_scatterer.mesh.tank import Tank
-from swelltree.effects.weak_scatterer.problem.boundary import Boundary, build_boundary
+from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
+from swelltree.effects.weak_scatterer.motion.waterline import (
+    Shell,
+    around,
+    build_shell,
+    following,
+    shell_triangles,
+    shell_vertices,
+    still_lengths,
+)
+from swelltree.effects.weak_scatterer.problem.boundary import Boundary, numbered
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
+from swelltree.system.bodies.panels import Panels
+from swelltree.system.bodies.solids import immersed_of_panels
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.water import Water
 
@@ -36,12 +53,16 @@ class Floater:
         surface: closed mesh in body axes about the reference point, normals into the water [m].
         position: of the reference point, mean in mode "linear" (3,) [m].
         rotation: from body to world axes, mean in mode "linear" (3, 3).
+        meridians: lines from keel to top of a hull that pierces the surface; none: submerged.
+        rings: steps of its mesh from keel to waterline.
     """
 
     name: str
     surface: Surface
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = None
+    meridians: int | None = None
+    rings: int = 6
 
     @property
     def placed(self) -> Surface:
@@ -60,8 +81,9 @@ class Scene:
         owner: body of each of these vertices.
         mean_position: of the reference points [m].
         mean_rotation: of the bodies.
-        gradient: derivatives in plan on the free surface.
-        projection: inverse of the mass matrix of linear functions on bodies [1/m^2].
+        neighbours: on the free surface.
+        gradient: derivatives in plan on it, where the plan stays.
+        shell: the hull that pierces the surface, if there is one.
         beach: damping at the vertices of the free surface [1/s].
         wavy: the free surface follows the incident wave.
         moving: the mesh follows the bodies.
@@ -76,19 +98,15 @@ class Scene:
     owner: Array
     mean_position: Float[Array, "body xyz"]
     mean_rotation: Float[Array, "body xyz also"]
+    neighbours: Neighbours
     gradient: Gradient
-    projection: Float[Array, "wet also_wet"]
+    shell: Shell | None
     beach: Float[Array, " surface"]
     wavy: bool
     moving: bool
     rho: float
     g: float
     depth: float
-
-    @property
-    def places(self) -> Float[Array, "surface xy"]:
-        """Plan of the free surface [m]."""
-        return self.still[: self.boundary.surface, :2]
 
     @property
     def spacing(self) -> float:
@@ -113,7 +131,7 @@ def build_scene(
 
     Args:
         tank: free surface and wall.
-        floaters: the bodies, wholly under water.
+        floaters: the bodies, under water or, with meridians, one on the surface.
         water: rho and g; the depth of the water is that of the tank.
         mode: "linear", "body_exact" or "weak_scatterer".
         beach: nu_0, about the frequency of the waves [1/s].
@@ -124,14 +142,21 @@ def build_scene(
             f"mode '{mode}' of weak scatterers is not known.{suggest(mode, MODES)} Give one of "
             f"{listed(MODES)}."
         )
+    piercing = [i for i, floater in enumerate(floaters) if floater.meridians is not None]
+    if len(piercing) > 1:
+        names = listed(floaters[i].name for i in piercing)
+        raise SwelltreeError(
+            f"bodies {names} pierce the surface. Weak scatterers can have one such body yet: keep "
+            "the others under water."
+        )
     for floater in floaters:
+        pierces = floater.meridians is not None
         checked_watertight(floater.name, floater.surface, tank.symmetric)
-        tank.checked_inside(floater.name, floater.placed.vertices)
+        tank.checked_inside(floater.name, floater.placed.vertices, pierces)
     wavy, moving = MODES[mode]
-    boundary, vertices = build_boundary(tank, [floater.surface for floater in floaters])
-    still = vertices[: boundary.fixed]
-    top = boundary.triangles[: boundary.surface_triangles]
-    around = neighbours(still[: boundary.surface], top, tank.symmetric)
+    top, shell, parts, hulls = _meshed(tank, floaters)
+    boundary, still = numbered(tank, top, parts)
+    near = neighbours(top.vertices, top.triangles, tank.symmetric)
     first = 0.4 * tank.radius if beach_from is None else beach_from
     if not 0.0 <= first < tank.radius:
         raise SwelltreeError(
@@ -140,17 +165,16 @@ def build_scene(
     away = np.hypot(*(still[: boundary.surface, :2] - tank.center).T)
     part = np.maximum(0.0, (away - first) / (tank.radius - first))
     turn = [np.eye(3) if f.rotation is None else np.asarray(f.rotation, float) for f in floaters]
-    faces = np.asarray(boundary.triangles[boundary.on_bodies]) - boundary.fixed
-    hulls = vertices[boundary.fixed :]
     return Scene(
         boundary=boundary,
         still=jnp.asarray(still),
-        hulls=jnp.asarray(hulls),
-        owner=np.repeat(np.arange(len(floaters)), boundary.bodies),
+        hulls=jnp.asarray(np.concatenate([np.zeros((0, 3)), *hulls])),
+        owner=np.repeat(np.arange(len(floaters)), [len(part) for part in hulls]),
         mean_position=jnp.asarray(np.array([f.position for f in floaters], float).reshape(-1, 3)),
         mean_rotation=jnp.asarray(np.array(turn).reshape(-1, 3, 3)),
-        gradient=gradient(jnp.asarray(still[: boundary.surface, :2]), around),
-        projection=jnp.asarray(mass_inverse(hulls, faces)),
+        neighbours=near,
+        gradient=gradient(jnp.asarray(still[: boundary.surface, :2]), near),
+        shell=shell,
         beach=jnp.asarray(beach * part**2),
         wavy=wavy,
         moving=moving,
@@ -160,19 +184,66 @@ def build_scene(
     )
 
 
-def mass_inverse(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Inverse of the mass matrix of linear functions, which does not change when bodies move.
+def _meshed(
+    tank: Tank, floaters: Sequence[Floater]
+) -> tuple[Surface, Shell | None, list[tuple[int, np.ndarray]], list[np.ndarray]]:
+    """Free surface, the hull in it, own vertices and triangles of bodies, vertices in body axes."""
+    top, shell, parts, hulls = None, None, [], []
+    for number, floater in enumerate(floaters):
+        if floater.meridians is None:
+            parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
+            hulls.append(floater.surface.vertices)
+            continue
+        half = tank.symmetric
+        lines = meridians(floater.name, floater.surface, floater.meridians, half)
+        if not np.allclose(floater.position[:2], tank.center):
+            raise SwelltreeError(
+                f"body '{floater.name}' pierces the surface at {floater.position[:2]} m, off the "
+                f"middle {tank.center} m of the tank. Give the tank this center."
+            )
+        lines, wet, water = _with_displacement(floater, lines, half)
+        radius = float(np.hypot(*(water[:, :2] - tank.center).T).mean())
+        top = free_surface(tank, (radius, floater.meridians))
+        follow = following(top.vertices[:, :2], tank.center, radius, floater.meridians, half)
+        ring = top.vertices[: floater.meridians, :2]
+        shell = build_shell(lines, wet, follow, ring, floater.rings, number)
+        parts.append(shell_triangles(floater.meridians, floater.rings, half))
+        hulls.append(np.zeros((0, 3)))
+    return free_surface(tank) if top is None else top, shell, parts, hulls
 
-    Args:
-        vertices: (n, 3) [m].
-        triangles: (m, 3).
+
+def _with_displacement(
+    floater: Floater, lines: Meridians, half: bool
+) -> tuple[Meridians, np.ndarray, np.ndarray]:
+    """Meridians whose wet mesh displaces in still water what the hull does.
+
+    Returns:
+        the meridians, their wet lengths and their waterline (line, 3).
     """
-    a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a).reshape(-1, 3), axis=1)
-    mass = np.zeros((len(vertices), len(vertices)))
-    part = area[:, None, None] / 12.0 * (1.0 + np.eye(3))
-    np.add.at(mass, (triangles[:, :, None], triangles[:, None, :]), part)
-    return np.linalg.inv(mass)
+    placed = floater.placed
+    faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
+    wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
+    place = (jnp.asarray(floater.position, float), jnp.asarray(turn))
+    count = len(lines.arc)
+    _, triangles = shell_triangles(count, floater.rings, half)
+    wet, water = still_lengths(lines, *place), np.zeros((0, 3))
+    if not np.isfinite(wet).all():
+        raise SwelltreeError(
+            f"body '{floater.name}': a line from keel to top does not cross the still water. "
+            "Move the body."
+        )
+    lines = lines.divided(wet, floater.rings)
+    for _ in range(4):  # the waterline moves a little when the lines move out
+        wet = still_lengths(lines, *place)
+        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), floater.rings, 0)
+        own, water = (np.asarray(x) for x in shell_vertices(bare, None, 0.0, *place))
+        mesh = Surface(np.concatenate([own, water]), triangles)
+        volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
+        if abs(volume / wanted - 1.0) < 1e-6:
+            break
+        lines = lines.widened(float(np.sqrt(wanted / volume)))
+    return lines, still_lengths(lines, *place), water
 
 
 def vertices_at(
@@ -191,18 +262,20 @@ def vertices_at(
         position: of the reference points [m].
         rotation: of the bodies.
     """
-    fixed = scene.still
+    if not scene.moving:
+        position, rotation = scene.mean_position, scene.mean_rotation
+    turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
+    own = [position[scene.owner] + turned]
+    fixed, shell = scene.still, scene.shell
+    if shell is not None:
+        at = (position[shell.body], rotation[shell.body])
+        hull, ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        plan = around(shell, scene.still[: scene.boundary.surface, :2], ring[:, :2])
+        fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
+        # in the order of the floaters
+        before = sum(scene.boundary.bodies[: shell.body])
+        own = [own[0][:before], hull, own[0][before:]]
     if scene.wavy:
         level = surface(wave, t, fixed[:, :2]).level
         fixed = fixed.at[:, 2].add(level * (1.0 + fixed[:, 2] / scene.depth))
-    if not scene.moving:
-        position, rotation = scene.mean_position, scene.mean_rotation
-    return jnp.concatenate([fixed, hull_vertices(scene, position, rotation)])
-
-
-def hull_vertices(
-    scene: Scene, position: Float[Array, "body xyz"], rotation: Float[Array, "body xyz also"]
-) -> Float[Array, "wet xyz"]:
-    """Vertices of all bodies in the world [m]."""
-    turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
-    return position[scene.owner] + turned
+    return jnp.concatenate([fixed, *own])

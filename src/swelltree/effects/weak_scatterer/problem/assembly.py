@@ -122,8 +122,10 @@ def _collocated(boundary: Boundary, corners: Array, points: Array, block: int) -
 def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
     """Rows of bodies: the equation times the shape function of each vertex, over its area."""
     first, on = boundary.fixed, boundary.on_bodies
-    tri = boundary.triangles[on] - first
     count, n = sum(boundary.body_triangles), sum(boundary.bodies)
+    faces = boundary.triangles[on]
+    # vertices of a waterline have the row of the free surface: theirs is made and left out
+    tri = jnp.where(faces >= first, faces - first, n)
     a, b, c = (corners[on][:, i] for i in range(3))
     area = 0.5 * jnp.linalg.norm(jnp.cross(b - a, c - a), axis=1)
     at_once = max(1, block // 3)
@@ -138,17 +140,18 @@ def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
         columns = _columns(boundary, corners, points, own)
         # W[point, vertex] = weight of the point times the shape function there
         shape = jnp.broadcast_to(size[:, None, None] * RULE / 3.0, (at_once, 3, 3))
-        W = jnp.zeros((at_once * 3, n), corners.dtype)
+        W = jnp.zeros((at_once * 3, n + 1), corners.dtype)
         W = W.at[jnp.arange(at_once * 3)[:, None], jnp.repeat(tri[which], 3, axis=0)].add(
             shape.reshape(-1, 3)
         )
         return tuple(t + (c @ W).T for t, c in zip(total, columns, strict=True)), None
 
     widths = (boundary.vertices, boundary.surface, 3 * count)
-    zero = tuple(jnp.zeros((n, width), corners.dtype) for width in widths)
+    zero = tuple(jnp.zeros((n + 1, width), corners.dtype) for width in widths)
     rows, _ = jax.lax.scan(add, zero, (order, weight.reshape(-1, at_once)))
     # one half of the potential itself, the mass matrix of linear triangles
     mass = area[:, None, None] / 24.0 * (1.0 + np.eye(3))
-    dipole = rows[0].at[tri[:, :, None], tri[:, None, :] + first].add(mass)
-    share = jnp.zeros(n, corners.dtype).at[tri].add(area[:, None] / 3.0)[:, None]
-    return dipole / share, rows[1] / share, (rows[2] / share).reshape(n, -1, 3)
+    dipole = rows[0].at[tri[:, :, None], faces[:, None, :]].add(mass)
+    share = jnp.zeros(n + 1, corners.dtype).at[tri].add(area[:, None] / 3.0)[:n, None]
+    found = [part[:n] / share for part in (dipole, *rows[1:])]
+    return found[0], found[1], found[2].reshape(n, count, 3)

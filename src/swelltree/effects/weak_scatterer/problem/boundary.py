@@ -3,7 +3,8 @@
 The potential has one value at every vertex, also where two surfaces meet. Its normal derivative q
 has one value at every vertex of the free surface, where it is unknown, and three on every triangle
 of a body, where it is given and the normal jumps between triangles; on the wall it is zero. So no
-vertex is doubled and there are as many equations as unknowns. Normals point out of the water.
+vertex is doubled and there are as many equations as unknowns; vertices of a waterline belong to the
+free surface. Normals point out of the water.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from swelltree.effects.weak_scatterer.influence.images import Mirrors
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
@@ -27,6 +28,9 @@ class Boundary:
         triangles: (E, 3) vertices, counter-clockwise about the normal out of the water.
         corners_at: (N, k) corners of all triangles at each vertex, as `at_vertices` wants them.
         surface_corners_at: (surface, k) the same of the triangles of the free surface alone.
+        wet: vertices of the triangles of bodies: their own, then those of waterlines.
+        wet_triangles: triangles of bodies in the numbering of `wet`.
+        waterline: 1.0 where the side opposite to a corner of a body lies in a waterline.
         mirrors: seabed and plane of symmetry.
         surface: vertices of the free surface.
         walls: vertices of the wall below it.
@@ -38,6 +42,9 @@ class Boundary:
     triangles: Int[Array, "triangle corner"]
     corners_at: Int[Array, "vertex place"]
     surface_corners_at: Int[Array, "surface few"]
+    wet: Int[Array, " wet"]
+    wet_triangles: Int[Array, "panel corner"]
+    waterline: Float[Array, "panel corner"]
     mirrors: Mirrors
     surface: int
     walls: int
@@ -72,7 +79,7 @@ class Boundary:
 
 
 def build_boundary(tank: Tank | None, bodies: Sequence[Surface]) -> tuple[Boundary, np.ndarray]:
-    """Number all vertices and triangles.
+    """Number all vertices and triangles of bodies that do not pierce the surface.
 
     Args:
         tank: free surface and wall; None: water without bounds.
@@ -81,30 +88,58 @@ def build_boundary(tank: Tank | None, bodies: Sequence[Surface]) -> tuple[Bounda
     Returns:
         the boundary, and the vertices (N, 3) with the water at rest and the bodies where given.
     """
-    points, triangles = [], []
+    top = None if tank is None else free_surface(tank)
+    parts = [(len(body.vertices), body.triangles[:, ::-1]) for body in bodies]
+    boundary, fixed = numbered(tank, top, parts)
+    return boundary, np.concatenate([fixed, *(body.vertices for body in bodies)])
+
+
+def numbered(
+    tank: Tank | None, top: Surface | None, parts: Sequence[tuple[int, np.ndarray]]
+) -> tuple[Boundary, np.ndarray]:
+    """Number all vertices and triangles.
+
+    Args:
+        tank: for its wall and its mirrors; None: water without bounds.
+        top: mesh of its free surface.
+        parts: of each body its own vertices, and triangles with normals out of the water, in which
+            numbers beyond the own vertices are the first vertices of the free surface.
+
+    Returns:
+        the boundary, and the vertices of free surface and wall in still water.
+    """
+    points, triangles = [np.zeros((0, 3))], []
     surface = walls = surface_triangles = 0
-    if tank is not None:
-        top = free_surface(tank)
+    if tank is not None and top is not None:
         sides, panels = wall(tank, top)
         surface, walls, surface_triangles = len(top.vertices), len(sides), len(top.triangles)
         points, triangles = [top.vertices, sides], [top.triangles, panels]
     first = surface + walls
-    for body in bodies:
-        points.append(body.vertices)
-        triangles.append(body.triangles[:, ::-1] + first)
-        first += len(body.vertices)
+    for own, faces in parts:
+        triangles.append(np.where(faces < own, faces + first, faces - own))
+        first += own
     faces = np.concatenate(triangles)
-    depth = None if tank is None else float(tank.depth)
+    panels = faces[len(faces) - sum(len(t) for _, t in parts) :]
+    pierced = np.unique(panels[panels < surface])
+    wet = np.concatenate([np.arange(surface + walls, first), pierced]).astype(int)
+    local = np.zeros(first, int)
+    local[wet] = np.arange(len(wet))
+    dry = panels < surface
     boundary = Boundary(
         triangles=faces,
         corners_at=corner_table(faces, len(faces), first),
         surface_corners_at=corner_table(faces[:surface_triangles], len(faces), surface),
-        mirrors=Mirrors(depth, tank is not None and tank.symmetric),
+        wet=wet,
+        wet_triangles=local[panels],
+        waterline=(np.roll(dry, -1, axis=1) & np.roll(dry, -2, axis=1)).astype(float),
+        mirrors=Mirrors(
+            None if tank is None else float(tank.depth), tank is not None and tank.symmetric
+        ),
         surface=surface,
         walls=walls,
-        bodies=tuple(len(body.vertices) for body in bodies),
+        bodies=tuple(own for own, _ in parts),
         surface_triangles=surface_triangles,
-        body_triangles=tuple(len(body.triangles) for body in bodies),
+        body_triangles=tuple(len(faces) for _, faces in parts),
     )
     return boundary, np.concatenate(points)
 
