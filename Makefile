@@ -42,6 +42,8 @@ bench: $(VENV)/runtime.stamp $(BENCH)/peers.stamp  ## speed, side by side with M
 
 tables: $(VENV)/dev.stamp $(BENCH)/peers.stamp  ## write the tables of the pages again, from what the commands find
 	$(BIN)/swelltree validate --write docs/tables/validation.md
+	$(BIN)/python docs/combinations.py
+	$(BIN)/python docs/radiation_orders.py
 	$(BIN)/python benchmarks/run.py --peers $(BENCH)/bin/python --markdown docs/tables/benchmarks.md
 
 docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html

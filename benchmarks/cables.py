@@ -90,7 +90,7 @@ def reference(n: int, nodes: np.ndarray | None = None) -> np.ndarray:
     y = start_phase(model, formulation("path_matrix"))
     if nodes is not None:
         order = [int(name.rsplit("_", 1)[1]) for name in model.layout.bodies]
-        y = Phase(State(np.asarray(nodes)[order].reshape(-1), y.state.s, ()), y.work, y.inner)
+        y = Phase(State(np.asarray(nodes)[order].reshape(-1), y.state.s, ()), y.work, y.internal)
     tight = {"rtol": 1e-11, "atol": 1e-12, "start": y}
     return end_of(sw.simulate(model, duration=DURATION, output_step=0.1, progress=False, **tight))
 

@@ -29,17 +29,15 @@ def sphere(irregular: bool) -> Job:
     import swelltree as sw
 
     data = sw.read_hydro(reference("bem_sphere", "iea_oes_task10", "sphere.h5"))
-    body = sw.Body("sphere", 261.8e3, (1.69e6, 1.69e6, 2.6e6), com=(0, 0, -2.0))
-    rail = sw.Slider("heave", sw.WORLD, body, position=0.0 if irregular else 1.0)
     water = sw.Water(rho=1000.0, depth=float(data["water_depth"]))
-    model = sw.compile(sw.System("sphere", [body], [rail], water=water), data)
+    system = sw.gallery.sphere(lift=0.0 if irregular else 1.0).bare
+    model = sw.compile(system.replace(water=water), data)
     sea = sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=7.0), seed=1) if irregular else None
     return (model, sea, 600.0, 97.0) if irregular else (model, None, 40.0, 659.0)
 
 
 def flap() -> Job:
     """The OSWEC in a regular wave."""
-    from oswec import oswec
     from reference import reference
 
     import swelltree as sw
@@ -47,17 +45,15 @@ def flap() -> Job:
     path = reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
     data = sw.read_hydro(path, names=["flap", "base"], gaps="drop")
     data = data.sel(omega=data["omega"] <= 8.0)
-    model = sw.compile(oswec(data, damping=12e3), data)
+    model = sw.compile(sw.gallery.oswec(12e3).bare, data)
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=50.0), 400.0, 269.0
 
 
 def barges() -> Job:
     """Three hinged barges, all coupled, in an irregular sea."""
     import swelltree as sw
-    from swelltree.data.make_barges import barges_file
-    from swelltree.demo import demo_system
 
-    model = sw.compile(demo_system(), sw.read_hydro(barges_file()), fit={"error": 0.05})
+    model = sw.gallery.barges().model(fit={"error": 0.05})
     sea = sw.IrregularSea(sw.Jonswap(Hs=3, Tp=9), omega_max=2.2, seed=1)
     return model, sea, 300.0, 21.0
 
@@ -65,13 +61,12 @@ def barges() -> Job:
 def two_bodies() -> Job:
     """RM3 with its damper in a regular wave, coupled, no mooring."""
     from reference import reference
-    from rm3 import rm3
 
     import swelltree as sw
 
     path = reference("bem_rm3", "wamit", "rm3.out")
     data = sw.read_hydro(path, names=["float", "spar"], rho=1000.0)
-    model = sw.compile(rm3(1.2e6), data)
+    model = sw.compile(sw.gallery.rm3(1.2e6, masses=(725_834.0, 886_691.0)).bare, data)
     return model, sw.RegularWave(height=2.5, period=8.0, ramp=100.0), 400.0, 15.0
 
 

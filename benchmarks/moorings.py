@@ -232,8 +232,8 @@ def peer_runs(folder: Path, cases: list[Mooring], free: bool = False) -> list[di
             ("check", 2e-3, dt, "RK4", "secant"),
         ]
         wanted += [(f"coupling {c:g}", c, dt, "RK2", "secant") for c in COUPLING]
-        for name, coupling, inner, scheme, velocity in wanted:
-            path = file_for(folder, mooring, inner, scheme)
+        for name, coupling, internal, scheme, velocity in wanted:
+            path = file_for(folder, mooring, internal, scheme)
             own = {"name": f"{mooring.key}/{name}", "file": str(path), "coupling": coupling}
             runs.append(common | own | {"velocity": velocity})
     return runs

@@ -27,7 +27,7 @@ def mujoco_chain(chain: Chain) -> mujoco.MjModel:
         f'<inertial pos="0 0 0" mass="{chain.mass}" '
         f'diaginertia="{" ".join(map(repr, chain.inertia))}"/>'
     )
-    inner = ""
+    internal = ""
     half = chain.length / 2
     for i in reversed(range(chain.n_bodies)):
         joint = (
@@ -36,11 +36,11 @@ def mujoco_chain(chain: Chain) -> mujoco.MjModel:
             else f'<joint type="hinge" axis="0 1 0" pos="{-half} 0 0" limited="false"/>'
         )
         offset = 0.0 if i == 0 else chain.length
-        inner = f'<body name="b{i}" pos="{offset} 0 0">{joint}{inertial}{inner}</body>'
+        internal = f'<body name="b{i}" pos="{offset} 0 0">{joint}{inertial}{internal}</body>'
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><option integrator="RK4" timestep="{STEP}" gravity="0 0 0">'
         '<flag contact="disable" energy="enable"/></option>'
-        f"<worldbody>{inner}</worldbody></mujoco>"
+        f"<worldbody>{internal}</worldbody></mujoco>"
     )
 
 

@@ -21,8 +21,6 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_system
 
 HERE = Path(__file__).parent
 STATIC = HERE / "_static"
@@ -93,7 +91,7 @@ def network() -> None:
 
 
 def barges() -> Any:
-    return sw.compile(demo_system(), sw.read_hydro(barges_file()), fit={"error": 0.06})
+    return sw.gallery.barges().model(fit={"error": 0.06})
 
 
 def rao() -> None:
@@ -109,12 +107,12 @@ def mode() -> None:
 
 def hydro() -> None:
     """Data and fit of the radiation memory."""
-    keep(sw.plot.hydro(sw.read_hydro(barges_file()), "barge1__Heave"), "hydro.png")
+    keep(sw.plot.hydro(sw.gallery.barges().hydro, "barge1__Heave"), "hydro.png")
 
 
 def topology() -> None:
     """The kinematic tree of the demo."""
-    keep(sw.plot.topology(demo_system()), "topology.png")
+    keep(sw.plot.topology(sw.gallery.barges().system), "topology.png")
 
 
 def energy() -> None:

@@ -8,7 +8,6 @@ hinges from noisy angles and rates, in an irregular sea.
 import numpy as np
 
 import swelltree as sw
-from swelltree.data.make_tank import tank_file, tank_system
 
 STEP = 0.02  # s
 NOISE = 0.01  # of the rms of every signal
@@ -20,7 +19,7 @@ def sea(seed: int) -> sw.IrregularSea:
 
 
 def main() -> None:
-    model = sw.compile(tank_system(), sw.read_hydro(tank_file(), check=False), fit={"error": 0.04})
+    model = sw.gallery.tank().model(fit={"error": 0.04})
 
     # the plant that a controller sees: ram in, stroke and speed out, the sea as a disturbance
     plant = sw.state_space(model, ["ram", "excitation"], ["ram.stroke", "ram.stroke.rate"])

@@ -5,15 +5,13 @@ angle, and the optimum without limits are compared in one regular wave.
 """
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_system
 
 WAVE = sw.RegularWave(height=2.0, period=9.0)
 MOMENT, ANGLE = 4.0e7, 0.06  # N m, rad
 
 
 def main() -> None:
-    model = sw.compile(demo_system(), sw.read_hydro(barges_file()), radiation="none")
+    model = sw.gallery.barges().model(radiation="none")
     best = sw.optimal_control(
         model, WAVE, ["pto1", "pto2"], force_max=MOMENT, stroke_max=ANGLE, method="linear"
     )

@@ -9,21 +9,6 @@ from reference import reference
 import swelltree as sw
 
 
-def oswec(data, angle: float = 0.0, damping: float = 0.0) -> sw.System:
-    flap = sw.Body("flap", 127_000.0, (1.85e6, 1.85e6, 1.85e6), position=(0, 0, -3.9))
-    base = sw.Body("base", 1000.0, (1.0, 1.0, 1.0), position=(0, 0, -10.9))
-    return sw.System(
-        "oswec",
-        bodies=[flap, base],
-        joints=[
-            sw.Weld("seabed", sw.WORLD.at(0, 0, -10.9), base),
-            sw.Hinge("hinge", base.at(0, 0, 2), flap.at(0, 0, -5), position=angle),
-        ],
-        ptos=[sw.LinearPto("pto", joint="hinge", damping=damping)],
-        water=sw.Water(rho=1000.0, depth=float(data["water_depth"])),
-    )
-
-
 def main() -> None:
     data = sw.read_hydro(
         reference("bem_oswec", "capytaine", "oswec_hydrodynamics.nc"),
@@ -31,13 +16,15 @@ def main() -> None:
         gaps="drop",  # the lowest three frequencies hold NaN
     )
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
-    model = sw.compile(oswec(data, angle=np.radians(10.0)), data, fit={"error": 0.01})
+    model = sw.compile(
+        sw.gallery.oswec(0.0, angle=np.radians(10.0)).bare, data, fit={"error": 0.01}
+    )
     times = np.arange(0.0, 130.0, 0.05)
     pitch = (
         sw.simulate(model, times=times)["joint_coordinate"].sel(coordinate="hinge__Pitch").values
     )
-    inner = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
-    at, peaks = times[1:-1][inner], pitch[1:-1][inner]
+    internal = (pitch[1:-1] > pitch[:-2]) & (pitch[1:-1] >= pitch[2:])
+    at, peaks = times[1:-1][internal], pitch[1:-1][internal]
     period = float(np.diff(at)[:5].mean())
     print(f"period {period:.2f} s (WEC-Sim 19.27)")
     print(f"peaks {peaks[:3].round(4)} (WEC-Sim 0.1451 0.1289 0.1146)")
@@ -45,7 +32,7 @@ def main() -> None:
     assert np.abs(peaks[:3] / [0.14514, 0.12885, 0.11459] - 1).max() < 0.03
 
     # with a damper, in a wave of one metre: power
-    model = sw.compile(oswec(data, damping=5e6), data)
+    model = sw.compile(sw.gallery.oswec(5e6).bare, data)
     linear = sw.rao(model, omega=np.linspace(0.4, 2.0, 17), wave_direction=0.0)
     power = 0.5**2 * linear["absorbed_power"].squeeze() / 1e3
     best = float(linear["omega"][int(np.argmax(power.values))])

@@ -9,7 +9,7 @@ cannot have.
 import numpy as np
 
 import swelltree as sw
-from swelltree.data.make_hinge_barge import hinge_barge_data, hinge_barge_system, losses
+from swelltree.gallery.hinge_barge import viscous_losses
 
 AMPLITUDE = 0.06  # m
 
@@ -31,8 +31,8 @@ def rough(system: sw.System) -> sw.System:
 
 
 def main() -> None:
-    data = hinge_barge_data()
-    system = hinge_barge_system(losses(data))
+    data = sw.gallery.hinge_barge().hydro
+    system = sw.gallery.hinge_barge(viscous_losses(data)).system
     smooth = sw.compile(system, data, radiation="none")
     wave = sw.RegularWave(amplitude=AMPLITUDE, omega=2.61)
 

@@ -22,19 +22,19 @@ def buoy() -> sw.System:
         reference_point=(0, 0, 0),
         hull=hull,
     )
-    inner = sw.Body("mass", mass=200_000.0, inertia=(4e5, 4e5, 2e5), position=(0, 0, -5))
+    internal = sw.Body("mass", mass=200_000.0, inertia=(4e5, 4e5, 2e5), position=(0, 0, -5))
     return sw.System(
         "sliding mass",
-        bodies=[shell, inner],
+        bodies=[shell, internal],
         joints=[
             sw.Free("float", sw.WORLD, shell),
-            sw.Slider("slide", shell.at(0, 0, -5), inner, axis="z"),
+            sw.Slider("slide", shell.at(0, 0, -5), internal, axis="z"),
         ],
         forces=[
             sw.SpringDamper(
                 "spring",
                 shell.at(0, 0, -9),
-                inner.at(0, 0, 0),
+                internal.at(0, 0, 0),
                 stiffness=4e5,
                 damping=2.5e5,
                 rest_length=8.905,

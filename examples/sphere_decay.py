@@ -1,6 +1,6 @@
 """A floating sphere released from one metre above rest (IEA OES Task 10), in heave.
 
-The data come from a BEM run on a half sphere; where the reference data are at hand, the motion is
+The sphere and its data come from the gallery; where the reference data are at hand, the motion is
 compared with the InWave+HOTINT run of Wendt et al. (2019).
 """
 
@@ -9,25 +9,9 @@ from reference import reference
 
 import swelltree as sw
 
-MASS = 261_800.0  # kg
-
-
-def sphere() -> sw.System:
-    ball = sw.Body(
-        "sphere",
-        mass=MASS,
-        inertia=(1.69e6, 1.69e6, 2.61e6),
-        position=(0, 0, -2),
-        hull=sw.Sphere(5.0, panel_size=0.7),
-    )
-    heave = sw.Slider("heave", sw.WORLD.at(0, 0, -2), ball, axis="z", position=1.0)
-    return sw.System("sphere decay", [ball], [heave], water=sw.Water(rho=1000.0))
-
 
 def main() -> None:
-    system = sphere()
-    data = sw.run_bem(system, np.arange(0.2, 5.01, 0.2))
-    model = sw.compile(system, data)
+    model = sw.gallery.sphere(lift=1.0).model()
     times = np.arange(0.0, 40.0, 0.01)
     run = sw.simulate(model, times=times)
     heave = run["joint_coordinate"].sel(coordinate="heave__Heave").values

@@ -6,7 +6,7 @@ import numpy as np
 
 import swelltree as sw
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Motion, Pose, forward, joint_frames
 
 
@@ -26,7 +26,9 @@ def group_loads(model, kind, t=0.0, wave=None, **motion):
         waves = sw.realise(wave, model.water)
         model = model.replace(sea=replace(model.sea, waves=waves))
     group = next(group for group in model.effects if group.kind == kind)
-    return group.loads(model, Now(np.asarray(t), motion_of(model, **motion), inner_at_rest(model)))
+    return group.loads(
+        model, Now(np.asarray(t), motion_of(model, **motion), internal_at_rest(model))
+    )
 
 
 def yaw(angle):

@@ -9,11 +9,11 @@ import numpy as np
 
 import swelltree as sw
 from swelltree.effects.lines.dynamic.arrays import stack_lines
-from swelltree.studies.time.moored import derivatives_at
+from swelltree.studies.time.two_step_start import derivatives_at
 from swelltree.two_step.relax import relaxed
 from swelltree.two_step.start import at_rest, set_up
+from swelltree.two_step.state import form_of
 from swelltree.two_step.step import advance
-from swelltree.two_step.walk import form_of
 
 # compiling dominates short tests: leave the machine code as it comes
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
@@ -74,7 +74,7 @@ def led_lines(lines, motion=None, water=None, **more):
 class Steps(NamedTuple):
     """Samples of the steps of a run, and the walk after the last."""
 
-    walk: object
+    state: object
     samples: object
 
     @property
@@ -88,13 +88,13 @@ class Steps(NamedTuple):
     @property
     def junctions(self):
         """Their places, that after the last step included (time + 1, junction, 3)."""
-        return np.concatenate([self.lines.y, np.asarray(self.walk.lines.y)[None]])
+        return np.concatenate([self.lines.y, np.asarray(self.state.lines.y)[None]])
 
 
 @lru_cache
 def program(form, steps):
-    def run(model, setup, walk):
-        return jax.lax.scan(lambda w, _: advance(model, form, setup, w), walk, None, length=steps)
+    def run(model, setup, state):
+        return jax.lax.scan(lambda w, _: advance(model, form, setup, w), state, None, length=steps)
 
     return quick_jit(run)
 
@@ -105,25 +105,25 @@ def line_form(model, **more):
 
 def placed(model, form, q=None, y=None, **more):
     """The walk at rest with lines and junctions at given places."""
-    walk = at_rest(model, form)
-    q = walk.lines.q if q is None else np.array(q, float)
-    y = walk.lines.y if y is None else np.array(y, float).reshape(-1, 3)
-    nothing = 0.0 * walk.lines.mu + 1.0
+    state = at_rest(model, form)
+    q = state.lines.q if q is None else np.array(q, float)
+    y = state.lines.y if y is None else np.array(y, float).reshape(-1, 3)
+    nothing = 0.0 * state.lines.mu + 1.0
     return replace(
-        walk, lines=replace(walk.lines, q=q, q_last=q, y=y, y_last=y, **({"mu": nothing} | more))
+        state, lines=replace(state.lines, q=q, q_last=q, y=y, y_last=y, **({"mu": nothing} | more))
     )
 
 
-def stepped(model, h, steps, walk=None, form=None, theta=0.5):
+def stepped(model, h, steps, state=None, form=None, theta=0.5):
     """Steps of the whole scheme from a walk, none of them helped when it fails."""
     form = line_form(model) if form is None else form
-    walk = at_rest(model, form) if walk is None else walk
-    setup = set_up(model, form, h, derivatives_at(model)(walk), theta=theta)
-    after, samples = program(form, steps)(model, setup, walk)
+    state = at_rest(model, form) if state is None else state
+    setup = set_up(model, form, h, derivatives_at(model)(state), theta=theta)
+    after, samples = program(form, steps)(model, setup, state)
     return Steps(*jax.tree.map(np.asarray, (after, samples)))
 
 
-def at_their_rest(model, walk=None):
+def at_their_rest(model, state=None):
     """Sample of lines and junctions at rest."""
     form = line_form(model)
     one = program(form, 1)
@@ -132,8 +132,8 @@ def at_their_rest(model, walk=None):
         after, samples = one(*args)
         return jax.tree.map(np.asarray, after), jax.tree.map(lambda x: np.asarray(x)[0], samples)
 
-    walk = at_rest(model, form) if walk is None else walk
-    rest = relaxed(step, model, form, walk, derivatives_at(model))
+    state = at_rest(model, form) if state is None else state
+    rest = relaxed(step, model, form, state, derivatives_at(model))
     assert bool(rest.sample.solved)
     assert rest.moved < 1e-7
     return rest.sample.lines

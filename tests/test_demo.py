@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_sea, demo_system, run_demo
+from swelltree.demo import run_demo
 from swelltree.results.sea import sea_of
 from swelltree.system.drawing import unpack_shape
 from swelltree.waves.sea import elevation
@@ -36,8 +35,8 @@ def test_the_demo_writes_all_its_files(short):
 
 def test_the_case_beside_the_result_describes_the_same_run(short):
     case = sw.load(short[0] / "demo.toml")
-    assert case.system == demo_system()
-    assert case.studies[0].wave == demo_sea()
+    assert case.system == sw.gallery.barges().system
+    assert case.studies[0].wave == sw.gallery.barges().sea
     assert case.hydro.file == str(short[0] / "barges.nc")
 
 
@@ -70,9 +69,9 @@ def test_the_sea_kept_in_the_result_is_the_one_simulated(short):
 
 
 def test_the_packaged_data_belong_to_the_demo():
-    assert barges_file().stat().st_size < 400_000
-    data = sw.read_hydro(barges_file(), check=False)
-    system = demo_system().resolved
+    assert sw.gallery.barges().file.stat().st_size < 400_000
+    data = sw.read_hydro(sw.gallery.barges().file, check=False)
+    system = sw.gallery.barges().system.resolved
     assert [str(name) for name in data["body"].values] == [body.name for body in system.bodies]
     for body in system.bodies:
         volume = float(data["displaced_volume"].sel(body=body.name))

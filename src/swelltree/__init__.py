@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "swelltree.system": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
-        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Union HydroSpec RadiationFit Water
+        Sphere Hemisphere Cone Axisymmetric Plate MeshFile Mesh Union HydroSpec RadiationFit Water
         System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
@@ -45,14 +45,15 @@ _NAMES = {
     "swelltree.interchange.moordyn_read": "read_moordyn",
     "swelltree.interchange.moordyn_write": "write_moordyn",
     "swelltree.interchange.moorpy_read": "read_moorpy",
+    "swelltree.interchange.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
     "swelltree.effects.linear_hydro.drift_spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.model.effect": "Effect Loads",
     "swelltree.effects.own_effect": "effect body_point wrench_at",
-    "swelltree.studies.time.simulate": "simulate",
-    "swelltree.studies.time.moored_traced": "moored_start",
+    "swelltree.studies.time.simulate": "simulate simulate_traced",
+    "swelltree.studies.time.two_step_traced": "moored_start",
     "swelltree.studies.rest.equilibrium": "equilibrium",
     "swelltree.studies.linear.modes": "modes",
     "swelltree.studies.linear.rao": "rao response",
@@ -79,18 +80,22 @@ _NAMES = {
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+_ROOMS = ("gallery",)  # public modules
+
+__all__ = sorted([*_MODULE_OF, *_ROOMS])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'swelltree' has no attribute '{name}'")
     import importlib
 
+    if name in _ROOMS:
+        return importlib.import_module(f"swelltree.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'swelltree' has no attribute '{name}'")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *_MODULE_OF, *_ROOMS})

@@ -98,18 +98,18 @@ def check(
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
-    found = load(case)
-    check_hydro_file(found)
-    system, notes = without_user_code(found.system)
+    loaded = load(case)
+    check_hydro_file(loaded)
+    system, notes = without_user_code(loaded.system)
     model = compile(system)
     if not physics:
         notes += [f.sentence for f in mass_against_displacement(model) if f.severity == "note"]
-    Console().print(outline(found, model, notes))
+    Console().print(outline(loaded, model, notes))
     if physics:
-        raise typer.Exit(_check_physics(found, case, {*model.report, *notes}))
+        raise typer.Exit(_check_physics(loaded, case, {*model.report, *notes}))
 
 
-def _check_physics(found: Any, case: Path, said: set[str]) -> int:
+def _check_physics(loaded: Any, case: Path, said: set[str]) -> int:
     """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
     from rich.console import Console
 
@@ -117,9 +117,9 @@ def _check_physics(found: Any, case: Path, said: set[str]) -> int:
     from swelltree.studies.doctor.check_physics import check_physics
     from swelltree.system.casefile.user_code import use_code_beside
 
-    use_code_beside(found, case)
-    model = compile_case(found)
-    runs = [(study.name, study.in_time) for study in found.studies if study.in_time is not None]
+    use_code_beside(loaded, case)
+    model = compile_case(loaded)
+    runs = [(study.name, study.in_time) for study in loaded.studies if study.in_time is not None]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
     for name, run in runs or [("", None)]:
@@ -160,28 +160,28 @@ def run(
     from swelltree.system.casefile.user_code import use_code_beside
     from swelltree.system.files.file_names import file_stems
 
-    found = load(case)
-    studies = found.studies if study is None else (found.study(study),)
+    loaded = load(case)
+    studies = loaded.studies if study is None else (loaded.study(study),)
     if not studies:
         raise SwelltreeError(f"case '{case}' has no studies. Add [[studies]] to say what to run.")
     if formulation is not None:
         studies = tuple(s.replace(formulation=formulation) for s in studies)
     folder = make_folder(Path("out") / case.stem if out is None else out)
-    stems = file_stems([spec.name for spec in found.studies])
+    stems = file_stems([spec.name for spec in loaded.studies])
     for spec in studies:
         refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case)
-    use_code_beside(found, case)
-    model = compile_case(found)
+    use_code_beside(loaded, case)
+    model = compile_case(loaded)
     console = Console()
     failed = 0
     for spec in studies:
         stem = stems[spec.name]
         keep = folder / f"{stem}.checkpoint" if checkpoint or resume else None
-        attrs = {"case": found.text, "case_file": case.name, "case_place": place_of(case, folder)}
+        attrs = {"case": loaded.text, "case_file": case.name, "case_place": place_of(case, folder)}
         attrs["study_name"] = spec.name
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
         path = save(result, folder / f"{stem}.nc")
-        console.print(summary(result, f"{found.system.name}: {spec.name} ({spec.type})"))
+        console.print(summary(result, f"{loaded.system.name}: {spec.name} ({spec.type})"))
         console.print(f"written: {path}", soft_wrap=True, highlight=False)
         if report:
             from swelltree.views.report import write_report
@@ -263,13 +263,13 @@ def bem(
     from swelltree.results.files import make_folder, place_of, refuse_results_of_others
     from swelltree.system import load
 
-    found = load(case)
+    loaded = load(case)
     path = Path("out") / case.stem / "hydro.nc" if out is None else out
     make_folder(path.parent)
     refuse_results_of_others(path, case)
-    data = bem_of_case(found, cache=cache)
+    data = bem_of_case(loaded, cache=cache)
     place = place_of(case, path.parent)
-    data.attrs.update(case=found.text, case_file=case.name, case_place=place)
+    data.attrs.update(case=loaded.text, case_file=case.name, case_place=place)
     console = Console()
     for line in data.attrs["notes"].splitlines():
         console.print(f"- {line}", highlight=False)
@@ -362,6 +362,41 @@ def hydro(
     text = hydro_outline(data, findings)
     Console().print(text, markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(int(any(finding.severity == "error" for finding in findings)))
+
+
+importing = typer.Typer(help="Translate cases of other programs.", no_args_is_help=True)
+app.add_typer(importing, name="import")
+
+
+@importing.command("wecsim")
+def import_wecsim(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="With wecSimInputFile.m and its model.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The case file.  [default: MODEL.toml]")
+    ] = None,
+    hydro: Annotated[
+        Path | None, typer.Option(help="Data of any BEM code, instead of the script's.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace files that are there.")] = False,
+) -> None:
+    """Write a case of WEC-Sim as a case file; exit code 1 if something was not translated."""
+    from rich.console import Console
+
+    from swelltree.interchange.wecsim.reader import read_wecsim
+
+    place, name = (Path(), None) if out is None else (out.parent, out.stem)
+    found = read_wecsim(folder, hydro=hydro, out=place, name=name)
+    written = found.write(overwrite=overwrite)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for path in written:
+        console.print(f"written: {path}")
+    if found.left:
+        console.print("not translated:")
+    for item in found.left:
+        console.print(f"- {item}")
+    raise typer.Exit(int(bool(found.left)))
 
 
 @app.command()

@@ -22,7 +22,7 @@ from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.solvers.stepping.smooth import Options, integrate
 from swelltree.solvers.stepping.smooth import start as start_carry
-from swelltree.studies.time.simulate import problem
+from swelltree.studies.time.smooth import problem
 
 NAMES = tuple(FORMULATIONS)
 CONDITION = 1e6  # the range for which agreement is promised

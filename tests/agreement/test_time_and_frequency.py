@@ -9,10 +9,7 @@ import pytest
 
 import swelltree as sw
 from support import refdata
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_sea, demo_system
 from swelltree.hydro.frames import shift, turn
-from swelltree.hydro.readers.read import read_hydro
 from swelltree.results.energy import energy_scale
 from swelltree.validation.signals import harmonic
 
@@ -23,7 +20,7 @@ SLOWED = {"Surge": 4e7, "Sway": 4e7, "Yaw": 8e10}
 
 def barges(origin=(0.0, 0.0), yaw=0.0):
     """The demo's barges on a stiffer mooring, moved and turned as a whole."""
-    plain = demo_system()
+    plain = sw.gallery.barges().system
     c, s = np.cos(yaw), np.sin(yaw)
     R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     bodies = []
@@ -39,7 +36,7 @@ def barges(origin=(0.0, 0.0), yaw=0.0):
 
 @pytest.fixture(scope="module")
 def data():
-    return read_hydro(barges_file(), check=False)
+    return sw.gallery.barges().hydro
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +136,7 @@ def passed_energy(run):
 
 
 def test_no_energy_from_nowhere(model):
-    run = sw.simulate(model, demo_sea(), duration=200.0, output_step=1.0)
+    run = sw.simulate(model, sw.gallery.barges().sea, duration=200.0, output_step=1.0)
     assert np.abs(run.energy_residual.values).max() < 1e-4 * passed_energy(run)
 
 

@@ -5,9 +5,8 @@ import re
 import pytest
 
 import swelltree as sw
-from support import ROOT
+from support import ROOT, refdata
 from swelltree.system import loads
-from swelltree.validation.table import NO_DATA, reference_folder
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -33,10 +32,16 @@ SLOW = {
     "docs/how-to/optimal_control.md",
     "docs/how-to/bem.md",
     "docs/how-to/cables.md",
+    "docs/how-to/from_wecsim.md",
+    "docs/how-to/from_moordyn.md",
+    "docs/how-to/from_orcaflex.md",
+    "docs/how-to/from_wecopttool.md",
 }
 # pages that read files of other codes
-NEED = {"docs/tutorial/rm3_control.md": "bem_rm3"}
-
+NEED = {
+    "docs/how-to/from_wecsim.md": "wecsim_inputs",
+    "docs/how-to/from_wecopttool.md": "opt_conjugate_limit",
+}
 TEXTS = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
@@ -55,10 +60,8 @@ def test_slow_pages_exist():
 )
 def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
     if page in NEED:
-        folder = reference_folder().resolve()
-        if not (folder / NEED[page]).exists():
-            pytest.skip(NO_DATA)
-        monkeypatch.setenv("SWELLTREE_REFDATA", str(folder))
+        refdata(NEED[page])  # or skipped
+        monkeypatch.setenv("SWELLTREE_REFDATA", str(refdata().resolve()))
     monkeypatch.chdir(tmp_path)  # pages may write files
     names: dict[str, object] = {}
     for block in blocks(page, "python"):

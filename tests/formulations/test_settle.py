@@ -44,7 +44,7 @@ def test_settling_brings_a_disturbed_loop_back(name):
         zero = jnp.zeros(())
         back = settle(model, how, zero, settle(model, how, zero, Phase(state, y.work)))
         kin = how.kinematics(model, zero, back.state)
-        slip = kin.rows.jacobian @ kin.motion.v.ravel() - kin.rows.drift
+        slip = kin.rows.jacobian @ kin.motion.v.ravel() - kin.rows.velocity_rhs
         before = observe(model, how, zero, Phase(state, y.work))["closure"]
         return before, observe(model, how, zero, back)["closure"], jnp.abs(slip).max()
 

@@ -318,3 +318,11 @@ def test_command_writes_the_data_of_a_case(tmp_path):
     result = runner.invoke(app, ["bem", str(tmp_path / "dry.toml")])
     assert result.exit_code == 2
     assert "asks for no BEM run" in result.output
+
+
+def test_a_sphere_that_turns_about_its_centre_is_no_error():
+    """Its rotations radiate nothing: the rounding of panels is no damping, of either sign."""
+    body = sw.Body("ball", 2.6e5, (1e6, 1e6, 1e6), hull=sw.Sphere(5.0, panel_size=1.3))
+    data = run_bem(system(body), [1.4, 2.0], refine="extrapolate", cache=False)
+    roll = data.radiation_damping.values[:, 3, 3]
+    assert np.abs(roll).max() < 1e-4 * data.radiation_damping.values[:, 2, 2].max() * 6.4**2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import swelltree as sw
 from hydro.samples import made_up
 from swelltree.hydro.dataset import HydroParts, assemble, rigid_labels, wavenumber
 from swelltree.hydro.report import hydro_report, water_findings
@@ -143,3 +144,9 @@ def test_command_prints_contents_and_findings(tmp_path):
     assert "error [phase_sense]" in result.output
     missing = CliRunner().invoke(app, ["hydro", str(tmp_path / "no.nc")])
     assert missing.exit_code == 2
+
+
+def test_data_without_what_a_report_needs_get_a_sentence():
+    data = sw.gallery.hinge_barge().hydro  # statics left out
+    with pytest.raises(sw.SwelltreeError, match=r"have no 'displaced_volume', so they cannot be"):
+        sw.hydro_report(data)

@@ -1,5 +1,7 @@
 """Formats round-tripped on small files written after their descriptions, and mistakes in them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from swelltree.hydro.dataset import body_names, complete, rename_bodies, select_
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.waters.water import Water
 
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
 
@@ -273,3 +276,49 @@ def test_unknown_ending_is_not_written(tmp_path):
         write_hydro(made_up(), tmp_path / "a.txt")
     with pytest.raises(SwelltreeError, match=r"does not exist. Make it first"):
         write_hydro(made_up(), tmp_path / "no" / "a.nc")
+
+
+@pytest.mark.parametrize("write", [write_wamit, write_hams])
+def test_a_case_file_tells_the_water_that_its_hydro_files_do_not(tmp_path, write):
+    """WAMIT and HAMS divide by density and gravity and do not write them."""
+    from swelltree.hydro.case import hydro_of_case
+    from swelltree.system import loads
+
+    data = made_up(bodies=("Buoy",))
+    path = write(data, tmp_path)
+    text = f"""
+[system]
+name = "buoy"
+water = {{ rho = 1025.0, g = 9.81, depth = 30.0 }}
+bodies = [{{ name = "Buoy", mass = 5e5, inertia = [1e6, 1e6, 1e6] }}]
+joints = [{{ name = "free", type = "free", base = "world", follower = "Buoy" }}]
+[hydro]
+file = "{path}"
+"""
+    found = hydro_of_case(loads(text))
+    agree(found, data)
+    assert float(found.rho) == 1025.0
+    light = hydro_of_case(loads(text.replace("1025.0", "1000.0")))
+    assert light.added_mass.values == pytest.approx(found.added_mass.values / 1.025)
+
+
+def test_another_density_than_that_of_the_frc_file_is_refused(tmp_path):
+    """Given by hand it took the place of the file's without a word."""
+    path = write_wamit(made_up(), tmp_path)
+    (tmp_path / "device.frc").write_text("heading\n1 0 1 0 0 0 0 0 0\n1025.0 RHO\n")
+    assert float(read_hydro(path, g=9.81).rho) == 1025.0
+    with pytest.raises(SwelltreeError, match="computed with rho = 1025, but rho = 1000 is given"):
+        read_hydro(path, rho=1000.0, g=9.81)
+    # the water of a case speaks only where the files do not
+    assert float(read_hydro(path, water=Water(1000.0, 9.81, 12.0)).rho) == 1025.0
+
+
+def test_data_in_single_precision_are_read_without_a_warning(tmp_path):
+    data = made_up()
+    single = {name: data[name].astype(np.float32) for name in ("added_mass", "radiation_damping")}
+    path = tmp_path / "single.nc"
+    write_hydro(data.assign(single), path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = read_hydro(path, check=False)
+    assert found.added_mass.values == pytest.approx(data.added_mass.values, rel=1e-6)

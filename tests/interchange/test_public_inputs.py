@@ -55,4 +55,7 @@ def test_described_inputs_run(number):
     model = sw.compile(described(path))
     run = sw.simulate(model, duration=2.0, output_step=0.1, progress=False)
     assert run.attrs["result"] == "success"
-    assert np.isfinite(run.fairlead_tension.values).all()
+    # two of the files have rods alone
+    names = [name for name in ("position", "fairlead_tension") if name in run]
+    assert names
+    assert all(np.isfinite(run[name].values).all() for name in names)

@@ -38,10 +38,10 @@ class Propeller(sw.Effect):
     asked: float
     lag: float
 
-    def inner_start(self):
+    def internal_start(self):
         return np.zeros(1)
 
-    def inner_rate(self, model, now):
+    def internal_rate(self, model, now):
         return (self.asked - now.states(self)) / self.lag
 
     def loads(self, model, now):

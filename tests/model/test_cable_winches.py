@@ -11,7 +11,7 @@ from swelltree.engine.backend import jax
 from swelltree.formulations import formulation
 from swelltree.formulations.base import Phase, State
 from swelltree.formulations.equations import observe, start_phase, switched
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.system.errors import SwelltreeError
 
 MASS, TOP = 2000.0, 50.0
@@ -44,7 +44,7 @@ def before_an_event(length):
     model = sw.compile(hoist(drum=8.0, speed=0.7))
     how = formulation("path_matrix")
     y = start_phase(model, how)
-    x = np.array(y.inner.elements["cables"])
+    x = np.array(y.internal.elements["cables"])
     x[0, LENGTH] = length
     heave = [model.layout.dof_number(f"hoist_{k}_link", "Heave") for k in (4, 5)]
     q, s = np.array(y.state.q), np.zeros(len(y.state.s))
@@ -55,8 +55,8 @@ def before_an_event(length):
     for j, rate in (("hoist_4_link", (0.2, -0.1)), ("hoist_5_link", (0.05, 0.3))):
         for dof, value in zip(("Roll", "Pitch"), rate, strict=True):
             s[model.layout.dof_number(j, dof)] = value
-    inner = Inner(y.inner.radiation, {"cables": x})
-    return model, how, Phase(State(q, s, ()), y.work, inner)
+    internal = InternalState(y.internal.radiation, {"cables": x})
+    return model, how, Phase(State(q, s, ()), y.work, internal)
 
 
 @functools.cache
@@ -69,8 +69,8 @@ def programs():
 
 def momentum(model, seen):
     """Of all bodies, with the half element at the drum."""
-    rest = seen["cables_winch_length"][0]
-    used = int(seen["cables_winch_segments"][0])
+    rest = seen["winch_length"][0]
+    used = int(seen["winch_segments"][0])
     mass = np.zeros(model.layout.n_bodies)
     nodes = [model.layout.bodies.index(f"hoist_{k}") for k in range(1, 6)]
     lengths = [0.0] * (5 - used) + [rest - 2.0 * (used - 1)] + [2.0] * (used - 1)
@@ -79,11 +79,11 @@ def momentum(model, seen):
         if k:
             mass[nodes[k - 1]] += 1.5 * length
     mass[model.layout.bodies.index("load")] = MASS
-    first = seen["cables_position"][0]
+    first = seen["line_position"][0]
     k = 5 - used
     down = first[k + 1] - first[k]
     down = down / np.linalg.norm(down)
-    drum = 1.5 * lengths[k] * seen["cables_winch_speed"][0] * down
+    drum = 1.5 * lengths[k] * seen["winch_speed"][0] * down
     return (mass[:, None] * seen["velocity"][:, :3]).sum(0) + drum
 
 
@@ -92,17 +92,20 @@ def test_a_split_keeps_tension_momentum_and_the_place_of_everything():
     look, change = programs()
     after = change(y, np.array([True, False]))
     a, b = look(y), look(after)
-    assert float(after.inner.elements["cables"][0, IDLE]) == 2.0
-    top = a["cables_tension"][0, -2]
-    assert np.abs(b["cables_tension"][0, -3:-1] / top - 1.0).max() < 1e-12
-    assert np.abs(b["cables_tension"][0, -1] / a["cables_tension"][0, -1] - 1.0) < 1e-12
-    assert np.abs(b["cables_length"][0, -3:-1] / (1.006 * np.array([1.0, 2.0])) - 1.0).max() < 1e-12
+    assert float(after.internal.elements["cables"][0, IDLE]) == 2.0
+    top = a["line_tension"][0, -2]
+    assert np.abs(b["line_tension"][0, -3:-1] / top - 1.0).max() < 1e-12
+    assert np.abs(b["line_tension"][0, -1] / a["line_tension"][0, -1] - 1.0) < 1e-12
+    assert (
+        np.abs(b["line_stretched_length"][0, -3:-1] / (1.006 * np.array([1.0, 2.0])) - 1.0).max()
+        < 1e-12
+    )
     old = [model.layout.bodies.index(name) for name in ("hoist_4", "hoist_5", "load")]
     for name in ("position", "velocity"):
         assert np.abs(b[name][old, :3] - a[name][old, :3]).max() < 1e-12
     assert np.abs(momentum(model, b) - momentum(model, a)).max() < 1e-9
-    assert b["cables_winch_rope_mass"] == pytest.approx(a["cables_winch_rope_mass"], rel=1e-14)
-    assert np.abs(b["cables_winch_lost_momentum"]).max() < 1e-9
+    assert b["winch_rope_mass"] == pytest.approx(a["winch_rope_mass"], rel=1e-14)
+    assert np.abs(b["winch_lost_momentum"]).max() < 1e-9
 
 
 def test_a_merge_undoes_a_split():
@@ -110,10 +113,10 @@ def test_a_merge_undoes_a_split():
     look, change = programs()
     again = change(change(y, np.array([True, False])), np.array([False, True]))
     a, b = look(y), look(again)
-    assert float(again.inner.elements["cables"][0, IDLE]) == 3.0
-    for name in ("position", "velocity", "cables_length"):
+    assert float(again.internal.elements["cables"][0, IDLE]) == 3.0
+    for name in ("position", "velocity", "line_stretched_length"):
         assert np.abs(b[name][..., :3] - a[name][..., :3]).max() < 1e-12
-    assert np.abs(b["cables_tension"] / a["cables_tension"] - 1.0).max() < 1e-11
+    assert np.abs(b["line_tension"] / a["line_tension"] - 1.0).max() < 1e-11
     assert np.abs(momentum(model, b) - momentum(model, a)).max() < 1e-9
 
 
@@ -124,14 +127,14 @@ def test_a_merge_of_a_bent_cable_keeps_momentum_and_the_mean_strain():
     joint = model.layout.joints.index("hoist_5_link")
     first = dict(model.layout.quaternions)[joint]
     q[first : first + 4] = np.cos(0.02), np.sin(0.02), 0.0, 0.0
-    bent = Phase(State(q, y.state.s, ()), y.work, y.inner)
+    bent = Phase(State(q, y.state.s, ()), y.work, y.internal)
     a, b = look(bent), look(change(bent, np.array([False, True])))
-    assert b["cables_winch_segments"][0] == 1.0
-    nodes = a["cables_position"][0]
-    assert b["cables_length"][0, -1] == pytest.approx(np.linalg.norm(nodes[-1] - nodes[0]))
+    assert b["winch_segments"][0] == 1.0
+    nodes = a["line_position"][0]
+    assert b["line_stretched_length"][0, -1] == pytest.approx(np.linalg.norm(nodes[-1] - nodes[0]))
     assert np.abs(b["position"][-1, :3] - a["position"][-1, :3]).max() < 1e-12
     assert np.abs(momentum(model, b) - momentum(model, a)).max() < 1e-9 * MASS
-    lost = b["cables_winch_lost_energy"][0]
+    lost = b["winch_lost_energy"][0]
     before = a["kinetic_energy"].sum() + a["potential_energy"].sum()
     assert before - b["kinetic_energy"].sum() - b["potential_energy"].sum() == pytest.approx(lost)
 
@@ -147,7 +150,7 @@ def test_a_load_on_a_weightless_rope_moves_as_fast_as_the_winch():
     heave = model.layout.dof_number("hoist_3_link", "Heave")
     q[model.layout.dof_position[heave]] = 4.0 * (1.0 + strain)
     s[heave] = 0.5 * (1.0 + strain)
-    begin = Phase(State(q, s, y.state.chart), y.work, y.inner)
+    begin = Phase(State(q, s, y.state.chart), y.work, y.internal)
     run = sw.simulate(model, duration=2.0, output_step=0.1, start=begin, rtol=1e-9, atol=1e-10)
     fall = run.velocity.sel(body="load", dof="Heave").values
     assert np.abs(fall / (-0.5 * (1.0 + strain)) - 1.0).max() < 1e-7

@@ -53,8 +53,8 @@ def test_a_turned_vessel_in_a_turned_sea_moves_as_before(following):
     begin = start_phase(following, formulation("path_matrix"))
     q = np.array(begin.state.q)
     q[3:7] = [np.cos(psi / 2), 0.0, 0.0, np.sin(psi / 2)]
-    inner = replace(begin.inner, elements={"frame": np.array([psi])})
-    begin = replace(begin, state=replace(begin.state, q=q), inner=inner)
+    internal = replace(begin.internal, elements={"frame": np.array([psi])})
+    begin = replace(begin, state=replace(begin.state, q=q), internal=internal)
     turned = sw.simulate(
         following, sw.RegularWave(beta=np.pi / 6 + psi, **wave), start=begin, **options
     )

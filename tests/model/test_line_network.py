@@ -84,7 +84,7 @@ def test_lines_of_two_models_at_one_junction_are_refused():
 
 @pytest.mark.parametrize("what", ["position", "tension"])
 def test_a_line_without_a_shape_at_rest_is_told_and_not_started_slack(monkeypatch, what):
-    from swelltree.effects.lines.dynamic import lines as dynamic_lines
+    from swelltree.effects.lines.dynamic import build as dynamic_lines
 
     body = sw.Body("float", 1e5, (1e6,) * 3)
     rope = sw.LineType("rope", mass_per_length=20.0, diameter=0.1, EA=1e7)

@@ -12,7 +12,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.waves.components import components
 
 RHO, D, CD, CA = 1025.0, 2.0, 0.9, 1.1
@@ -208,8 +208,8 @@ def test_a_member_wet_up_to_the_still_water_has_no_stretching():
         how = formulation("path_matrix")
         state = start_phase(model, how).state
         motion = how.kinematics(model, np.zeros(()), state).motion
-        inner = inner_at_rest(model)
-        return np.asarray(group.loads(model, Now(np.array(t), motion, inner)).wrench)
+        internal = internal_at_rest(model)
+        return np.asarray(group.loads(model, Now(np.array(t), motion, internal)).wrench)
 
     for t in (0.0, 1.3, 4.9):
         one, three = force(1.0, "still", t), force(3.0, "still", t)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from jax import monitoring
 
+import rich_systems
 import swelltree as sw
 from made_hydro import heaving_float
+from swelltree.system.paths import number_at, with_numbers
 
 PROGRAMS: list[str] = []
 monitoring.register_event_duration_secs_listener(
@@ -84,3 +86,118 @@ def test_another_seed_makes_no_new_program():
         run = sw.simulate(model, sea, duration=3.0, output_step=0.5, progress=False)
     assert np.isfinite(run.position.values).all()
     assert not PROGRAMS
+
+
+def standing():
+    """A body on a rail with a leg in waves and current, in water of finite depth."""
+    body = sw.Body("spar", mass=2e4, inertia=(2e5, 2.1e5, 1e4), position=(0.3, 0.2, -4))
+    leg = sw.MorisonMember("leg", body.at(0, 0.1, 6), body.at(0.2, 0, -6), diameter=1.5)
+    return sw.System(
+        "standing",
+        [body],
+        [sw.Slider("rail", sw.WORLD, body, axis=(1.0, 0.2, 0.1))],
+        [leg],
+        moorings=[sw.LinearMooring("soft", body, stiffness={"Surge": 5e3, "Sway": 4e3})],
+        water=sw.Water(rho=1010.0, g=9.8, depth=41.0),
+        current=sw.UniformCurrent(speed=0.3, beta=0.4),
+    )
+
+
+FLOW = ("water.depth", "water.rho", "water.g", "current.speed", "current.beta")
+LEG = ("forces.leg.diameter", "forces.leg.Cd", "forces.leg.a.position")
+MOORING = ("moorings.soft.stiffness.Sway",)
+SLOW = [pytest.param(study, marks=pytest.mark.slow) for study in ("rao", "steady_state")]
+HEADED = {"amplitude": 0.4, "period": 7.0, "beta": 0.3}
+
+
+def standing_study(name, system, wave):
+    model = sw.compile(system)
+    if name == "simulate":
+        sea = sw.RegularWave(**wave)
+        sw.simulate(model, sea, duration=2.0, output_step=0.5, solver="rk4", progress=False)
+    elif name == "steady_state":
+        sw.steady_state(model, sw.RegularWave(**wave), harmonics=3)
+    elif name == "rao":
+        sw.rao(model, omega=[0.8, 1.2], beta=[wave["beta"]])
+    else:
+        getattr(sw, name)(model)
+
+
+@pytest.mark.parametrize("name", ["simulate", "equilibrium", "modes", *SLOW])
+def test_other_water_current_and_members_make_no_new_program(name):
+    system = standing()
+    standing_study(name, system, HEADED)
+    made = {}
+    for path in (*FLOW, *LEG, *MOORING):
+        changed = with_numbers(system, {path: another(system, path)})
+        PROGRAMS.clear()
+        standing_study(name, changed, HEADED)
+        if PROGRAMS:
+            made[path] = list(PROGRAMS)
+    for key in HEADED:
+        PROGRAMS.clear()
+        standing_study(name, system, HEADED | {key: 1.04 * HEADED[key]})
+        if PROGRAMS:
+            made[key] = list(PROGRAMS)
+    assert not made
+
+
+def another(system, path):
+    """A value a few percent off."""
+    old = np.asarray(number_at(system, path))
+    new = np.where(old == 0.0, 0.02, 0.97 * old).tolist()
+    return tuple(new) if isinstance(new, list) else new
+
+
+LIFT = (
+    "lines.tag.rest_length",
+    "line_types.wire.EA",
+    "line_types.wire.mass_per_length",
+    "winches.winch.speed",
+    "ptos.ram.precharge",
+    "ptos.ram.gas_volume",
+    "bodies.hook.position",
+    "bodies.buoy.mass",
+    "seabed.stiffness",
+    "contacts.touch.at.0",
+    "water.depth",
+    "water.rho",
+    "current.speed",
+)
+HANG = ("lines.cable.rest_length", "line_types.rope.EA", "ptos.grip.friction", "bodies.low.com")
+RICH = ("lines.bow.rest_length", "line_types.rope.EA", "joints.hinge.base.position",
+        "forces.brake.upper", "ptos.pto.damping", "wind.speed", "bodies.float.position",
+        "forces.drag.damping.Heave", "water.rho")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["simulate", "equilibrium", "modes"])
+@pytest.mark.parametrize(
+    ("make", "paths"),
+    [
+        (rich_systems.lifting, LIFT),
+        (rich_systems.hanging, HANG),
+        (rich_systems.floating, RICH),
+    ],
+)
+def test_numbers_of_rich_systems_make_no_new_program(name, make, paths):
+    system = make()
+
+    def study(system):
+        model = sw.compile(system)
+        if name == "simulate":
+            options = {"duration": 0.4, "output_step": 0.2, "step": 0.05, "start": "described"}
+            solver = None if model.lines is not None else "rk4"
+            sw.simulate(model, solver=solver, progress=False, **options)
+        else:
+            getattr(sw, name)(model)
+
+    study(system)
+    made = {}
+    for path in paths:
+        changed = with_numbers(system, {path: another(system, path)})
+        PROGRAMS.clear()
+        study(changed)
+        if PROGRAMS:
+            made[path] = list(PROGRAMS)
+    assert not made

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.effects.strokes.laws.base import Seen
+from swelltree.effects.strokes.laws.base import LawInputs
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.model.effect import Now
-from swelltree.model.inner import AT_REST, inner_at_rest
+from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.validation.machines.pto_systems import (
     DRY,
     bank,
@@ -66,15 +66,15 @@ def test_limits_hold_and_are_told(run):
     force, rate = own["pto_force"].values, own["pto_rate"].values
     assert np.abs(force).max() <= 8e4 * (1 + 1e-12)
     assert np.abs(force * rate).max() <= 4e4 * (1 + 1e-12)
-    told = own["pto_limited"].values > 0.5
+    beyond = own["pto_limited"].values > 0.5
     free = np.abs(2e5 * rate) < np.minimum(8e4, 4e4 / np.abs(rate).clip(1e-9))
-    assert told.any()
-    assert np.array_equal(told, ~free)
+    assert beyond.any()
+    assert np.array_equal(beyond, ~free)
     relieved = run.sel(pto="relieved")
     assert np.abs(relieved["pto_force"].values).max() <= 1.8e5 * (1 + 1e-12)
-    told = relieved["pto_limited"].values > 0.5
-    assert np.array_equal(told, 0.02 * relieved["pto_pressure"].values > 1.8e5)
-    assert 0 < told.sum() < len(told)
+    beyond = relieved["pto_limited"].values > 0.5
+    assert np.array_equal(beyond, 0.02 * relieved["pto_pressure"].values > 1.8e5)
+    assert 0 < beyond.sum() < len(beyond)
     assert not run["pto_limited"].sel(pto="coulomb").values.any()
 
 
@@ -133,11 +133,11 @@ def law_of(name):
     return own.law_of(own.names.index(name))[0]
 
 
-def seen(v, z, **more):
+def inputs(v, z, **more):
     v = np.atleast_1d(np.asarray(v, float))
     none = np.zeros_like(v)
     z = np.broadcast_to(np.asarray(z, float)[:, None], (len(z), len(v)))
-    return dataclasses.replace(Seen(np.zeros(()), none, v, z, none, none + 1e30), **more)
+    return dataclasses.replace(LawInputs(np.zeros(()), none, v, z, none, none + 1e30), **more)
 
 
 def test_efficiency_map_is_bilinear_and_held_beyond_its_edges():
@@ -149,7 +149,7 @@ def test_efficiency_map_is_bilinear_and_held_beyond_its_edges():
 
 def test_generator_pays_for_driving_and_for_its_winding():
     law = law_of("generator")
-    out = law.answer(seen(0.5, (), u=np.array([3e5])))  # 2e5 N along the motion
+    out = law.outputs(inputs(0.5, (), u=np.array([3e5])))  # 2e5 N along the motion
     eta = 0.5 * (0.8 + 0.85)
     assert out.delivered[0] == pytest.approx(-1e5 / eta - 1e-8 * (2e5) ** 2)
     assert out.lost[0] == pytest.approx(-1e5 - out.delivered[0])
@@ -157,7 +157,7 @@ def test_generator_pays_for_driving_and_for_its_winding():
 
 def test_clutch_carries_torque_only_ahead_of_the_flywheel():
     law = law_of("rectifier")
-    out = law.answer(seen([0.4, 0.6, -0.6], (10.0,)))
+    out = law.outputs(inputs([0.4, 0.6, -0.6], (10.0,)))
     torque = 6000.0 * (12.0 - 10.0)
     assert np.allclose(out.force, [0.0, -20 * torque, 20 * torque])
     assert np.allclose(out.rate[0], (np.array([0, torque, torque]) - 600.0) / 300.0)
@@ -165,7 +165,7 @@ def test_clutch_carries_torque_only_ahead_of_the_flywheel():
 
 def test_empty_accumulator_stops_the_motor():
     law = law_of("relieved")
-    full, empty = law.answer(seen(0.0, (0.1, 0.3))), law.answer(seen(0.0, (0.0, 0.4)))
+    full, empty = law.outputs(inputs(0.0, (0.1, 0.3))), law.outputs(inputs(0.0, (0.0, 0.4)))
     assert full.delivered[0] > 0.0
     assert empty.delivered[0] == 0.0
     assert empty.rate[0, 0] == 0.0
@@ -201,7 +201,7 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     how = formulation("path_matrix")
     found = jax.jit(lambda state: how.kinematics(model, jnp.zeros(()), state).motion)
     motion = jax.tree.map(np.asarray, found(how.start(model)))
-    loads = group.loads(model, Now(np.zeros(()), motion, inner_at_rest(model)))
+    loads = group.loads(model, Now(np.zeros(()), motion, internal_at_rest(model)))
     force, moment = loads.wrench[:, :3], loads.wrench[:, 3:]
     about_origin = moment + np.cross(motion.pose.p, force)
     assert np.abs(force).max() > 10.0
@@ -211,7 +211,7 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     power = float((loads.wrench * motion.v).sum())
     booked = float((loads.channels["pto_force"] * loads.channels["pto_rate"]).sum())
     assert power == pytest.approx(booked, rel=1e-9)
-    # studies that know no inner states see the machine as at its start
+    # studies that know no internal states see the machine as at its start
     again = group.loads(model, Now(np.zeros(()), motion, AT_REST))
     assert np.allclose(again.wrench, loads.wrench)
 

@@ -89,7 +89,7 @@ def simulated(plane, low, high, duration):
     bare = {"Cdn": 0.0, "Cd_end": 0.0, "Ca_end": 0.0, "Can": 1.0, "segments": STRIPS}
     below = sw.Rod("low", tuple(foot), tuple(foot + 8.0 * axis), *low, **bare)
     on_low = Point("low", (0, 0, 8.0)), Point("low", (0, 0, 16.0))
-    above = sw.Rod("high", *on_low, *high, held="fixed", **bare)
+    above = sw.Rod("high", *on_low, *high, attachment="fixed", **bare)
     system = sw.System("buoy", rods=[below, above], water=sw.Water(RHO, G))
     run = sw.simulate(sw.compile(system), duration=duration, output_step=0.02, progress=False)
     w, x, y, z = run.quaternion.sel(body="low").values.T

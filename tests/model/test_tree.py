@@ -103,7 +103,7 @@ def test_joint_equations_have_the_rates_and_accelerations_they_state(seed):
         return evaluate_rows(model, layout.rows, there, seen, v, model.start.angles, drives)
 
     rows = at(0.0)
-    rate = rows.jacobian @ v.ravel() - rows.drift
+    rate = rows.jacobian @ v.ravel() - rows.velocity_rhs
     acceleration = rows.jacobian @ a.ravel() - rows.gamma
     assert np.abs(rows.residual).max() < 1e-12
     assert np.abs(rate).max() < 1e-9  # compile made the velocities consistent

@@ -8,7 +8,6 @@ import pytest
 import xarray as xr
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
 
 
 def small():
@@ -35,7 +34,7 @@ def test_a_full_disk_ends_with_a_sentence_and_the_old_files(tmp_path):
     # HDF5 under an open file ended the whole process by a segmentation fault
     old = sw.save(small(), tmp_path / "run.nc").read_bytes()
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(barges_file())],
+        [sys.executable, "-c", FULL, str(sw.gallery.barges().file)],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ from swelltree.solvers.linear_reduction import (
     reached,
     reduced,
     scaled_channels,
-    split_drifting,
+    split_unrestrained,
 )
 
 OMEGA = np.geomspace(0.01, 100.0, 300)
@@ -53,8 +53,8 @@ def scaled_gap(system, smaller):
 
 def test_drifting_and_decaying_parts_sum_to_the_whole():
     system = with_drift()
-    parts = split_drifting(*system)
-    both = response(*parts.drifting, OMEGA) + response(*parts.decaying, OMEGA)
+    parts = split_unrestrained(*system)
+    both = response(*parts.unrestrained, OMEGA) + response(*parts.decaying, OMEGA)
     whole = response(*system, OMEGA)
     assert np.abs(both - whole).max() < 1e-7 * np.abs(whole).max()
     assert parts.poles.size == 3
@@ -77,7 +77,7 @@ def test_reduction_keeps_the_error_asked_for_and_its_own_bound(error):
 def test_reduction_keeps_the_drift_exactly():
     system = with_drift()
     small = reduced(*system, None, 0.05)
-    assert small.n_drifting == 3
+    assert small.n_unrestrained == 3
     low = np.array([1e-3])  # where the drift is all there is
     full, found = response(*system, low), response(*small.system, low)
     assert np.abs(found - full).max() < 1e-5 * np.abs(full).max()

@@ -35,10 +35,10 @@ def test_values_slopes_and_second_derivatives_are_those_of_jax(nodes):
     found = InScalars(staged(bent)).at(GIVEN, t, 3)
     assert found is not None
     expected = jax.vmap(bent, (None, 0, 0))(GIVEN, t, w)
-    slopes = jax.vmap(jax.jacfwd(bent, 2), (None, 0, 0))(GIVEN, t, w)
-    both = found.slopes(w)
+    jacobians = jax.vmap(jax.jacfwd(bent, 2), (None, 0, 0))(GIVEN, t, w)
+    both = found.jacobians(w)
     for a, b in zip(
-        (*found.values(w), *both[0], *both[1]), (*expected, *expected, *slopes), strict=True
+        (*found.values(w), *both[0], *both[1]), (*expected, *expected, *jacobians), strict=True
     ):
         np.testing.assert_allclose(a, b, atol=1e-13)
     rng = np.random.default_rng(1)

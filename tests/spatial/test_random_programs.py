@@ -155,15 +155,15 @@ def compare(run, seed):
     t, w = nodes(seed)
     given = np.array(0.37)
     values = jax.vmap(run, (None, 0, 0))
-    slopes = jax.vmap(jax.jacfwd(run, 2), (None, 0, 0))
-    right = jax.jit(values)(given, t, w), jax.jit(slopes)(given, t, w)
+    jacobians = jax.vmap(jax.jacfwd(run, 2), (None, 0, 0))
+    right = jax.jit(values)(given, t, w), jax.jit(jacobians)(given, t, w)
     close(in_numpy(values)(given, t, w), right[0])
-    close(in_numpy(slopes)(given, t, w), right[1])
+    close(in_numpy(jacobians)(given, t, w), right[1])
     found = InScalars(staged(run)).at(given, t, w.shape[1])
     if found is None:
         return False
     close(found.values(w), right[0])
-    for a, b in zip(found.slopes(w), right, strict=True):
+    for a, b in zip(found.jacobians(w), right, strict=True):
         close(a, b)
     weight = tuple(np.random.default_rng(seed).standard_normal(x.shape) for x in right[0])
 

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_system
 from swelltree.system.errors import SwelltreeError
 
 
 @pytest.fixture(scope="module")
 def constant():
-    data = sw.read_hydro(barges_file(), check=False)
-    return sw.compile(demo_system(), data, radiation="constant", omega=0.7)
+    return sw.gallery.barges().model(radiation="constant", omega=0.7)
 
 
 def test_constant_damping_is_counted_once(constant):

@@ -167,3 +167,44 @@ def test_a_barge_on_dynamic_lines_has_its_state_of_rest():
     )
     found = codes(sw.compile(system, vessel(), radiation="none"))
     assert "no equilibrium" not in found
+
+
+def crane_barge():
+    """A barge on four lines that carries a crane, slewed by 0.7 rad, with a load on its boom."""
+    chain = sw.LineType("chain", diameter=0.03, mass_per_length=15.0, EA=8e7)
+    barge = sw.Body("vessel", mass=MASS - 9e3, inertia=(1e6, 8e6, 8e6), com=(-0.3, -0.14, 0.0))
+    crane = sw.Body("crane", 6e3, (5e4, 4e4, 3e4), com=(5.0, 0.0, 3.0), position=(3.0, 1.0, 2.0))
+    tip = np.array([3.0, 1.0, 2.0]) + [10 * np.cos(0.7), 10 * np.sin(0.7), 7.0]
+    load = sw.Body("load", 3e3, (2e3, 2e3, 2e3), position=tuple(tip - [0.0, 0.0, 6.0]))
+    joints = [
+        sw.Free("float", sw.WORLD, barge),
+        sw.Hinge("slew", barge.at(3.0, 1.0, 2.0), crane, axis="z", position=0.7),
+        sw.Ball("hook", crane.at(10.0, 0.0, 7.0), load.at(0.0, 0.0, 6.0)),
+    ]
+    brake = sw.JointForce("brake", "slew", stiffness=2e6, damping=2e5, rest_position=0.7)
+    lines = [
+        sw.Line(
+            f"line{k}",
+            sw.WORLD.at(120.0 * np.cos(a), 120.0 * np.sin(a), -40.0),
+            barge.at(9.0 * np.cos(a), 4.0 * np.sin(a), 0.0),
+            124.0,
+            chain,
+            model="quasi_static",
+        )
+        for k, a in enumerate(np.radians([40.0, 140.0, 220.0, 320.0]))
+    ]
+    water = sw.Water(rho=1000.0, depth=np.inf)
+    system = sw.System(
+        "crane barge", [barge, crane, load], joints, [brake], lines=lines, water=water
+    )
+    return sw.compile(system, vessel(), radiation="none")
+
+
+@pytest.mark.slow
+def test_a_moored_crane_barge_has_the_rest_that_equilibrium_finds():
+    own = crane_barge()
+    rest = sw.equilibrium(own)["position"].sel(body="vessel", dof="Heave")
+    found = sw.check_physics(own, trial=False)
+    assert not {"no equilibrium", "unstable"} & {finding.code for finding in found}
+    told = [f for f in found if f.code == "rest" and "'vessel'" in f.sentence]
+    assert [f.numbers["rise"] for f in told] == pytest.approx([float(rest)], abs=2e-3)

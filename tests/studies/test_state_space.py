@@ -200,8 +200,8 @@ def test_drift_is_set_apart_and_kept(cart):
     # four kilograms that nothing holds
     assert small(s) == pytest.approx(1 / (4.0 * s**2), rel=1e-6)
     report = sw.control_report(whole)
-    assert report.drifting.size == 2
-    assert np.abs(report.drifting).max() < 1e-6
+    assert report.unrestrained.size == 2
+    assert np.abs(report.unrestrained).max() < 1e-6
 
 
 def test_what_is_not_moved_is_left_out(cart):

@@ -202,10 +202,8 @@ def test_response_spectrum_is_that_of_the_sea_times_the_rao_squared(model):
 
 
 def test_modes_at_their_own_frequencies_are_all_there_once():
-    from swelltree.data.make_barges import barges_file
-    from swelltree.demo import demo_system
 
-    barges = sw.compile(demo_system(), sw.read_hydro(barges_file()), radiation="none")
+    barges = sw.gallery.barges().model(radiation="none")
     found = sw.modes(barges)
     shapes = (found.shape_real + 1j * found.shape_imag).values.reshape(found.sizes["mode"], -1)
     assert len(shapes) == 8

@@ -78,3 +78,20 @@ def test_bodies_are_equal_by_value_and_cannot_be_changed():
 def test_scalar_arrays_are_numbers():
     assert sw.Body("b", np.float32(2.0)).mass == 2.0
     assert sw.Body("b", np.array(2)).mass == 2.0
+
+
+def test_signatures_of_descriptions_are_short_and_plain():
+    """What a notebook shows: names, plain types, defaults; no machinery of checks."""
+    import inspect
+
+    import swelltree.system as described
+
+    for name in described.__all__:
+        what = getattr(described, name)
+        if inspect.isclass(what) and hasattr(what, "__dataclass_fields__"):
+            text = str(inspect.signature(what))
+            assert "Annotated" not in text, name
+            assert "Validator" not in text, name
+            assert len(text) < 700, name
+    words = str(inspect.signature(described.Body))
+    assert words.startswith("(name: str, mass=None, inertia=None, com=None, position: tuple[float")

@@ -98,7 +98,7 @@ def everything() -> sw.System:
         contacts=[sw.SeabedContact("feet", b[2], at=[(0, 0, -1), (1, 0, -1)])],
         rods=[
             sw.Rod("spar", (0, 9, -20), (0, 9, 2), diameter=1, mass_per_length=500, Cat=0.1),
-            sw.Rod("arm", b[2].at(0, 0, 1), b[2].at(2, 0, 1), 0.1, 9.0, held="pinned"),
+            sw.Rod("arm", b[2].at(0, 0, 1), b[2].at(2, 0, 1), 0.1, 9.0, attachment="pinned"),
         ],
         winches=[
             sw.Winch(

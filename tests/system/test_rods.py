@@ -38,11 +38,11 @@ def test_ends_of_the_rod_are_where_they_were_described(B):
 
 def test_rod_on_a_turned_body_goes_with_it():
     base = sw.Body("base", 1e6, (1e8,) * 3, position=(5, 0, -3), rotation_deg=(0, 90, 0))
-    arm = rod(A=base.at(0, 0, 1), B=base.at(0, 0, 4), held="fixed")
+    arm = rod(A=base.at(0, 0, 1), B=base.at(0, 0, 4), attachment="fixed")
     system = sw.System("s", [base], [sw.Free("f", sw.WORLD, base)], rods=[arm])
     np.testing.assert_allclose(system.world_point(arm.end_B), (9, 0, -3), atol=1e-12)
     assert system.joint("spar_weld").base == base.at(0, 0, 1)
-    pinned = sw.System("s", [base], system.joints[:1], rods=[arm.replace(held="pinned")])
+    pinned = sw.System("s", [base], system.joints[:1], rods=[arm.replace(attachment="pinned")])
     assert pinned.joint("spar_pin").type == "ball"
 
 
@@ -81,7 +81,10 @@ def test_lines_end_on_rods():
         (lambda: rod(Can=-1.0), "rod 'spar': Can -1.0 is negative. Give zero or more."),
         (lambda: rod(segments=0), "rod 'spar': segments 0 is too few."),
         (lambda: rod(B=(1, 2, -20)), "rod 'spar': the ends coincide."),
-        (lambda: rod(held="glued"), "rod 'spar': held 'glued' is not a way to hold a rod."),
+        (
+            lambda: rod(attachment="glued"),
+            "rod 'spar': attachment 'glued' is not a way to hold a rod.",
+        ),
         (
             lambda: rod(A=sw.Point("float", (0, 0, 0))),
             "rod 'spar': end A is on 'float' but end B on 'world'.",
@@ -97,7 +100,13 @@ def test_lines_end_on_rods():
         (
             lambda: sw.System(
                 "s",
-                rods=[rod(A=sw.Point("fl", (0, 0, 0)), B=sw.Point("fl", (0, 0, 1)), held="pinned")],
+                rods=[
+                    rod(
+                        A=sw.Point("fl", (0, 0, 0)),
+                        B=sw.Point("fl", (0, 0, 1)),
+                        attachment="pinned",
+                    )
+                ],
             ),
             "rod 'spar': body 'fl' is not in the system.",
         ),

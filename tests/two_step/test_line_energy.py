@@ -50,8 +50,8 @@ def test_kicked_mass_on_two_lines_in_vacuum_gains_no_energy(law):
         y_last = start.lines.y - h * kick
         q_last = q.copy()
         q_last[:, -1] = y_last
-        walk = replace(start, lines=replace(start.lines, y_last=y_last, q_last=q_last))
-        run = stepped(model, h, 300, walk, form)
+        state = replace(start, lines=replace(start.lines, y_last=y_last, q_last=q_last))
+        run = stepped(model, h, 300, state, form)
         assert run.samples.solved.all()
         E = energy(run, mass, h)
         assert np.max(np.diff(E)) < 1e-11 * E0

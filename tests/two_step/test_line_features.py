@@ -149,7 +149,7 @@ def test_clumps_and_floats_weigh_on_their_nodes():
     line = sw.Line("rope", end, (0, 0, -20.0), 20.0, kind, segments=4)
     model = led_lines([line], junctions=[end], water=sw.Water(RHO, G))
     arrays = replace(model.lines.arrays, point_mass=mass, point_volume=volume)
-    model = model.replace(lines=replace(model.lines, arrays=arrays))
+    model = model.with_effect(replace(model.lines, arrays=arrays))
     T = np.mean(stepped(model, 0.05, 400).report.tension[-40:, 0], axis=0)
     expected = G * np.cumsum([25.0, 50.0 + 100.0, 50.0 - RHO * 0.05, 50.0])
     np.testing.assert_allclose(T, expected, rtol=1e-3)

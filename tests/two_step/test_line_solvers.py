@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import swelltree as sw
 from made_lines import HAND, led_lines, line_form, placed, quick_jit, stepped, straight
 from swelltree.engine.arrays import namespace
-from swelltree.studies.time.moored import derivatives_at
+from swelltree.studies.time.two_step_start import derivatives_at
 from swelltree.two_step.solve.rescue import rescued
 from swelltree.two_step.start import at_rest, set_up
 from swelltree.two_step.step import advance
@@ -65,20 +65,20 @@ def test_failed_steps_are_mended_by_the_next_solver():
     """Newton is not let through: the interior point takes the step; then two half steps do."""
     model = model_of(LED)
     form, h = line_form(model), 0.1
-    walk = stepped(model, h, 10, falling(model)).walk
-    found = derivatives_at(model)(walk)
-    usual = stepped(model, h, 1, walk).walk
+    state = stepped(model, h, 10, falling(model)).state
+    found = derivatives_at(model)(state)
+    usual = stepped(model, h, 1, state).state
 
-    def step(model, setup, walk):
-        run = stepped(model, float(setup.h), 1, walk, theta=float(setup.theta))
+    def step(model, setup, state):
+        run = stepped(model, float(setup.h), 1, state, theta=float(setup.theta))
         sample = jax.tree.map(lambda x: x[0], run.samples)
         whole = float(setup.h) == h
-        return run.walk, replace(sample, solved=sample.solved & (not whole))
+        return run.state, replace(sample, solved=sample.solved & (not whole))
 
-    by_inside, _ = rescued(step, model, form, h, walk, found, 1)
+    by_inside, _ = rescued(step, model, form, h, state, found, 1)
     np.testing.assert_allclose(by_inside.lines.q, usual.lines.q, rtol=0, atol=1e-6)
     # with an interior point that may not iterate only the halves are left
-    by_halves, _ = rescued(step, model, replace(form, max_iterations=0), h, walk, found, 1)
+    by_halves, _ = rescued(step, model, replace(form, max_iterations=0), h, state, found, 1)
     gap = np.abs(by_halves.lines.q - usual.lines.q).max()
     assert 1e-6 < gap < 0.05
     assert float(by_halves.t) == pytest.approx(float(usual.t))
@@ -88,13 +88,13 @@ def test_step_with_theta_one_solves_the_convex_program():
     """min 1/2 |r - y|_M^2/h^2 subject to |d| <= L and z >= -depth, by an independent optimiser."""
     model = model_of(rho=1e-9)
     h, g = 0.2, 9.81
-    walk = falling(model)
-    q = walk.lines.q[0]
+    state = falling(model)
+    q = state.lines.q[0]
     v = np.zeros_like(q)
     v[1:-1] = 3.0 * np.random.default_rng(1).normal(size=(N - 1, 3))
-    walk = replace(walk, lines=replace(walk.lines, q_last=(q - h * v)[None]))
-    run = stepped(model, h, 1, walk, theta=1.0)
-    ours = np.asarray(run.walk.lines.q)[0, 1:-1]
+    state = replace(state, lines=replace(state.lines, q_last=(q - h * v)[None]))
+    run = stepped(model, h, 1, state, theta=1.0)
+    ours = np.asarray(run.state.lines.q)[0, 1:-1]
     y = (q + h * v + [0, 0, -g * h**2])[1:-1]
 
     def whole(x):
@@ -132,9 +132,9 @@ def test_gradient_of_a_run_is_that_of_finite_differences():
         lines = model.lines
         arrays = replace(lines.arrays, mass_per_length=lines.arrays.mass_per_length * p[0])
         points = jnp.asarray(lines.end_point).at[0, 0].add(p[1])
-        here = model.replace(lines=replace(lines, arrays=arrays, end_point=points))
+        here = model.with_effect(replace(lines, arrays=arrays, end_point=points))
         _, samples = jax.lax.scan(
-            lambda walk, _: advance(here, form, setup, walk), start, None, length=5
+            lambda state, _: advance(here, form, setup, state), start, None, length=5
         )
         return samples.lines.report.tension[-1, 0, -1]
 

@@ -72,8 +72,10 @@ def test_beam_sags_as_euler_and_bernoulli_say(clamped):
     line = sw.Line("beam", (0, 0, 0), tip if free else (L, 0, 0), L, kind, segments=n, **clamps)
     model = led_lines([line], junctions=[tip] if free else [])
     form = line_form(model)
-    walk = placed(model, form, straight([0, 0, 0], [L, 0, 0], n)[None], [[L, 0, 0]] if free else [])
-    z = at_their_rest(model, walk).q[0, :, 2]
+    state = placed(
+        model, form, straight([0, 0, 0], [L, 0, 0], n)[None], [[L, 0, 0]] if free else []
+    )
+    z = at_their_rest(model, state).q[0, :, 2]
     x, p = np.linspace(0, L, n + 1), 100.0 * G
     if free:
         exact = -p * x**2 * (6 * L**2 - 4 * x * L + x**2) / (24 * EI)

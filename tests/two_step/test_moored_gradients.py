@@ -40,7 +40,7 @@ def test_gradient_of_a_moored_run_is_that_of_finite_differences():
 
     def stiffened(x):
         arrays = replace(model.lines.arrays, EA=model.lines.arrays.EA * x)
-        return model.replace(lines=replace(model.lines, arrays=arrays))
+        return model.with_effect(replace(model.lines, arrays=arrays))
 
     def cost(x):
         run = sw.simulate(stiffened(x), wave, start=start, **when)

@@ -9,8 +9,8 @@ import pytest
 import swelltree as sw
 from made_lines import HAND, at_their_rest, led_lines, line_form, placed, stepped
 from swelltree.engine.arrays import namespace
-from swelltree.studies.time.moored import derivatives_at
-from swelltree.two_step.first_half_step import begun
+from swelltree.studies.time.two_step_start import derivatives_at
+from swelltree.two_step.first_half_step import with_first_half_step
 from swelltree.two_step.start import set_up
 
 G, L, MASS = 9.81, 10.0, 100.0
@@ -25,17 +25,17 @@ MODEL = led_lines(
 def swing_on(h, pieces, x):
     """50 steps, several times, of a mass on one inextensible segment without mass from rest."""
     form = line_form(MODEL)
-    walk, runs = placed(MODEL, form, [[[0, 0, 0], x]], [x]), []
-    setup = set_up(MODEL, form, h, derivatives_at(MODEL)(walk))
+    state, runs = placed(MODEL, form, [[[0, 0, 0], x]], [x]), []
+    setup = set_up(MODEL, form, h, derivatives_at(MODEL)(state))
 
-    def once(model, setup, walk):
-        run = stepped(model, h, 1, walk)
-        return run.walk, jax.tree.map(lambda x: x[0], run.samples)
+    def once(model, setup, state):
+        run = stepped(model, h, 1, state)
+        return run.state, jax.tree.map(lambda x: x[0], run.samples)
 
-    walk = begun(once, MODEL, setup, walk)
+    state = with_first_half_step(once, MODEL, setup, state)
     for _ in range(pieces):
-        runs.append(stepped(MODEL, h, 50, walk))
-        walk = runs[-1].walk
+        runs.append(stepped(MODEL, h, 50, state))
+        state = runs[-1].state
     return runs
 
 

@@ -66,8 +66,8 @@ def test_heavy_body_dropped_with_a_pinned_boom_comes_to_rest():
     body = sw.Body("barge", mass=2e5, inertia=(3e7,) * 3, position=(3.0, -2.0, 4.0))
     tall = {"Can": 1.0, "Cdn": 0.8, "segments": 3}
     rods = [
-        sw.Rod("leg", body.at(0, 0, 2), body.at(0, 0, 12), 5.0, 1e3, held="fixed", **tall),
-        sw.Rod("boom", body.at(2, 1, 2), body.at(6, -3, 10), 1.5, 2e2, held="pinned", **tall),
+        sw.Rod("leg", body.at(0, 0, 2), body.at(0, 0, 12), 5.0, 1e3, attachment="fixed", **tall),
+        sw.Rod("boom", body.at(2, 1, 2), body.at(6, -3, 10), 1.5, 2e2, attachment="pinned", **tall),
     ]
     rope = sw.LineType("rope", diameter=0.12, mass_per_length=60.0, EA=5e7)
     lines = [

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.data.make_barges import barges_file
-from swelltree.demo import demo_sea, demo_system
 
 
 @cache
@@ -92,13 +90,19 @@ def test_two_steps_converge_to_the_smooth_solution_at_second_order():
 @pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["lagrange", "path_matrix"])
 def test_hinged_barges_with_memory_and_pto_converge_at_second_order(formulation):
-    model = sw.compile(demo_system(), sw.read_hydro(barges_file()), fit={"error": 0.05})
+    model = sw.gallery.barges().model(fit={"error": 0.05})
     when = {"duration": 30.0, "output_step": 0.5}
-    exact = sw.simulate(model, demo_sea(), rtol=1e-10, atol=1e-11, **when)
+    sea = sw.gallery.barges().sea
+    exact = sw.simulate(model, sea, rtol=1e-10, atol=1e-11, **when)
     found = []
     for h in (0.1, 0.05, 0.025):
         run = sw.simulate(
-            model, demo_sea(), solver="two_step", formulation=formulation, step=h, **when
+            model,
+            sw.gallery.barges().sea,
+            solver="two_step",
+            formulation=formulation,
+            step=h,
+            **when,
         )
         hinge = (run.reaction - exact.reaction).sel(joint="hinge1", dof=["Surge", "Heave"])
         found.append(

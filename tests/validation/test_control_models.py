@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from swelltree.data.make_tank import ARM1, ARM2
+from swelltree.gallery.tank import ARM1, ARM2
 from swelltree.validation import all_cases
 from swelltree.validation.machines import control_models
 from swelltree.validation.waters import two_barges

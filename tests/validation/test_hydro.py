@@ -22,6 +22,7 @@ from swelltree.validation.waters.hydro_sphere import (
     sphere_rao,
     sphere_regular,
 )
+from swelltree.validation.waters.wecsim_import import oswec_imported, rm3_imported
 
 
 def assert_ok(checks: list[Check]) -> None:
@@ -34,7 +35,8 @@ def test_cases_are_registered():
     names = {name for name, case in all_cases().items() if case.group == "hydro"}
     sphere = {"sphere_decay", "sphere_rao", "sphere_regular", "sphere_irregular"}
     rm3 = {"rm3_heave_constant", "rm3_heave_memory", "rm3_decay", "rm3_irregular"}
-    assert names >= sphere | rm3 | {"oswec_decay", "oc3_spar"}
+    imported = {"rm3_imported", "oswec_imported"}
+    assert names >= sphere | rm3 | imported | {"oswec_decay", "oc3_spar"}
 
 
 def test_harmonic_and_peaks_of_a_known_wave():
@@ -72,8 +74,13 @@ def test_forces_on_a_spar_under_prescribed_motion():
         (lambda folder: rm3_checks(folder, "regularCIC"), "ts_rm3_heave"),
         (rm3_decay, "ts_rm3_decay"),
         (rm3_irregular, "ts_rm3_moored_input"),
+        (rm3_imported, "ts_rm3_heave"),
+        (oswec_imported, "ts_oswec_decay"),
     ],
-    ids=["rao", "regular", "irregular", "rm3_memory", "rm3_decay", "rm3_irregular"],
+    ids=[
+        *("rao", "regular", "irregular", "rm3_memory", "rm3_decay", "rm3_irregular"),
+        *("rm3_imported", "oswec_imported"),
+    ],
 )
 def test_other_motions(compare, folder):
     assert_ok(compare(refdata(folder)))

@@ -178,7 +178,7 @@ def test_focused_crest_is_where_when_and_as_high_as_asked():
     eta = sw.elevation(waves, t, 30.0, -12.0)
     assert eta.argmax() == 400
     # NewWave is the autocorrelation of the sea
-    energy, omega, _ = bins(sea, 9.81, None)
+    energy, omega, *_ = bins(sea, 9.81, None)
     correlation = (energy[:, None] * np.cos(np.outer(omega, t - 100))).sum(0) / energy.sum()
     assert eta == pytest.approx(7.5 * correlation)
 

@@ -33,7 +33,7 @@ def assemble(
     layout = model.layout
     places, rates = given(model, joints, "position"), given(model, joints, "velocity")
     s = np.zeros(layout.n_tree)
-    for k in np.flatnonzero(rates.held):
+    for k in np.flatnonzero(rates.is_given):
         s[k] = joints[layout.dofs[k].joint].initial_velocity()[layout.dofs[k].label]
     report: list[str] = []
     if layout.cut_rows:
@@ -78,25 +78,25 @@ def _closed(
     asked = _with(drives, places.values, 0.0 * places.values)
     closure = Closure(model, asked, angles, places.rows, attitudes)
     driven = [r.i for r in layout.cut_rows if r.kind in ("slide", "turn") and r.i < layout.n_tree]
-    held = places.held.copy()
-    held[driven] = True
-    q, left = closure.close(start.copy(), ~held)
+    is_given = places.is_given.copy()
+    is_given[driven] = True
+    q, left = closure.close(start.copy(), ~is_given)
     if left < 1e-9:
         return q
     # without what was given: does the loop close at all, and how far from it?
     bare = Closure(model, drives, angles)
-    q, left = bare.close(start.copy(), np.ones_like(held))
+    q, left = bare.close(start.copy(), np.ones_like(is_given))
     if left > 1e-9:
         raise SwelltreeError(_cannot_close(model, bare, start, q, left))
     rows, size, J = closure.at(q)
     gap = -rows.residual / size
-    where = np.flatnonzero(places.held & (layout.dof_position >= 0))
+    where = np.flatnonzero(places.is_given & (layout.dof_position >= 0))
     apart = (start - q)[layout.dof_position[where]]
     first = len(layout.cut_rows)
     if max(np.abs(apart).max(initial=0.0), np.abs(gap[first:]).max(initial=0.0)) < KEPT:
         return q
     A = np.concatenate([J, np.eye(layout.n_tree)[where]])
-    number = {i: n for n, i in enumerate(np.flatnonzero(places.held))}
+    number = {i: n for n, i in enumerate(np.flatnonzero(places.is_given))}
     names = [places.names[number[k]] for k in where]
     names = [*places.names[len(number) :], *names]
     found = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
@@ -182,17 +182,17 @@ def _consistent_velocity(
     """Velocities that satisfy the rows, the user's kept; the others are as small as may be."""
     layout = model.layout
     rows, size, J = closure.at(q)
-    asked = rows.drift / size
-    free = ~rates.held
+    asked = rows.velocity_rhs / size
+    free = ~rates.is_given
     wanted = s.copy()
     s[free] += smallest_step(J[:, free], asked - J @ s)
     if np.abs(J @ s - asked).max(initial=0.0) < 1e-9 * max(1.0, np.abs(s).max(initial=0.0)):
         return s
-    held = np.flatnonzero(rates.held)
-    A = np.concatenate([J, np.eye(layout.n_tree)[held]])
-    found = at_odds(A, np.concatenate([asked, wanted[held]]), 1e-9)
+    is_given = np.flatnonzero(rates.is_given)
+    A = np.concatenate([J, np.eye(layout.n_tree)[is_given]])
+    found = at_odds(A, np.concatenate([asked, wanted[is_given]]), 1e-9)
     first = len(layout.cut_rows)
-    names = [*rates.names[len(held) :], *rates.names[: len(held)]]
+    names = [*rates.names[len(is_given) :], *rates.names[: len(is_given)]]
     wrong = [names[i - first] for i in found if i >= first]
     driven = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
     wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]

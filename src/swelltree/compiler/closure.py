@@ -48,7 +48,7 @@ class Closure:
         for i in range(len(self.model.layout.cut_rows), len(self.rows)):
             row = self.rows[i]
             if row.kind == "spin":
-                rows.drift[i] = self.drives.rate[row.j]
+                rows.velocity_rhs[i] = self.drives.rate[row.j]
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
                 asked: np.ndarray = self.attitudes.get(row.joint, np.asarray(R))
                 rows.residual[i] = rotation_vector(R @ asked.T)[row.i]

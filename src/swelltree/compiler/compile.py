@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,11 @@ from swelltree.effects.linear_hydro.build import (
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.drift_data import chosen
 from swelltree.effects.linear_hydro.frame import FollowingFrame
-from swelltree.effects.lines.dynamic.lines import build_dynamic_lines
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
 from swelltree.hydro.gaps import check_usable
-from swelltree.hydro.report import told
+from swelltree.hydro.report import warnings_about
 from swelltree.model.afloat import floating_sets, mass_against_displacement
 from swelltree.model.build_layout import (
     all_joints,
@@ -48,7 +48,7 @@ from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.described import Described
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.lines_alone import with_a_body
@@ -59,6 +59,7 @@ from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.water import compile_water
 
 
 def data_origin(hydro: Any) -> dict[str, str]:
@@ -109,6 +110,7 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
+    given, options = system, {key: value for key, value in locals().items() if key != "system"}
     hulls = nonlinear_bodies(system, nonlinear, stretching)
     moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
@@ -118,7 +120,7 @@ def compile(
         wet_bodies(system, hydro)
         check_usable(hydro)
         hydro, moved = placed(system, hydro)
-        moved += told(hydro, "hydro data", ("frequencies",))
+        moved += warnings_about(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
     whole, (system, chains) = system, with_cables(system)
     described = tuple(body.name for body in system.bodies)
@@ -135,8 +137,7 @@ def compile(
     model = Model(
         bodies=bodies,
         joints=build_joints(system, joints),
-        gravity=np.array([0.0, 0.0, -system.water.g]),
-        rho=np.array(system.water.rho),
+        water=compile_water(system.water),
         added_mass=None
         if added_mass is None
         else _added_mass(added_mass, layout, len(whole.bodies)),
@@ -151,13 +152,17 @@ def compile(
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
         layout=layout,
-        water=system.water,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
         surplus=0,
         redundant=False,
-        lines=build_dynamic_lines(system, layout),
-        described=Described(whole, data=data_origin(hydro), afloat=floating_sets(whole, hulls)),
+        described=Described(
+            whole,
+            data=data_origin(hydro),
+            afloat=floating_sets(whole, hulls),
+            given=given,
+            again=partial(compile, **options),
+        ),
     )
     notes: list[str] = []
     if cables is not None:
@@ -168,7 +173,7 @@ def compile(
     if hydro is not None:
         poses = [_reference_pose(system, name) for name in layout.bodies]
         mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        options = HydroOptions(
+        chosen_options = HydroOptions(
             radiation,
             omega,
             coupling,
@@ -179,7 +184,7 @@ def compile(
             nonlinear=hulls,
             drift=drift,
         )
-        loads, added, told_by_data = build_hydro(system, model, mean, hydro, options)
+        loads, added, told_by_data = build_hydro(system, model, mean, hydro, chosen_options)
         notes += [*moved, *told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
         model = model.with_effect(loads)
         model = model.replace(added_mass=added)
@@ -215,10 +220,10 @@ def _started(model: Model, system: System, joints: list, notes: list[str]) -> Mo
     if layout.cut_rows:
         found = find_redundancy(model, q, closure, loops)
     dropped = set(layout.cut_rows) - set(found.kept)
-    inner = inner_at_rest(model)
-    check_mass(present(model, inner), q, closure)
+    internal = internal_at_rest(model)
+    check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
-    check_own_effects(model, Now(np.zeros(()), start_motion(model), inner))
+    check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
     before = [*_cuts(system), *joined(model, joints, poses), *moved]
     before += [*whole_turns(model, q, angles), *found.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]

@@ -21,7 +21,7 @@ from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, 
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.model.bends import bends
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion
 from swelltree.model.signals import UserFunction
@@ -80,7 +80,7 @@ def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
     if not applied and not laws:
         return found
     motion = start_motion(model)
-    now = Now(np.zeros(()), motion, inner_at_rest(model))
+    now = Now(np.zeros(()), motion, internal_at_rest(model))
     for element in applied:
         assert element.function is not None
         seen = point_motion(motion, np.array([element.body]), element.point[None])

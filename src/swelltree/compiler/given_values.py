@@ -24,7 +24,7 @@ class Given(NamedTuple):
         names: of all that is given: tree coordinates first, then the rows.
     """
 
-    held: np.ndarray
+    is_given: np.ndarray
     rows: tuple[Row, ...]
     values: np.ndarray
     names: tuple[str, ...]
@@ -33,7 +33,7 @@ class Given(NamedTuple):
 def given(model: Model, joints: list[Any], field: str) -> Given:
     """What was given as "position" or "velocity"."""
     layout = model.layout
-    held = np.zeros(layout.n_tree, dtype=bool)
+    is_given = np.zeros(layout.n_tree, dtype=bool)
     rows: list[Row] = []
     values: list[float] = []
     in_tree, cut = [], []
@@ -44,14 +44,14 @@ def given(model: Model, joints: list[Any], field: str) -> Given:
         value = told[dof.label]
         name = f"'{layout.joints[dof.joint]}' ({dof.label} {value:g})"
         if k < layout.n_tree:
-            held[k] = True
+            is_given[k] = True
             in_tree.append(name)
             continue
         number = len(layout.drives) + len(rows)
         rows.append(_row(layout, k, number))
         values.append(value)
         cut.append(name)
-    return Given(held, tuple(rows), np.array(values), (*in_tree, *cut))
+    return Given(is_given, tuple(rows), np.array(values), (*in_tree, *cut))
 
 
 def _row(layout: Layout, k: int, number: int) -> Row:

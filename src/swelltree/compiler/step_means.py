@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.applied import Applied
+from swelltree.effects.lines.winches import SetSpeed
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
@@ -66,7 +67,8 @@ def with_step_means(model: Model, h: float) -> Model:
     """The model whose loads in time are their means over steps of h [s]."""
 
     def known(part: Any) -> bool:
-        return isinstance(part, Pieces | UserFunction | Applied)
+        # winches take means of their set speeds by themselves
+        return isinstance(part, Pieces | UserFunction | Applied | SetSpeed)
 
     def mean(part: Any) -> Any:
         if isinstance(part, Pieces):

@@ -42,7 +42,7 @@ class AppliedForces(Effect):
         points = point_motion(now.motion, body, xp.stack([xp.asarray(e.point) for e in elements]))
         forces, moments = [], []
         for i, element in enumerate(elements):
-            own = PointMotion(
+            point = PointMotion(
                 points.position[i],
                 points.rotation[i],
                 points.velocity[i],
@@ -51,9 +51,9 @@ class AppliedForces(Effect):
             values = [xp.asarray(f(t), dtype=float) for f in element.signals]
             force, moment = xp.stack(values[:3]), xp.stack(values[3:])
             if element.in_body_axes:
-                force, moment = matvec(own.rotation, force), matvec(own.rotation, moment)
+                force, moment = matvec(point.rotation, force), matvec(point.rotation, moment)
             if element.function is not None:
-                extra_force, extra_moment = element.function(t, own)
+                extra_force, extra_moment = element.function(t, point)
                 force, moment = force + xp.asarray(extra_force), moment + xp.asarray(extra_moment)
             forces.append(force)
             moments.append(moment)
@@ -63,9 +63,9 @@ class AppliedForces(Effect):
         return Loads(wrench, 0.0 * power, power, {"force": force, "torque": moment})
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
-        for name, own in zip(self.names, self.elements, strict=True):
-            steady = all(isinstance(signal, Constant) for signal in own.signals)
-            if own.function is not None or not steady:
+        for name, element in zip(self.names, self.elements, strict=True):
+            steady = all(isinstance(signal, Constant) for signal in element.signals)
+            if element.function is not None or not steady:
                 return f"force '{name}' changes with time or motion"
         return ""
 
@@ -80,5 +80,5 @@ class AppliedForces(Effect):
 
 def applied_forces(model: Model) -> tuple[Applied, ...]:
     """The applied forces of a model."""
-    found = model.effect(AppliedForces)
-    return () if found is None else found.elements
+    effect = model.effect(AppliedForces)
+    return () if effect is None else effect.elements

@@ -104,19 +104,19 @@ def check_own_effects(model: Model, now: Now) -> None:
             continue
         what = f"effect '{own.names[0]}'"
         try:
-            found = own.loads(model, now)
+            loads = own.loads(model, now)
         except Exception as error:
             raise SwelltreeError(
                 f"{what}: {where_of(type(own).loads, error)} fails with {type(error).__name__}: "
                 f"{error}. Mend it."
             ) from error
-        shape = getattr(getattr(found, "wrench", None), "shape", None)
+        shape = getattr(getattr(loads, "wrench", None), "shape", None)
         if shape != (n, 6):
             raise SwelltreeError(
                 f"{what}: {where_of(type(own).loads)} gives a wrench of shape {shape}. Return "
                 f"swelltree.Loads(wrench) with a wrench of {n} x 6, one row for each body."
             )
-        if not np.isfinite(np.asarray(found.wrench)).all():
+        if not np.isfinite(np.asarray(loads.wrench)).all():
             raise SwelltreeError(
                 f"{what}: {where_of(type(own).loads)} gives a wrench that is not finite at the "
                 "start. Return numbers."
@@ -139,8 +139,8 @@ def body_point(
         raise SwelltreeError(f"body '{body}' is not in the system.{suggest(body, known)}")
     i = model.layout.bodies.index(body)
     at = namespace(now.motion.pose.p).asarray(point, dtype=float) - model.reference[i]
-    seen = point_motion(now.motion, np.array([i]), at[None])
-    return i, PointMotion(*(x[0] for x in vars(seen).values()))
+    at_point = point_motion(now.motion, np.array([i]), at[None])
+    return i, PointMotion(*(x[0] for x in vars(at_point).values()))
 
 
 def wrench_at(

@@ -27,6 +27,11 @@ def namespace(*arrays: Array) -> Any:
     return np
 
 
+def known(*numbers: Array) -> bool:
+    """Are all of them plain numbers or numpy arrays, none a JAX value?"""
+    return all(isinstance(x, int | float | np.ndarray | np.generic) for x in numbers)
+
+
 @dataclass_transform(frozen_default=True)
 def pytree(*static: str):
     """Frozen dataclass that JAX sees as a tree; the named fields are static.

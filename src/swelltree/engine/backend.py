@@ -109,3 +109,8 @@ def make_room(most: int = MANY_MAPS) -> None:
     if count > most:
         jax.clear_caches()
         gc.collect()
+
+
+def is_traced(tree: Any) -> bool:
+    """Is something in a tree part of a program that is being traced (jit, grad, vmap)?"""
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(tree))

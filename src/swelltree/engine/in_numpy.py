@@ -204,16 +204,16 @@ def written(jaxpr: Any, consts: Any, arguments: list[Ref], writer: Writer) -> li
         name = eqn.primitive.name
         inner = inner_program(eqn)
         if inner is not None:
-            found = written(inner.jaxpr, inner.consts, refs, writer)
+            outs = written(inner.jaxpr, inner.consts, refs, writer)
         elif name in rules:
             try:
-                found = rules[name](writer, eqn, *refs)
+                outs = rules[name](writer, eqn, *refs)
             except KeyError as error:  # another version of JAX describes it by other words
                 raise NotKnownError(f"{name} without {error}") from error
-            found = found if isinstance(found, list) else [found]
+            outs = outs if isinstance(outs, list) else [outs]
         else:
             raise NotKnownError(name)
-        env |= dict(zip(eqn.outvars, found, strict=True))
+        env |= dict(zip(eqn.outvars, outs, strict=True))
     return [read(var) for var in jaxpr.outvars]
 
 
@@ -302,16 +302,16 @@ class InNumpy:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
             self.programs[key] = self._made(key, args)
-        found = self.programs[key]
-        self.reason = "" if found is not None else self.reasons[key]
-        if found is None:
+        program = self.programs[key]
+        self.reason = "" if program is not None else self.reasons[key]
+        if program is None:
             return jax.tree.map(np.asarray, self.compiled(*args))
-        count, before, after, out = found
+        count, before, after, out = program
         with np.errstate(all="ignore"):
-            own = leaves[:count]
-            same = self.last[0] is found and all(map(_is, self.last[1], own))
+            inputs = leaves[:count]
+            same = self.last[0] is program and all(map(_is, self.last[1], inputs))
             if not same:
-                self.last = (found, own, before(*arrays[:count]))
+                self.last = (program, inputs, before(*arrays[:count]))
             return jax.tree.unflatten(out, after(*self.last[2], *arrays[count:]))
 
     def _made(self, key: Any, args: tuple[Any, ...]) -> Any:

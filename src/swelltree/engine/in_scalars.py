@@ -137,7 +137,7 @@ class Programs:
         self.long: set[str] = set()
 
     def made(self, kind: str) -> Lines:
-        """Lines for "values", "slopes" or "second"."""
+        """Lines for "values", "jacobians" or "second"."""
         if kind not in self.lines:
             self.lines[kind] = Lines(self.graph, getattr(self, f"_{kind}")())
         return self.lines[kind]
@@ -155,16 +155,16 @@ class Programs:
     def _values(self) -> list[np.ndarray]:
         return self.outs
 
-    def _slopes(self) -> list[np.ndarray]:
+    def _jacobians(self) -> list[np.ndarray]:
         graph, n = self.graph, len(self.unknown)
         out = list(self.outs)
         for x in self.outs:
             places = x.reshape(-1).tolist()
-            found = np.full((len(places), n), graph.zero)
+            rows = np.full((len(places), n), graph.zero)
             for i, slope in enumerate(graph.forward(places, self.unknown)):
                 for j, a in slope.items():
-                    found[i, j] = a
-            out.append(found.reshape(*x.shape, n))
+                    rows[i, j] = a
+            out.append(rows.reshape(*x.shape, n))
         return out
 
     def _second(self) -> list[np.ndarray]:
@@ -177,11 +177,11 @@ class Programs:
                     total = graph.op("add", total, graph.op("mul", weight, a))
                 number += 1
         first = graph.backward(total, self.unknown)
-        found = np.full((n, n), graph.zero)
+        rows = np.full((n, n), graph.zero)
         for i, slope in enumerate(graph.forward(first, self.unknown)):
             for j, a in slope.items():
-                found[i, j] = a
-        return [found]
+                rows[i, j] = a
+        return [rows]
 
 
 class Prepared:
@@ -203,11 +203,11 @@ class Prepared:
         """Results at w (nodes, k)."""
         return tuple(self._bound("values")(_rows("w", w)))
 
-    def slopes(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    def jacobians(self, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """Results and their derivatives in w."""
-        found = self._bound("slopes")(_rows("w", w))
-        half = len(found) // 2
-        return tuple(found[:half]), tuple(found[half:])
+        values = self._bound("jacobians")(_rows("w", w))
+        half = len(values) // 2
+        return tuple(values[:half]), tuple(values[half:])
 
     def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray | None:
         """Second derivatives (nodes, k, k) of the sum of weights times results; None: too long."""
@@ -243,12 +243,12 @@ class InScalars:
                 self.splits.pop(next(iter(self.splits)))
             self.splits[key] = self._split(key, tree, size)
         split = self.splits[key]
-        found = None
+        prepared = None
         if split is not None:
             given = split.given(leaves, t)
-            found = self._prepared(key, split, given, len(t))
-        self.last = (key, leaves, t, found)
-        return found
+            prepared = self._prepared(key, split, given, len(t))
+        self.last = (key, leaves, t, prepared)
+        return prepared
 
     def why_not(self, tree: Any, size: int) -> str:
         """What keeps the function from being written so; empty where it is only too large."""
@@ -274,7 +274,7 @@ class InScalars:
                 self.programs.pop(next(iter(self.programs)))
             try:
                 made = Programs(split, given)
-                for kind in ("values", "slopes"):
+                for kind in ("values", "jacobians"):
                     made.made(kind)
             except NOT_HERE as error:
                 self.reasons[key] = str(error)

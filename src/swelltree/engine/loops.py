@@ -19,7 +19,7 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
     return jax.lax.while_loop(go_on, step, state)
 
 
-def held(tree: Any) -> Any:
+def stop_gradient(tree: Any) -> Any:
     """The same values as constants: derivatives do not see how they came about."""
     import sys
 
@@ -70,16 +70,16 @@ def settled(
         zero = jax.custom_derivatives.SymbolicZero
         moves = [k for k, slope in enumerate(tangents) if not isinstance(slope, zero)]
 
-        def moved(*own: Any) -> Any:
+        def moved(*varied: Any) -> Any:
             there = list(primals)
-            for k, x in zip(moves, own, strict=True):
+            for k, x in zip(moves, varied, strict=True):
                 there[k] = x
             return residual(u, jax.tree.unflatten(kind, there))
 
         if not moves:
             return u, jax.tree.map(lambda x: 0.0 * x, u)
-        own = tuple(primals[k] for k in moves)
-        _, change = jax.jvp(moved, own, tuple(tangents[k] for k in moves))
+        varied = tuple(primals[k] for k in moves)
+        _, change = jax.jvp(moved, varied, tuple(tangents[k] for k in moves))
         return u, correct(u, jax.tree.unflatten(kind, primals), change)
 
     solve.defjvp(rule, symbolic_zeros=True)

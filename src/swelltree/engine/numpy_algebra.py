@@ -36,6 +36,6 @@ def _qr(w: Writer, eqn: Any, x: Ref) -> Found:
 def _linear_solve(w: Writer, eqn: Any, *refs: Ref) -> Found:
     sizes, solve = eqn.params["const_lengths"], eqn.params["jaxprs"].solve
     first = sizes.matvec + sizes.vecmat
-    own = refs[first : first + sizes.solve]
+    consts = refs[first : first + sizes.solve]
     b = refs[first + sizes.solve + sizes.transpose_solve :]
-    return written(solve.jaxpr, solve.consts, [*own, *b], w)
+    return written(solve.jaxpr, solve.consts, [*consts, *b], w)

@@ -16,9 +16,9 @@ def turned(x: Any) -> np.ndarray:
 def whole(x: Any, kind: str) -> np.ndarray:
     """Whole numbers, towards zero; what is too large becomes the largest, as in XLA."""
     ends, x = np.iinfo(kind), np.asarray(x)
-    found = np.where(np.isnan(x), 0.0, x).astype(kind)
-    found = np.where(x >= float(ends.max), ends.max, found)
-    return np.where(x <= float(ends.min), ends.min, found)
+    result = np.where(np.isnan(x), 0.0, x).astype(kind)
+    result = np.where(x >= float(ends.max), ends.max, result)
+    return np.where(x <= float(ends.min), ends.min, result)
 
 
 def before(x: Any, y: Any) -> Any:
@@ -148,8 +148,8 @@ def scanned(body: Any, length: int, backwards: bool, fixed: Any, carry: Any, xs:
     out: list[Any] = [None] * length
     carried = len(carry)
     for i in range(length - 1, -1, -1) if backwards else range(length):
-        found = body(*fixed, *carry, *(x[i] for x in xs))
-        carry, out[i] = found[:carried], found[carried:]
+        result = body(*fixed, *carry, *(x[i] for x in xs))
+        carry, out[i] = result[:carried], result[carried:]
     return (*carry, *(np.stack(y) for y in zip(*out, strict=True)))
 
 

@@ -40,6 +40,6 @@ def _scan(w: Writer, eqn: Any, *refs: Ref) -> Found:
 @rule("cond")
 def _cond(w: Writer, eqn: Any, index: Ref, *refs: Ref) -> Found:
     full = tuple(w.full(x) for x in refs)
-    own = w.keep(tuple(run_of(branch)[1] for branch in eqn.params["branches"]))
-    text = f"h.chosen({own}, {{0}}, {_listed(1, 1 + len(refs))})"
+    branches = w.keep(tuple(run_of(branch)[1] for branch in eqn.params["branches"]))
+    text = f"h.chosen({branches}, {{0}}, {_listed(1, 1 + len(refs))})"
     return many(w, eqn, text, (index, *full))

@@ -48,8 +48,8 @@ def _gather(w: Writer, eqn: Any, x: Ref, start: Ref) -> Found:
         flat = helpers.places(x.shape, start.known(), sizes, map_, batch)
         flat = np.ascontiguousarray(flat.squeeze(drop).transpose(final).T)
         return w.emit(f"{{0}}.reshape(-1)[{w.keep(flat)}]", (x,), shape, shape, dtype)
-    own = w.keep((x.shape, sizes, map_, batch))
-    index = f"h.places({own}[0], {{1}}.T, *{own}[1:]).squeeze({drop}).transpose({final}).T"
+    kept = w.keep((x.shape, sizes, map_, batch))
+    index = f"h.places({kept}[0], {{1}}.T, *{kept}[1:]).squeeze({drop}).transpose({final}).T"
     return w.emit(f"{{0}}.reshape(-1)[{index}]", (x, w.full(start)), shape, shape, dtype)
 
 
@@ -68,7 +68,7 @@ def _taken(w: Writer, eqn: Any, x: Ref, start: np.ndarray, d: int, final: list[i
     single = x.actual[d] == 1 and x.shape[d] != 1
     if single:
         index = np.zeros_like(index)
-    own = w.keep(np.ascontiguousarray(index.T))
+    kept = w.keep(np.ascontiguousarray(index.T))
     rest = [n for k, n in enumerate(x.actual) if k != d]
     # as taken: (before, starts..., after); wanted: starts first, then in the order of the result
     before, many = d, index.ndim
@@ -80,7 +80,7 @@ def _taken(w: Writer, eqn: Any, x: Ref, start: np.ndarray, d: int, final: list[i
         at[many + k] = k if k < before else k + many
     order = tuple(at[k] for k in final)
     sizes = [*rest[:before], *index.shape, *rest[before:]]
-    text = f"{{0}}[{':, ' * (len(x.actual) - 1 - d)}{own}]"
+    text = f"{{0}}[{':, ' * (len(x.actual) - 1 - d)}{kept}]"
     if order != tuple(range(rank)):
         text += f".transpose({tuple(rank - 1 - k for k in order[::-1])})"
     return w.emit(text, (x,), shape, [sizes[k] for k in order], dtype)

@@ -30,8 +30,8 @@ class Closed:
 def inner_program(eqn: Any) -> Any:
     """The program that an equation only calls."""
     key = CALLS.get(eqn.primitive.name)
-    found = None if key is None else eqn.params.get(key)
-    return Closed(found) if found is not None and not hasattr(found, "consts") else found
+    program = None if key is None else eqn.params.get(key)
+    return Closed(program) if program is not None and not hasattr(program, "consts") else program
 
 
 def rule(*names: str) -> Any:

@@ -193,5 +193,5 @@ def _pad(w: Writer, eqn: Any, x: Ref, value: Ref) -> Found:
         length = max(min(size - cut, -(-(total - first) // stride)), 0)
         into.append(slice(first, first + stride * (length - 1) + 1 if length else first, stride))
         part.append(slice(cut, cut + length))
-    own = w.keep((shape[::-1], tuple(into[::-1]), tuple(part[::-1])))
-    return w.emit(f"h.padded({{0}}, {{1}}, *{own})", (w.full(x), value), shape, shape, dtype)
+    kept = w.keep((shape[::-1], tuple(into[::-1]), tuple(part[::-1])))
+    return w.emit(f"h.padded({{0}}, {{1}}, *{kept})", (w.full(x), value), shape, shape, dtype)

@@ -39,26 +39,26 @@ def _added(
     """Sum along axes that are there; a sum of products is not multiplied out first."""
     rest = [n for a, n in enumerate(ref.actual) if a not in axes]
     rank = len(ref.actual)
-    found = () if product is None else w.products.get(product.number, ())
+    known = () if product is None else w.products.get(product.number, ())
     terms = ref.actual[axes[0]] if len(axes) == 1 else 0
     if 0 < terms <= WRITTEN_OUT and rank:
-        pairs = found or (("+", ref, None),)
+        pairs = known or (("+", ref, None),)
         refs = tuple(x for _, a, b in pairs for x in (a, b) if x is not None)
         texts, k = [], 0
         for sign, *factors in pairs:
-            own = [x for x in factors if x is not None]
+            present = [x for x in factors if x is not None]
             for i in range(terms):
                 parts = [
                     f"{{{k + j}}}[{_at(x, axes[0], i, rank)}]" if x.actual else f"{{{k + j}}}"
-                    for j, x in enumerate(own)
+                    for j, x in enumerate(present)
                 ]
                 texts.append(f"{sign} {' * '.join(parts)}")
-            k += len(own)
+            k += len(present)
         return w.emit(" ".join(texts).removeprefix("+ "), refs, shape, rest, dtype)
-    if found and rest and rank <= len(LETTERS) and np.issubdtype(dtype, np.inexact):
-        texts = [_contracted(x, y, axes, 2 * k) for k, (_, x, y) in enumerate(found)]
-        text = " ".join(f"{sign} {t}" for (sign, _, _), t in zip(found, texts, strict=True))
-        refs = tuple(x for _, a, b in found for x in (a, b))
+    if known and rest and rank <= len(LETTERS) and np.issubdtype(dtype, np.inexact):
+        texts = [_contracted(x, y, axes, 2 * k) for k, (_, x, y) in enumerate(known)]
+        text = " ".join(f"{sign} {t}" for (sign, _, _), t in zip(known, texts, strict=True))
+        refs = tuple(x for _, a, b in known for x in (a, b))
         return w.emit(text.removeprefix("+ "), refs, shape, rest, dtype)
     places = tuple(rank - 1 - a for a in axes)
     return w.emit(f"np.add.reduce({{0}}, {places})", (ref,), shape, rest, dtype)
@@ -85,8 +85,8 @@ def _contracted(x: Ref, y: Ref, axes: list[int], k: int) -> str:
 
 def _at(x: Ref, axis: int, i: int, rank: int) -> str:
     """Index of term i along an axis."""
-    own = "0" if x.actual[axis] == 1 else str(i)
-    return reversed_index([own if a == axis else ":" for a in range(rank)])
+    index = "0" if x.actual[axis] == 1 else str(i)
+    return reversed_index([index if a == axis else ":" for a in range(rank)])
 
 
 def _reduced(name: str) -> Any:

@@ -31,9 +31,9 @@ class Remembered:
         leaves, structure = jax.tree.flatten(tree)
         if any(isinstance(x, Tracer) for x in leaves):
             return {}
-        for known, own, found in reversed(self.entries):
-            if known == structure and all(map(_same, own, leaves)):
-                return found
-        found: dict[Any, Any] = {}
-        self.entries = [*self.entries[-self.most + 1 :], (structure, leaves, found)]
-        return found
+        for known, values, notes in reversed(self.entries):
+            if known == structure and all(map(_same, values, leaves)):
+                return notes
+        notes: dict[Any, Any] = {}
+        self.entries = [*self.entries[-self.most + 1 :], (structure, leaves, notes)]
+        return notes

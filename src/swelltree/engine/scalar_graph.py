@@ -63,15 +63,15 @@ class Graph:
         self.zero, self.one = self.constant(0.0), self.constant(1.0)
 
     def _put(self, key: tuple[Any, ...], level: int) -> int:
-        found = self.known.get(key)
-        if found is None:
-            found = len(self.ops)
-            if found > MOST:
+        number = self.known.get(key)
+        if number is None:
+            number = len(self.ops)
+            if number > MOST:
                 raise TooLargeError(f"more than {MOST} operations")
-            self.known[key] = found
+            self.known[key] = number
             self.ops.append(key)
             self.level.append(level)
-        return found
+        return number
 
     def constant(self, value: float) -> int:
         """A number known now."""
@@ -90,9 +90,9 @@ class Graph:
         """An operation, simplified."""
         special = getattr(self, f"_{name}", None)
         if special is not None:
-            found = special(*args)
-            if found is not None:
-                return found
+            folded = special(*args)
+            if folded is not None:
+                return folded
         values = [self.value(a) for a in args]
         if None not in values:
             with np.errstate(all="ignore"):
@@ -247,41 +247,41 @@ class Graph:
 
     def alive(self, wanted: Any) -> list[int]:
         """Expressions on which others depend, in order."""
-        seen, todo = set(), list(wanted)
+        visited, todo = set(), list(wanted)
         while todo:
             a = todo.pop()
-            if a not in seen:
-                seen.add(a)
+            if a not in visited:
+                visited.add(a)
                 if self.ops[a][0] not in ("is", "in"):
                     todo.extend(self.ops[a][1:])
-        return sorted(seen)
+        return sorted(visited)
 
     def forward(self, wanted: list[int], inputs: list[int]) -> list[dict[int, int]]:
         """Derivatives of expressions in inputs, those that are not zero: {input number: place}."""
-        own: dict[int, dict[int, int]] = {x: {j: self.one} for j, x in enumerate(inputs)}
+        derivative: dict[int, dict[int, int]] = {x: {j: self.one} for j, x in enumerate(inputs)}
         for a in self.alive(wanted):
-            if a in own or self.level[a] < MOVING:
+            if a in derivative or self.level[a] < MOVING:
                 continue
             if self.ops[a][0] == "where":
-                own[a] = self._chosen(a, own)
+                derivative[a] = self._chosen(a, derivative)
                 continue
             slope: dict[int, int] = {}
             for x, d in self.partials(a):
-                for j, inner in own.get(x, {}).items():
+                for j, inner in derivative.get(x, {}).items():
                     part = self.op("mul", d, inner)
                     slope[j] = self.op("add", slope[j], part) if j in slope else part
-            own[a] = {j: s for j, s in slope.items() if s != self.zero}
-        return [own.get(a, {}) for a in wanted]
+            derivative[a] = {j: s for j, s in slope.items() if s != self.zero}
+        return [derivative.get(a, {}) for a in wanted]
 
-    def _chosen(self, a: int, own: dict[int, dict[int, int]]) -> dict[int, int]:
+    def _chosen(self, a: int, derivative: dict[int, dict[int, int]]) -> dict[int, int]:
         """Derivatives of a `where`: chosen, not multiplied, as the other branch may have none."""
         _, which, x, y = self.ops[a]
-        first, second = own.get(x, {}), own.get(y, {})
-        found = {
+        first, second = derivative.get(x, {}), derivative.get(y, {})
+        chosen = {
             j: self.op("where", which, first.get(j, self.zero), second.get(j, self.zero))
             for j in sorted(first.keys() | second.keys())
         }
-        return {j: s for j, s in found.items() if s != self.zero}
+        return {j: s for j, s in chosen.items() if s != self.zero}
 
     def _shares(self, a: int, weight: int) -> list[tuple[int, int]]:
         """Arguments of an expression and weight times its derivatives in them."""
@@ -295,11 +295,11 @@ class Graph:
 
     def backward(self, total: int, inputs: list[int]) -> list[int]:
         """Derivatives of one expression in all inputs."""
-        own: dict[int, int] = {total: self.one}
+        adjoint: dict[int, int] = {total: self.one}
         for a in reversed(self.alive([total])):
-            if a not in own or self.level[a] < MOVING:
+            if a not in adjoint or self.level[a] < MOVING:
                 continue
-            for x, part in self._shares(a, own[a]):
+            for x, part in self._shares(a, adjoint[a]):
                 if self.level[x] == MOVING:
-                    own[x] = self.op("add", own[x], part) if x in own else part
-        return [own.get(x, self.zero) for x in inputs]
+                    adjoint[x] = self.op("add", adjoint[x], part) if x in adjoint else part
+        return [adjoint.get(x, self.zero) for x in inputs]

@@ -109,9 +109,9 @@ def _folded(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         refs.append(writer.constant(values.astype(var.aval.dtype)))
     if eqn.primitive.name not in _rules():
         raise NotKnownError(eqn.primitive.name)
-    found = _rules()[eqn.primitive.name](writer, eqn, *refs)
-    found = found if isinstance(found, list) else [found]
-    return [placed(graph, x.known()) for x in found]
+    outs = _rules()[eqn.primitive.name](writer, eqn, *refs)
+    outs = outs if isinstance(outs, list) else [outs]
+    return [placed(graph, x.known()) for x in outs]
 
 
 def placed(graph: Graph, value: Any) -> np.ndarray:

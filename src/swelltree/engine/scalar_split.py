@@ -108,17 +108,17 @@ class Split:
         env |= dict(zip(self.leaves, leaves, strict=True))
         env[self.time] = t
         for step in self.first:
-            found = step.eqn.primitive.bind(*(env[x] for x in step.ins), **step.eqn.params)
-            found = found if step.eqn.primitive.multiple_results else [found]
-            env |= dict(zip(step.outs, found, strict=True))
+            outs = step.eqn.primitive.bind(*(env[x] for x in step.ins), **step.eqn.params)
+            outs = outs if step.eqn.primitive.multiple_results else [outs]
+            env |= dict(zip(step.outs, outs, strict=True))
         return [env[x] for x in self.kept]
 
     def given(self, leaves: list[Any], t: np.ndarray) -> list[np.ndarray]:
         """Results of the first part; the batch, where there is one, last."""
-        found = self.program(leaves, t)
+        values = self.program(leaves, t)
         return [
             np.asarray(x) if self.level[k] == FIXED else np.moveaxis(np.asarray(x), 0, -1)
-            for k, x in zip(self.kept, found, strict=True)
+            for k, x in zip(self.kept, values, strict=True)
         ]
 
     def pattern(self, given: list[np.ndarray]) -> tuple[bytes, ...]:
@@ -148,8 +148,8 @@ class Split:
         for step in self.after:
             if any(x not in env for x in step.ins):
                 raise TooLargeError(f"a table of more than {MOST_CONSTANTS} numbers")
-            found = applied(graph, step.eqn, [env[x] for x in step.ins])
-            env |= dict(zip(step.outs, found, strict=True))
+            outs = applied(graph, step.eqn, [env[x] for x in step.ins])
+            env |= dict(zip(step.outs, outs, strict=True))
         if any(x not in env for x in self.outs):
             raise TooLargeError(f"a table of more than {MOST_CONSTANTS} numbers")
         return unknown, [env[x] for x in self.outs]

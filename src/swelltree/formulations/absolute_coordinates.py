@@ -63,7 +63,7 @@ class AbsoluteCoordinates(Formulation):
 
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
-        if any(getattr(group, "drums", None) is not None for group in model.effects):
+        if any(effect.winches is not None for effect in model.effects):
             raise SwelltreeError(
                 f"a winch on a multibody cable needs joint coordinates, not '{self.name}'. "
                 "Give formulation='path_matrix' or 'composite_body'."

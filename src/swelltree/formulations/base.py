@@ -20,7 +20,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.constraints import Rows
 from swelltree.model.inertia import Inertia
-from swelltree.model.inner import AT_REST
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -47,7 +47,7 @@ class Phase:
 
     state: State
     work: Array  # (elements + drives,) J
-    inner: Any = AT_REST  # Inner
+    internal: Any = AT_REST  # InternalState
 
 
 @pytree()
@@ -145,7 +145,7 @@ class Formulation(ABC):
         rows = kin.rows
         J = rows.jacobian @ kin.P
         gamma = rows.gamma - rows.jacobian @ kin.bias_acceleration.reshape(-1)
-        return rows.residual, J, rows.drift, gamma
+        return rows.residual, J, rows.velocity_rhs, gamma
 
     def closed(self, model: Model, t: Array, state: State) -> State:
         """State back on its constraint rows, in position and velocity.
@@ -157,10 +157,10 @@ class Formulation(ABC):
 
         def correct(state: State, _: None) -> tuple[State, Array]:
             kin = self.kinematics(model, t, state)
-            g, J, drift, _ = self.constraint(kin)
+            g, J, velocity_rhs, _ = self.constraint(kin)
             zero = jnp.zeros_like(state.s)
             M, _, free = held_still(model, self.mass(model, kin), zero, J)
-            slip = drift - J @ state.s
+            slip = velocity_rhs - J @ state.s
             step, _ = constrained_solve(M, zero, free, -g, model.surplus)
             kick, _ = constrained_solve(M, zero, free, slip, model.surplus)
             moved = self.retract(model, state, step)

@@ -64,9 +64,9 @@ class Lagrange(AbsoluteCoordinates):
         gamma = rows.gamma
         if self.stabilisation == "baumgarte":
             T = self.time_constant
-            slip = rows.jacobian @ kin.motion.v.reshape(-1) - rows.drift
+            slip = rows.jacobian @ kin.motion.v.reshape(-1) - rows.velocity_rhs
             gamma = gamma - 2.0 * slip / T - rows.residual / T**2
-        return rows.residual, rows.jacobian, rows.drift, gamma
+        return rows.residual, rows.jacobian, rows.velocity_rhs, gamma
 
     def retract(self, model: Model, state: State, step: Array) -> State:
         q = self.moved(model, state.q, step.reshape(-1, 6))

@@ -83,7 +83,7 @@ def held_motion(
     missing = -rate / DRIFT_TIME - convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
 
     which = group.can_hold()
-    locked = jnp.where(group.held(now)[which] > 0.5, 1.0, 0.0)
+    locked = jnp.where(group.latched(now)[which] > 0.5, 1.0, 0.0)
     matrix = locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
     # latches that hold one and the same motion share it: each gives by a trifle
     matrix = matrix + SHARES * jnp.diag(jnp.diag(matrix))
@@ -93,9 +93,9 @@ def held_motion(
     def added(a: Array, b: Array) -> Array:
         return a + (f.reshape(-1, *(1,) * a.ndim) * b).sum(0)
 
-    answer = jax.tree.map(added, free, each)
+    outputs = jax.tree.map(added, free, each)
     place = np.eye(len(group.names))[which]
     hold = Hold((f[:, None] * place).sum(0), (needed[:, None] * place).sum(0))
     wrench = loads.wrench + (f[:, None, None] * W).sum(0)
     channels = loads.channels | {"pto_latch_force": of_ptos(group, hold.force)}
-    return Loads(wrench, loads.potential, loads.power, channels), answer, hold
+    return Loads(wrench, loads.potential, loads.power, channels), outputs, hold

@@ -71,7 +71,7 @@ class Partition(AbsoluteCoordinates):
             P = jnp.zeros((6 * N, 6 * N - m))
             P = P.at[independent].set(jnp.eye(6 * N - m))
             P = P.at[dependent].set(-dependent_inverse @ J[:, independent])
-            v = (P @ state.s).at[dependent].add(dependent_inverse @ still.drift)
+            v = (P @ state.s).at[dependent].add(dependent_inverse @ still.velocity_rhs)
         v = v.reshape(N, 6)
         motion, rows = self.motion_and_rows(model, t, state.q, v)
         bias = jnp.zeros(6 * N)

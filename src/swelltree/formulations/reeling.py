@@ -24,7 +24,7 @@ from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Formulation, Phase, State, held_still
 from swelltree.model.effect import Now
 from swelltree.model.inertia import inertia_force, kinetic_energy
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -52,20 +52,20 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
     if group is None or group.drums is None:
         return after
     drums: Drums = group.drums
-    x0, x1 = before.inner.elements[KIND], after.inner.elements[KIND]
-    old = present(model, before.inner)
+    x0, x1 = before.internal.elements[KIND], after.internal.elements[KIND]
+    old = present(model, before.internal)
     kin = how.kinematics(old, t, before.state)
     pose, v = kin.motion.pose, kin.motion.v
-    speed = group.speeds(model, Now(t, kin.motion, before.inner))
+    speed = group.speeds(model, Now(t, kin.motion, before.internal))
     for w in range(len(drums.reels)):
         pose, v = _regridded(model, group, kin.motion, (pose, v), x0, x1, speed[w], w)
     q = _positions(model, drums, before.state.q, pose)
-    new = present(model, after.inner)
+    new = present(model, after.internal)
     s = _velocities(new, how, t, State(q, 0.0 * before.state.s, before.state.chart), v)
     state = State(q, s, before.state.chart)
     # what was lost in all, booked to the winches that acted
-    energy0, momentum0 = _sums(old, how, t, before.state, before.inner, group, speed)
-    energy1, momentum1 = _sums(new, how, t, state, after.inner, group, speed)
+    energy0, momentum0 = _sums(old, how, t, before.state, before.internal, group, speed)
+    energy1, momentum1 = _sums(new, how, t, state, after.internal, group, speed)
     acted = jnp.abs(x1[:, IDLE] - x0[:, IDLE])
     share = acted / jnp.maximum(acted.sum(), 1.0)
     lost = share * (energy0 - energy1)
@@ -73,8 +73,8 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
     names = element_names(model)
     place = np.array([names.index(f"winch {name}") for name in drums.winches.names])
     work = after.work.at[place].add(-lost)
-    elements = after.inner.elements | {KIND: x1}
-    return Phase(state, work, Inner(after.inner.radiation, elements))
+    elements = after.internal.elements | {KIND: x1}
+    return Phase(state, work, InternalState(after.internal.radiation, elements))
 
 
 def _regridded(
@@ -150,8 +150,8 @@ def _regridded(
     return pose, v
 
 
-def _with(x: Array) -> Inner:
-    return Inner((), {KIND: x})
+def _with(x: Array) -> InternalState:
+    return InternalState((), {KIND: x})
 
 
 def _between(a: Array, b: Array) -> Array:
@@ -198,17 +198,23 @@ def _velocities(model: Model, how: Formulation, t: Array, state: State, v: Array
     if kin.rows is None:
         M, f, _ = held_still(model, M, f)
         return solve_spd(M, f)
-    _, J, drift, _ = how.constraint(kin)
-    return constrained_solve(*held_still(model, M, f, J), drift, model.surplus)[0]
+    _, J, velocity_rhs, _ = how.constraint(kin)
+    return constrained_solve(*held_still(model, M, f, J), velocity_rhs, model.surplus)[0]
 
 
 def _sums(
-    model: Model, how: Formulation, t: Array, state: State, inner: Inner, group: Any, speed: Array
+    model: Model,
+    how: Formulation,
+    t: Array,
+    state: State,
+    internal: InternalState,
+    group: Any,
+    speed: Array,
 ) -> tuple[Array, Array]:
     """Energy of the system [J], and its momentum with the rope at the drum [N s]."""
     kin = how.kinematics(model, t, state)
     v = kin.motion.v
     energy = kinetic_energy(model, kin.inertia, v).sum()
-    energy = energy + total_loads(model, t, kin.motion, inner).potential.sum()
+    energy = energy + total_loads(model, t, kin.motion, internal).potential.sum()
     momentum = (kin.inertia.mass[:, None] * v[:, :3]).sum(0)
-    return energy, momentum + group.rope_at_drums(kin.motion, inner, speed)
+    return energy, momentum + group.rope_at_drums(kin.motion, internal, speed)

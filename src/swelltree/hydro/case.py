@@ -44,4 +44,4 @@ def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
     from swelltree.hydro.readers.read import read_hydro
 
     assert case.hydro.file is not None
-    return read_hydro(case.hydro.file, gaps=case.hydro.gaps)
+    return read_hydro(case.hydro.file, gaps=case.hydro.gaps, water=case.system.water)

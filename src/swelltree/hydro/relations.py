@@ -61,13 +61,17 @@ class Table:
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Size of each freedom: root of its largest diagonal entry, with a floor by kind.
 
-        Entries that vanish by symmetry (yaw of a round body) are measured by their like.
+        Entries that vanish by symmetry (yaw of a round body) are measured by their like; where all
+        rotations do (a sphere about its centre), by translations at a hundredth of the body's size.
         """
         size = np.sqrt(np.abs(np.diagonal(values, axis1=1, axis2=2)).max(axis=0))
         kind = np.array([split_label(dof)[1] in DOFS[3:] for dof in self.dofs])
         for which in (kind, ~kind):
             if which.any():
                 size[which] = np.maximum(size[which], 0.1 * size[which].max())
+        volume = np.nanmax([0.0, *self.volumes.values()])
+        if kind.any() and not kind.all():
+            size[kind] = np.maximum(size[kind], 0.01 * np.cbrt(volume) * size[~kind].max())
         return np.maximum(size, 1e-100)
 
     @property

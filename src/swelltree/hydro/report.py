@@ -27,7 +27,7 @@ from swelltree.hydro.relations import (
     outliers,
     table_of,
 )
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.findings import RANK, Finding
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
     Args:
         data: as `read_hydro` or `run_bem` give them.
     """
-    found = _missing(data)
+    findings = _missing(data)
     whole = finite_rows(complete(data))
     if whole.sizes["omega"] < 2:
-        found.append(
+        findings.append(
             Finding(
                 "error",
                 "frequencies",
@@ -53,19 +53,25 @@ def hydro_report(data: xr.Dataset) -> list[Finding]:
                 "interpolated. Recompute with a range of frequencies.",
             )
         )
-        return found
+        return findings
+    absent = [name for name in NEEDED if name not in data]
+    if absent:
+        raise SwelltreeError(
+            f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
+            "as read_hydro and run_bem return them."
+        )
     table = table_of(whole)
     infinite = infinite_added_mass(data)
     for check in (_symmetry, _passivity, _long_waves, _haskind, _spikes, _band_edge):
-        found += check(table)
-    found += _causality(table, infinite)
-    return sorted(found, key=lambda finding: RANK[finding.severity])
+        findings += check(table)
+    findings += _causality(table, infinite)
+    return sorted(findings, key=lambda finding: RANK[finding.severity])
 
 
 NEEDED = ("added_mass", "radiation_damping", "rotation_center", "displaced_volume", "rho", "g")
 
 
-def told(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
+def warnings_about(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
     """Sentences of the warnings about data; what the report calls an error is raised.
 
     Args:
@@ -75,11 +81,11 @@ def told(data: xr.Dataset, who: str, apart: tuple[str, ...] = ()) -> list[str]:
     """
     if any(name not in data for name in (*NEEDED, "water_depth")):
         return []
-    found = [finding for finding in hydro_report(data) if finding.code not in apart]
-    for finding in found:
+    result = [finding for finding in hydro_report(data) if finding.code not in apart]
+    for finding in result:
         if finding.severity == "error":
             raise SwelltreeError(f"{who}: {finding.sentence}")
-    return [f"{who}: {one.sentence}" for one in found if one.severity == "warning"]
+    return [f"{who}: {one.sentence}" for one in result if one.severity == "warning"]
 
 
 def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
@@ -89,7 +95,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
         data: hydrodynamic data.
         water: of the system.
     """
-    found = []
+    findings = []
     for name, there, here, limit in (
         ("rho", float(data["rho"]), water.rho, 1e-3),
         ("g", float(data["g"]), water.g, 2e-3),
@@ -99,9 +105,9 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
             continue
         if name == "depth" and _deep(data, min(there, here)):
             text = f"all waves of the data are deep in both ({here:g} and {there:g} m)"
-            found.append(Finding("note", "water", f"depth differs, but {text}."))
+            findings.append(Finding("note", "water", f"depth differs, but {text}."))
             continue
-        found.append(
+        findings.append(
             Finding(
                 "error",
                 "water",
@@ -110,7 +116,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
                 {"data": there, "system": here},
             )
         )
-    return found
+    return findings
 
 
 def _deep(data: xr.Dataset, depth: float) -> bool:
@@ -120,10 +126,10 @@ def _deep(data: xr.Dataset, depth: float) -> bool:
 
 
 def _missing(data: xr.Dataset) -> list[Finding]:
-    found = []
+    findings = []
     bad = nan_rows(data)
     if bad.size:
-        found.append(
+        findings.append(
             Finding(
                 "error",
                 "nan",
@@ -134,7 +140,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
             )
         )
     if infinite_added_mass(data) is None:
-        found.append(
+        findings.append(
             Finding(
                 "note",
                 "no_infinite",
@@ -143,7 +149,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
             )
         )
     if np.isnan(data["rotation_center"].values).any():
-        found.append(
+        findings.append(
             Finding(
                 "warning",
                 "reference_point",
@@ -152,32 +158,32 @@ def _missing(data: xr.Dataset) -> list[Finding]:
             )
         )
     if "excitation_force" not in data:
-        found.append(
+        findings.append(
             Finding(
                 "warning", "no_excitation", "no excitation forces: waves will not move anything."
             )
         )
     if "hydrostatic_stiffness" not in data:
-        found.append(
+        findings.append(
             Finding(
                 "note",
                 "no_stiffness",
                 "no hydrostatic stiffness: it must come from the hull or be given.",
             )
         )
-    return found
+    return findings
 
 
 def _symmetry(table: Table) -> list[Finding]:
     """Reciprocity: A and B are symmetric."""
-    found = []
+    findings = []
     for name, values in (("added mass", table.added_mass), ("damping", table.damping)):
         scale = table.scale(values)
         gap = np.abs(values - np.swapaxes(values, 1, 2)) / (scale[:, None] * scale[None])
         worst = float(gap.max())
         if worst > 0.02:
             w, i, j = np.unravel_index(int(gap.argmax()), gap.shape)
-            found.append(
+            findings.append(
                 Finding(
                     "warning",
                     "symmetry",
@@ -188,7 +194,7 @@ def _symmetry(table: Table) -> list[Finding]:
                     {"asymmetry": worst, "omega": float(table.omega[w])},
                 )
             )
-    return found
+    return findings
 
 
 def _passivity(table: Table) -> list[Finding]:
@@ -221,7 +227,7 @@ def _long_waves(table: Table) -> list[Finding]:
     """Long waves lift a body like a slowly rising water level and push it along the slope."""
     if table.excitation is None or table.headings is None:
         return []
-    found = []
+    findings = []
     k, omega = table.wavenumber[0], table.omega[0]
     for body in table.bodies:
         heave, surge = table.index(body, "Heave"), table.index(body, "Surge")
@@ -238,7 +244,7 @@ def _long_waves(table: Table) -> list[Finding]:
             and k * size < 0.05
             and table.wavenumber[1] * size < 0.2
         ):
-            found += _lifted(table, body, heave, stiffness)
+            findings += _lifted(table, body, heave, stiffness)
         if surge is None or sway is None or k * max(size, 1e-9) > 0.2:
             continue
         # push along the waves, with the phase at the body
@@ -250,7 +256,7 @@ def _long_waves(table: Table) -> list[Finding]:
         force = table.excitation[0]
         push = (force[:, surge] * np.cos(beta) + force[:, sway] * np.sin(beta)) * phase
         if push.imag.mean() > 0.5 * np.abs(push).mean():
-            found.append(
+            findings.append(
                 Finding(
                     "error",
                     "phase_sense",
@@ -266,7 +272,7 @@ def _long_waves(table: Table) -> list[Finding]:
                 / (table.rho * table.g * k * volume)
             )
             if abs(ratio - 1) > 0.05:
-                found.append(
+                findings.append(
                     Finding(
                         "warning",
                         "long_wave",
@@ -276,11 +282,11 @@ def _long_waves(table: Table) -> list[Finding]:
                         {"ratio": ratio},
                     )
                 )
-    return found
+    return findings
 
 
 def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Finding]:
-    found = []
+    findings = []
     for name, force in (("excitation", table.excitation), ("Froude-Krylov", table.froude_krylov)):
         if force is None:
             continue
@@ -289,7 +295,7 @@ def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Findi
         w = table.omega[:2] ** 2
         ratio = float(first - w[0] * (second - first) / (w[1] - w[0]))
         if abs(ratio - 1) > 0.05:
-            found.append(
+            findings.append(
                 Finding(
                     "warning",
                     "long_wave",
@@ -300,7 +306,7 @@ def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Findi
                     {"ratio": ratio},
                 )
             )
-    return found
+    return findings
 
 
 def _haskind(table: Table) -> list[Finding]:
@@ -361,11 +367,11 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
     top = np.abs(np.diagonal(table.added_mass, axis1=1, axis2=2)).max(axis=0)
     damping = np.abs(np.diagonal(table.damping, axis1=1, axis2=2)).max(axis=0)
     matters = (damping > 1e-3 * table.scale(table.damping) ** 2) & (top > 0)
-    found = []
+    findings = []
     relative = np.where(matters, scatter / np.where(top > 0, top, 1.0), 0.0)
     worst = int(relative.argmax())
     if relative[worst] > 0.03:
-        found.append(
+        findings.append(
             Finding(
                 "warning",
                 "kramers_kronig",
@@ -380,7 +386,7 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
         gap = np.where(matters, np.abs(mean - own) / np.where(top > 0, top, 1.0), 0.0)
         worst = int(gap.argmax())
         if gap[worst] > 0.03:
-            found.append(
+            findings.append(
                 Finding(
                     "warning",
                     "a_inf",
@@ -392,7 +398,7 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
             )
     else:
         share = relative[matters].max() if matters.any() else 0.0
-        found.append(
+        findings.append(
             Finding(
                 "note",
                 "a_inf",
@@ -400,7 +406,7 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
                 {"scatter": float(share)},
             )
         )
-    return found
+    return findings
 
 
 def _spikes(table: Table) -> list[Finding]:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.files.numbers import LARGEST, to_positive
+from swelltree.system.files import numbers
+from swelltree.system.files.numbers import to_positive
 
 if TYPE_CHECKING:
     from swelltree.hydro.dataset import HydroParts
+
+
+LARGEST = np.float64(numbers.LARGEST)  # a plain number would be rounded to float32 with the data
 
 
 def check_parts(parts: HydroParts) -> None:
@@ -73,6 +77,15 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
                     "what is there."
                 )
             parts.notes.append(sentence)
+
+
+def check_agrees(path: Path, name: str, given: float, told: float) -> None:
+    """A sentence where the user gives another number than the files."""
+    if not np.isclose(given, told, rtol=1e-3):
+        raise SwelltreeError(
+            f"'{path}' was computed with {name} = {told:g}, but {name} = {given:g} is given. "
+            f"Leave {name} out, or recompute the data."
+        )
 
 
 def _where(path: Path | None) -> str:

@@ -27,14 +27,14 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
         given: depth, rho and g of the user, None where the file is to tell them.
         fail: makes the error about a row of a section.
     """
-    own = {word: value for word, value in given.items() if value is not None}
-    for word, value in own.items():
+    changed = {word: value for word, value in given.items() if value is not None}
+    for word, value in changed.items():
         if word in file.told and value != getattr(file.water, word):
             raise SwelltreeError(
                 f"{file.path.name}: {word} is {value} but the file says "
                 f"{getattr(file.water, word)}. Leave it out."
             )
-    file = replace(file, water=file.water.replace(**own), told=(*file.told, *own))
+    file = replace(file, water=file.water.replace(**changed), told=(*file.told, *changed))
     if "depth" not in file.told and file.seabed.grid is None:
         file = _with_depth_of_anchors(file)
     for section, row, (x, y, z) in _places(file):

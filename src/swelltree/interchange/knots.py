@@ -27,10 +27,10 @@ def runs_of_lines(file: MooringFile) -> list[tuple[LineRow, ...]]:
     begin: dict[str, list[LineRow]] = {number: [] for number in knots}
     stop: dict[str, list[LineRow]] = {number: [] for number in knots}
     for row in file.lines:
-        for end, found in ((row.A, begin), (row.B, stop)):
+        for end, place in ((row.A, begin), (row.B, stop)):
             number = knot(end)
             if number is not None:
-                found[number].append(row)
+                place[number].append(row)
     joins = {number for number in knots if len(begin[number]) == len(stop[number]) == 1}
     runs = []
     for row in file.lines:

@@ -166,12 +166,12 @@ def _rod_types(file: MooringFile, section: Section, place: Place) -> MooringFile
 
 def _attached(row: TextRow, index: int, place: Place) -> str:
     word = place.word(row, index, "attachment")
-    found = attachment(word)
-    if found is None:
+    known = attachment(word)
+    if known is None:
         raise place.fail(
             row, f"attachment '{word}' is not known. Give Fixed, Coupled, Free, Pinned or Body1."
         )
-    return found
+    return known
 
 
 def _bodies(file: MooringFile, section: Section, place: Place) -> MooringFile:

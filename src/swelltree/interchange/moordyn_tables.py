@@ -48,9 +48,9 @@ class _Lines:
 
 def _text(place: Place, row: TextRow, name: str) -> str:
     """A file that is named beside its own, or from a folder above, as MoorDyn is run."""
-    own = name.strip("\"'")
+    text = name.strip("\"'")
     folders = [place.path.parent, *place.path.resolve().parents[1:]]
-    path = next((at / own for at in folders if (at / own).is_file()), folders[0] / own)
+    path = next((at / text for at in folders if (at / text).is_file()), folders[0] / text)
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

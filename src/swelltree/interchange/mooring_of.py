@@ -201,13 +201,15 @@ class _Tables:
         )
         same = next((t for t in self.rod_types if replace(t, id=kind.id) == kind), kind)
         self.rod_types[same] = same
-        held = rod.held
+        attachment = rod.attachment
         if rod.A.body != WORLD_NAME:
             if rod.A.body in self.rod_numbers:
                 raise rod.fail("is held by another rod, which MoorDyn does not have.")
-            held = f"body{self._body(rod.A.body)}" + ("pinned" if held == "pinned" else "")
+            attachment = f"body{self._body(rod.A.body)}" + (
+                "pinned" if attachment == "pinned" else ""
+            )
         ends = rod.A.position, rod.B.position
-        self.rods.append(RodRow(str(len(self.rods) + 1), same.id, held, *ends, rod.segments))
+        self.rods.append(RodRow(str(len(self.rods) + 1), same.id, attachment, *ends, rod.segments))
 
     def _junction(self, junction: Junction) -> str:
         key = OnJunction(junction.name)

@@ -158,13 +158,13 @@ class Parts:
         row = self._bodies.get(key)
         if row is None:
             raise self._fail(section, line, f"body {key} is not in the file. Add it to BODIES.")
-        own = Frame(f"Body{row.id}", np.array(row.position), euler_deg_matrix(row.rotation_deg))
+        frame = Frame(f"Body{row.id}", np.array(row.position), euler_deg_matrix(row.rotation_deg))
         if row.attachment == "fixed":
-            return own, GROUND
+            return frame, GROUND
         if row.attachment == "coupled":
-            return own, self._carrier(f"body{row.id}", "bodies", row.line)
+            return frame, self._carrier(f"body{row.id}", "bodies", row.line)
         if row.attachment in MOVING:
-            return own, own
+            return frame, frame
         raise self._fail(
             "bodies", row.line, f"attachment '{row.attachment}' of a body cannot be read."
         )
@@ -290,9 +290,9 @@ class Parts:
             raise self._fail("rods", row.line, f"rod type '{row.type}' is not in the file. Add it.")
         given, carrier = self._carried(row.attachment, "rods", row.line)
         ends = [given.position + given.rotation @ np.array(x) for x in (row.a, row.b)]
-        held = "pinned" if row.attachment.endswith("pinned") else "fixed"
+        attachment = "pinned" if row.attachment.endswith("pinned") else "fixed"
         if row.attachment == "free":
-            held = "free"
+            attachment = "free"
         try:
             return Rod(
                 f"Rod{row.id}",
@@ -305,7 +305,7 @@ class Parts:
                 Cd_end=kind.Cd_end,
                 Ca_end=kind.Ca_end,
                 segments=row.segments,
-                held=held,
+                attachment=attachment,
             )
         except SwelltreeError as error:
             raise self._fail("rods", row.line, str(error)) from None
@@ -351,9 +351,9 @@ class Parts:
 
     def _turned_by(self, row: BodyRow) -> list[bool]:
         """Do lines or rods pull at it away from its origin?"""
-        own = f"body{row.id}"
-        points = [any(p.position) for p in self.file.points if p.attachment == own]
-        return [*points, *(rod.attachment.startswith(own) for rod in self.file.rods)]
+        prefix = f"body{row.id}"
+        points = [any(p.position) for p in self.file.points if p.attachment == prefix]
+        return [*points, *(rod.attachment.startswith(prefix) for rod in self.file.rods)]
 
     def _load(self, row: LoadRow, made: dict[str, list[Any]]) -> None:
         body = next((b for b in made["bodies"] if b.name.lower() == row.object), None)

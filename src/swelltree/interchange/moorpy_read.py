@@ -105,7 +105,7 @@ class _Yaml:
         lines = tuple(self._line(k + 1, row, numbers) for k, row in enumerate(self.rows("lines")))
         keys = {"depth": ("water_depth", "depth"), "rho": ("rho", "rho_water", "water_density")}
         keys["g"] = ("g", "gravity")
-        told = {
+        stated = {
             word: self.checked("water", {"name": key}, key, self.data[key])
             for word, names in keys.items()
             for key in names
@@ -115,9 +115,9 @@ class _Yaml:
             line_types=tuple(self._line_type(row) for row in self.rows("line_types")),
             points=points,
             lines=lines,
-            water=Water(**({"g": GRAVITY} | told)),
+            water=Water(**({"g": GRAVITY} | stated)),
             seabed=Seabed(),
-            told=tuple(told),
+            told=tuple(stated),
             path=self.path,
             model="quasi_static",
         )

@@ -109,17 +109,17 @@ class Place:
 
 def read_sections(text: str) -> list[Section]:
     """All sections in their order; what stands before the first is left out."""
-    found: list[tuple[str, list[TextRow]]] = []
+    sections: list[tuple[str, list[TextRow]]] = []
     ended = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.count("---") > 0:
             name = _heading(line)
             ended = name is None
             if name is not None:
-                found.append((name, []))
-        elif found and not ended and line.strip():
-            found[-1][1].append(TextRow(number, tuple(line.split())))
-    return [_section(name, rows) for name, rows in found]
+                sections.append((name, []))
+        elif sections and not ended and line.strip():
+            sections[-1][1].append(TextRow(number, tuple(line.split())))
+    return [_section(name, rows) for name, rows in sections]
 
 
 def _heading(line: str) -> str | None:

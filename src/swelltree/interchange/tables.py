@@ -46,14 +46,14 @@ def attachment(word: str) -> str | None:
         return word
     if re.fullmatch(r"pinned\d+", word):
         return "pinned"
-    found = re.fullmatch(r"(?:body|b|turbine|t)(\d+)(pinned|pin)?", word)
-    return None if found is None else f"body{found[1]}" + ("pinned" if found[2] else "")
+    match = re.fullmatch(r"(?:body|b|turbine|t)(\d+)(pinned|pin)?", word)
+    return None if match is None else f"body{match[1]}" + ("pinned" if match[2] else "")
 
 
 def rod_end(text: str) -> tuple[str, str] | None:
     """ID of a rod and its end "A" or "B" from a text such as "R1A"; None for points."""
-    found = re.fullmatch(r"R(?:OD)?(\d+)([AB])", text.upper())
-    return None if found is None else (found[1], found[2])
+    match = re.fullmatch(r"R(?:OD)?(\d+)([AB])", text.upper())
+    return None if match is None else (match[1], match[2])
 
 
 @dataclass(frozen=True)

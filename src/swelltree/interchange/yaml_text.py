@@ -63,7 +63,7 @@ def _block(lines: _Lines, indent: int) -> Any:
 
 
 def _list(lines: _Lines, indent: int) -> list[Any]:
-    found: list[Any] = []
+    items: list[Any] = []
     while lines.place < len(lines.rows):
         number, at, text = lines.rows[lines.place]
         if at != indent or not re.match(r"-(\s|$)", text):
@@ -71,20 +71,20 @@ def _list(lines: _Lines, indent: int) -> list[Any]:
         rest = text[1:].lstrip()
         if not rest:
             lines.place += 1
-            found.append(_nested(lines, indent))
+            items.append(_nested(lines, indent))
         elif _KEY.match(rest):
             # the map begins on the row of the dash
             inner = at + len(text) - len(rest)
             lines.rows[lines.place] = (number, inner, rest)
-            found.append(_map(lines, inner))
+            items.append(_map(lines, inner))
         else:
-            found.append(_inline(lines, rest))
+            items.append(_inline(lines, rest))
             lines.place += 1
-    return found
+    return items
 
 
 def _map(lines: _Lines, indent: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     while lines.place < len(lines.rows):
         _, at, text = lines.rows[lines.place]
         if at != indent or text.startswith("- "):
@@ -94,12 +94,12 @@ def _map(lines: _Lines, indent: int) -> dict[str, Any]:
             raise lines.fail(f"'{text}' is not 'key: value'. Write it so.")
         key, value = match[1].strip("\"'"), match[2]
         if value:
-            found[key] = _inline(lines, value)
+            items[key] = _inline(lines, value)
             lines.place += 1
         else:
             lines.place += 1
-            found[key] = _nested(lines, indent)
-    return found
+            items[key] = _nested(lines, indent)
+    return items
 
 
 def _nested(lines: _Lines, indent: int) -> Any:

@@ -36,7 +36,7 @@ class Rows:
 
     residual: Array  # (m,) g, m or rad
     jacobian: Array  # (m, 6N): d(g)/dt = jacobian v - drift
-    drift: Array  # (m,) velocity asked for: jacobian v = drift
+    velocity_rhs: Array  # (m,) velocity asked for: jacobian v = drift
     gamma: Array  # (m,) acceleration asked for: jacobian vdot = gamma
     force: Array  # (m, 3) on the follower at the joint point, per unit multiplier
     moment: Array  # (m, 3)

@@ -6,6 +6,7 @@ programs.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from swelltree.model.afloat import Afloat
@@ -23,6 +24,9 @@ class Described:
         data: source and hash of the hydrodynamic data.
         afloat: bodies that float together (`swelltree.model.afloat`).
         notes: what compile noticed, for the user.
+        given: the system as it was given to compile.
+        again: compiles a changed one with the same data and options.
+        traced: numbers of the description that JAX is tracing, by path.
     """
 
     def __init__(
@@ -33,6 +37,9 @@ class Described:
         data: dict[str, str] | None = None,
         afloat: tuple[Afloat, ...] = (),
         notes: tuple[str, ...] = (),
+        given: Any = None,
+        again: Any = None,
+        traced: dict[str, Any] | None = None,
     ) -> None:
         self.system = system
         self._drawing = drawing
@@ -40,12 +47,27 @@ class Described:
         self.data = data or {}
         self.afloat = afloat
         self.notes = notes
+        self.given = given
+        self.again = again
+        self.traced = traced or {}
 
     def noted(self, *notes: str) -> Described:
         """The same with more notes."""
-        return Described(
-            self.system, self._drawing, self._case, self.data, self.afloat, (*self.notes, *notes)
-        )
+        return self._with(notes=(*self.notes, *notes))
+
+    def with_traced(self, values: dict[str, Any]) -> Described:
+        """The same with numbers that JAX is tracing."""
+        return self._with(traced=values)
+
+    def _with(self, **changes: Any) -> Described:
+        other = object.__new__(Described)
+        vars(other).update(vars(self) | changes)
+        return other
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The model of the given system, as it was compiled."""
+        return self.again(self.given)
 
     @property
     def drawing(self) -> str:

@@ -51,13 +51,14 @@ class Now:
 
     t: Array  # s
     motion: Motion
-    inner: Any  # inner.Inner: states of radiation memory and of elements
+    internal: Any  # internal_state.InternalState: states of radiation memory and of elements
     hold: Any = None  # forces that hold locked strokes, where an effect watches them
+    solved: Any = None  # Loads of the effect with unknowns, where a scheme has solved for them
 
     def states(self, effect: Effect) -> Any:
         """Internal states of an effect; those of its start where a study knows none."""
-        known = self.inner.elements.get(effect.kind)
-        return effect.inner_start() if known is None else known
+        known = self.internal.elements.get(effect.kind)
+        return effect.internal_start() if known is None else known
 
 
 class Effect:
@@ -73,6 +74,7 @@ class Effect:
     moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
     is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
+    has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
@@ -101,8 +103,35 @@ class Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
-    def present(self, model: Any, inner: Any) -> Any:
-        """The model with the masses and locked freedoms that follow from inner states."""
+    def in_still_water(self) -> Effect:
+        """The same effect in a sea of height zero, and with nothing released; all shapes stay."""
+        return self
+
+    def smooth(self) -> tuple[Effect | None, str]:
+        """What stands for it where unknowns of its own are not solved for, and a note on that."""
+        return self, ""
+
+    @property
+    def solved_terms(self) -> tuple[str, ...]:
+        """Terms of the energy budget that are booked where its unknowns are solved for."""
+        return ()
+
+    @property
+    def winches(self) -> Any:
+        """Its winches as `effects.lines.winches.Winches`; None: it has none."""
+        return None
+
+    def with_winches_held(self) -> Effect:
+        """The same effect with winches that stand still."""
+        return self
+
+    @property
+    def size_of_sample(self) -> int:
+        """About how many numbers it adds to every sample of a result, beside those of bodies."""
+        return 0
+
+    def present(self, model: Any, internal: Any) -> Any:
+        """The model with the masses and locked freedoms that follow from internal states."""
         return model
 
     def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
@@ -113,15 +142,15 @@ class Effect:
         """The same effect without what `drag` gives."""
         return self
 
-    def inner_start(self) -> Array | None:
+    def internal_start(self) -> Array | None:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
 
-    def inner_settled(self, states: Array, pose: Any) -> Array:
+    def internal_settled(self, states: Array, pose: Any) -> Array:
         """These states after a long rest of the bodies at a pose."""
         return states
 
-    def inner_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Any, now: Now) -> Array:
         """Their rates."""
         raise NotImplementedError
 
@@ -152,7 +181,7 @@ class Effect:
 
     @property
     def holds(self) -> bool:
-        """Can it lock strokes as constraints (`held`, `strokes`)? Static."""
+        """Can it lock strokes as constraints (`latched`, `strokes`)? Static."""
         return False
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
@@ -172,6 +201,27 @@ class Effect:
         """
         return {}
 
+    def spread_numbers(self, item: str) -> list[str]:
+        """Names of an item's numbers that are no rows of its arrays; see `spread_number`."""
+        return []
+
+    def spread_number(self, item: str, name: str) -> Array:
+        """One of them."""
+        raise NotImplementedError
+
+    def with_spread_number(self, model: Any, item: str, name: str, value: Array) -> Effect:
+        """The same effect with another value of one of them."""
+        raise NotImplementedError
+
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
+        return {}
+
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        """Entries of its rows along dimensions of `dims` that have no coordinate."""
+        return {}
+
+    def constants(self) -> dict[str, Array]:
+        """Numbers beside its channels that do not change in time, by their names in `dims`."""
         return {}

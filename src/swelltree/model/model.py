@@ -13,6 +13,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.model.described import Described
 from swelltree.model.layout import Layout, Row
 from swelltree.model.parameters import get_value, set_values
+from swelltree.waves.water import WaterNumbers
 
 E = TypeVar("E")
 
@@ -53,7 +54,6 @@ class Start:
 
 @pytree(
     "layout",
-    "water",
     "cut_rows",
     "all_rows",
     "surplus",
@@ -65,8 +65,7 @@ class Model:
 
     bodies: Bodies
     joints: Joints
-    gravity: Array  # (3,) m/s^2
-    rho: Array  # kg/m^3
+    water: WaterNumbers  # density, gravity and depth
     added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
     effects: tuple[Any, ...]  # effect.Effect: everything that acts
     sea: Any  # sea.Sea
@@ -75,12 +74,10 @@ class Model:
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout
-    water: Any  # system.Water the system was described in
     cut_rows: tuple[Row, ...]  # rows of loops and drives, for joint-coordinate formulations
     all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates
     surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
-    lines: Any = None  # dynamic_lines.LineSystem, or None
     described: Described = Described()  # what it was compiled from
     locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
 
@@ -88,6 +85,16 @@ class Model:
     def freedoms(self) -> int:
         """Number of velocities that loops and prescribed motions leave free."""
         return self.layout.n_tree - len(self.cut_rows) + self.surplus
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity in world axes (3,) [m/s^2]."""
+        return self.water.gravity
+
+    @property
+    def rho(self) -> Array:
+        """Density of the water [kg/m^3]."""
+        return self.water.rho
 
     def replace(self, **changes: Any) -> Model:
         """Copy with other fields."""
@@ -107,6 +114,16 @@ class Model:
         """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
         return next((effect for effect in self.effects if effect.is_linear_hydro), None)
 
+    @property
+    def has_unknowns(self) -> bool:
+        """Has an effect unknowns of its own, which the two-step scheme solves for?"""
+        return any(effect.has_unknowns for effect in self.effects)
+
+    @property
+    def lines(self) -> Any:
+        """What has unknowns of its own (`effects.lines.dynamic.lines.DynamicLines`), or None."""
+        return next((effect for effect in self.effects if effect.has_unknowns), None)
+
     def effect(self, kind: type[E]) -> E | None:
         """Its effect of a class, None without one."""
         return next((effect for effect in self.effects if isinstance(effect, kind)), None)
@@ -120,14 +137,19 @@ class Model:
         return self.replace(effects=(*self.effects[:k], effect, *self.effects[k + 1 :]))
 
     def value(self, name: str) -> Array:
-        """A number of the model by name: "barge1.mass", "hinge.base_point", "ram.damping"."""
+        """A number of the model by name ("barge1.mass", "hinge.base_point", "ram.damping").
+
+        Paths of the case file ("bodies.barge1.mass", "water.depth") are those of the description.
+        """
         return get_value(self, name)
 
     def with_values(self, values: dict[str, Any]) -> Model:
         """Copy with other numbers, by name; works inside `jit`, `grad` and `vmap`.
 
         Args:
-            values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}.
+            values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}: numbers of the compiled
+                model. By paths of the case file, as {"bodies.barge1.mass": 3e5, "water.depth":
+                40.0}, the result is as if the changed description were compiled.
         """
         return set_values(self, values)
 

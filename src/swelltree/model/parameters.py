@@ -1,5 +1,8 @@
 """Numbers of a compiled model by name, for sensitivities and batches.
 
+Paths of the case file ("bodies.float.mass") are numbers of the description (`described_values`);
+the others are numbers of the compiled model as they stand:
+
     bodies        <body>.mass, .com, .inertia, .volume, .buoyancy
     joints        <joint>.base_point, .follower_point, .lead, .length
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
@@ -20,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
-from swelltree.model.line_parameters import line_numbers, line_value, with_line_value
+from swelltree.model.described_values import described_value, with_described
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.paths import is_path
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
@@ -56,22 +60,24 @@ def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
             f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
             f"It has {listed(known)}."
         )
-    every = list(places) + ([] if model.lines is None else list(model.lines.lines))
     raise SwelltreeError(
-        f"'{name}': there is no item '{item}'.{suggest(item, every)} Write 'item.quantity'."
+        f"'{name}': there is no item '{item}'.{suggest(item, list(places))} Write 'item.quantity'."
     )
 
 
-def _of_line(model: Model, name: str) -> tuple[str, str] | None:
-    """Line and quantity where the name is that of a number of a dynamic line."""
+def _spread(model: Model, name: str) -> tuple[Any, str, str] | None:
+    """Effect, item and quantity where the name is that of a number spread over its arrays."""
     item, _, quantity = name.rpartition(".")
-    known = line_numbers(model, item)
-    if known and quantity not in known:
-        raise SwelltreeError(
-            f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
-            f"It has {listed(known)}."
-        )
-    return (item, quantity) if known else None
+    for effect in model.effects:
+        known = effect.spread_numbers(item)
+        if known and quantity not in known:
+            raise SwelltreeError(
+                f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
+                f"It has {listed(known)}."
+            )
+        if known:
+            return effect, item, quantity
+    return None
 
 
 def _numbers(holder: Any) -> list[str]:
@@ -93,10 +99,13 @@ def _changed(holder: Any, part: str | int, value: Any) -> Any:
 
 
 def get_value(model: Model, name: str) -> Array:
-    """The number or vector of that name."""
-    line = _of_line(model, name)
-    if line is not None:
-        return line_value(model, *line)
+    """The number or vector of that name, or of that path of the description."""
+    if _is_described(model, name):
+        return described_value(model, name)
+    spread = _spread(model, name)
+    if spread is not None:
+        effect, item, quantity = spread
+        return effect.spread_number(item, quantity)
     path, quantity, row = _find(model, name)
     found = getattr(_follow(model, path), quantity)
     return found if row is None else found[row]
@@ -104,6 +113,9 @@ def get_value(model: Model, name: str) -> Array:
 
 def set_values(model: Model, values: dict[str, Any]) -> Model:
     """Model with the named numbers replaced."""
+    paths = {name: value for name, value in values.items() if _is_described(model, name)}
+    values = {name: value for name, value in values.items() if name not in paths}
+    model = with_described(model, paths) if paths else model
     for name, value in values.items():
         if not hasattr(value, "__array_namespace__"):
             value = np.asarray(value, dtype=float)
@@ -112,9 +124,10 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
             raise SwelltreeError(
                 f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
             )
-        line = _of_line(model, name)
-        if line is not None:
-            model = with_line_value(model, *line, value)
+        spread = _spread(model, name)
+        if spread is not None:
+            effect, item, quantity = spread
+            model = model.with_effect(effect.with_spread_number(model, item, quantity, value))
             continue
         path, quantity, row = _find(model, name)
         holder = _follow(model, path)
@@ -126,6 +139,11 @@ def set_values(model: Model, values: dict[str, Any]) -> Model:
             changed = _changed(above, path[depth], changed)
         model = changed
     return model
+
+
+def _is_described(model: Model, name: str) -> bool:
+    """Is it a path of the case file? An item that has the name of a table goes before."""
+    return is_path(name) and name.partition(".")[0] not in _places(model)
 
 
 def _with_row(old: Array, row: int, value: Any) -> Array:

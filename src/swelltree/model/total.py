@@ -1,12 +1,20 @@
-"""All effects together: the wrench of every body, energies and powers by element."""
+"""All effects together: the wrench of every body, energies and powers by element, channels.
+
+Several effects may have rows of one channel: quasi-static, dynamic and multibody lines of one
+system all have a `fairlead_tension`. The rows are in the order of the effects, as those of the
+coordinate are (`Effect.coordinates`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from swelltree.engine.arrays import Array, namespace
-from swelltree.model.effect import Loads, Now
-from swelltree.model.inner import AT_REST
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
@@ -16,18 +24,26 @@ def element_names(model: Model) -> tuple[str, ...]:
     return tuple(name for effect in model.effects for name in effect.names)
 
 
-def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) -> Loads:
+def solved_terms(model: Model) -> tuple[str, ...]:
+    """Terms of effects that have unknowns, which the scheme books that solves for them."""
+    return tuple(name for effect in model.effects for name in effect.solved_terms)
+
+
+def total_loads(
+    model: Model, t: Array, motion: Motion, internal: Any = AT_REST, solved: Any = None
+) -> Loads:
     """Sum of all effects; the elements are those of `element_names`.
 
     Args:
         model: compiled.
         t: [s].
         motion: of all bodies.
-        inner: states of radiation memory and elements.
+        internal: states of radiation memory and elements.
+        solved: loads of the effect that has unknowns, where a scheme has solved for them.
     """
-    now = Now(t, motion, inner)
+    now = Now(t, motion, internal, solved=solved)
     parts = [
-        (effect.prefix, effect.loads(model, now).booked(motion.v, len(effect.names)))
+        (effect, effect.loads(model, now).booked(motion.v, len(effect.names)))
         for effect in model.effects
     ]
     xp = namespace(motion.pose.p)
@@ -35,5 +51,67 @@ def total_loads(model: Model, t: Array, motion: Motion, inner: Any = AT_REST) ->
         sum(part.wrench for _, part in parts),
         xp.concatenate([part.potential for _, part in parts]),
         xp.concatenate([part.power for _, part in parts]),
-        {prefix + name: x for prefix, part in parts for name, x in part.channels.items()},
+        joined_channels([(effect, part.channels) for effect, part in parts], model.layout),
     )
+
+
+def joined_channels(
+    parts: Sequence[tuple[Effect, dict[str, Array]]], layout: Any
+) -> dict[str, Array]:
+    """All channels by their full names.
+
+    Args:
+        parts: effects and their channels.
+        layout: of the model.
+    """
+    found: dict[str, Array] = {}
+    for effect, channels in parts:
+        for name, values in channels.items():
+            dims = effect.dims.get(name, ())
+            if effect.prefix or not dims:
+                found[effect.prefix + name] = values
+            elif name not in found:
+                blocks = [(e, None if e.prefix else told.get(name)) for e, told in parts]
+                found[name] = joined_rows(blocks, dims, layout)
+    return found
+
+
+def joined_rows(
+    blocks: Sequence[tuple[Effect, Array | None]], dims: tuple[str, ...], layout: Any
+) -> Array:
+    """Rows of several effects below each other; what an effect does not tell is not a number.
+
+    Short rows begin with idle entries: points of lines at end A, all else zero.
+
+    Args:
+        blocks: effects, and their values or None.
+        dims: of the values.
+        layout: of the model.
+    """
+    rows = [(values, _rows_of(effect, dims[0], layout)) for effect, values in blocks]
+    known = [values for values, _ in rows if values is not None]
+    if sum(count > 0 for _, count in rows) == 1:
+        return known[0]
+    xp = namespace(*known)
+    shape = list(known[0].shape[1:])
+    if len(dims) > 1:
+        sizes = (effect.row_sizes.get(dims[1], 0) for effect, _ in blocks)
+        shape[0] = max(shape[0], *sizes)
+    whole = []
+    for values, count in rows:
+        if values is None:
+            whole.append(np.full((count, *shape), np.nan))
+            continue
+        values = xp.asarray(values, dtype=float)
+        if shape and shape[0] > values.shape[1]:
+            first = values[:, :1] if values.ndim > 2 else 0.0 * values[:, :1]
+            idle = xp.repeat(first, shape[0] - values.shape[1], axis=1)
+            values = xp.concatenate([idle, values], axis=1)
+        whole.append(values)
+    return xp.concatenate(whole)
+
+
+def _rows_of(effect: Effect, dim: str, layout: Any) -> int:
+    """How many rows of a shared dimension are an effect's; none where it has another prefix."""
+    known = {} if effect.prefix else effect.coordinates(layout)
+    return len(known[dim][1]) if dim in known else 0

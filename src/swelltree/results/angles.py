@@ -44,9 +44,9 @@ def unwrapped(values: Any) -> Any:
     if units[-1] != "rad" or "time" not in values.dims:
         return values
     if len(units) == 1:
-        found = values.transpose(..., "time").copy()
-        found.values = _valid(found.values[..., None], _unwrap)[..., 0]
-        return found.transpose(*values.dims)
+        result = values.transpose(..., "time").copy()
+        result.values = _valid(result.values[..., None], _unwrap)[..., 0]
+        return result.transpose(*values.dims)
     dims = [dim for dim in ("dof", "coordinate", "pto") if dim in values.coords]
     if not dims:
         return values
@@ -54,12 +54,12 @@ def unwrapped(values: Any) -> Any:
     if dim not in values.dims:  # one entry, taken out by its label
         one = values.expand_dims(dim)
         return unwrapped(one).isel({dim: 0}).transpose(*values.dims)
-    found = values.transpose(..., "time", dim).copy()
-    for columns in _together(found, dim):
+    result = values.transpose(..., "time", dim).copy()
+    for columns in _together(result, dim):
         continuous = _unwrap if dim == "pto" else _euler
-        own = found.values[..., columns]
-        found.values[..., columns] = _valid(own, continuous if len(columns) == 3 else _unwrap)
-    return found.transpose(*values.dims)
+        turns = result.values[..., columns]
+        result.values[..., columns] = _valid(turns, continuous if len(columns) == 3 else _unwrap)
+    return result.transpose(*values.dims)
 
 
 def following(
@@ -72,17 +72,17 @@ def following(
         coordinate: with roll, pitch and yaw of ball and free joints as they come.
         near: what the first sample is near to: all coordinates, or by label those given.
     """
-    found = coordinate.copy()
+    result = coordinate.copy()
     start = coordinate[0].copy()
     for k, label in enumerate(layout.dof_labels):
         start[k] = near.get(label, start[k]) if isinstance(near, Mapping) else near[k]
     for joint in range(layout.n_joints):
-        own = [k for k, d in enumerate(layout.dofs) if d.joint == joint and d.free_turn]
-        if len(own) == 3:
-            own.sort(key=lambda k: layout.dofs[k].axis)
-            rows = np.concatenate([start[None, own], coordinate[:, own]])
-            found[:, own] = _valid(rows, _euler)[1:]
-    return found
+        turns = [k for k, d in enumerate(layout.dofs) if d.joint == joint and d.free_turn]
+        if len(turns) == 3:
+            turns.sort(key=lambda k: layout.dofs[k].axis)
+            rows = np.concatenate([start[None, turns], coordinate[:, turns]])
+            result[:, turns] = _valid(rows, _euler)[1:]
+    return result
 
 
 def _together(values: Any, dim: str) -> list[list[int]]:
@@ -92,11 +92,11 @@ def _together(values: Any, dim: str) -> list[list[int]]:
     owners = {k: labels[k].rpartition("__")[0] if dim == "coordinate" else dim for k in turns}
     if dim == "pto":
         return [[k] for k in turns]
-    found = []
+    groups = []
     for owner in dict.fromkeys(owners.values()):
-        own = [k for k in turns if owners[k] == owner]
-        found += [own] if len(own) == 3 else [[k] for k in own]
-    return found
+        turns_of_owner = [k for k in turns if owners[k] == owner]
+        groups += [turns_of_owner] if len(turns_of_owner) == 3 else [[k] for k in turns_of_owner]
+    return groups
 
 
 def _valid(values: np.ndarray, function: Any) -> np.ndarray:
@@ -119,9 +119,9 @@ def _euler(angles: np.ndarray) -> np.ndarray:
     far = _apart(other[1:] - angles[:-1])
     # both ways keep distances, so each change of the way turns all that follow
     changed = np.logical_xor.accumulate(np.concatenate([[False], far < near]))
-    found = np.where(changed[:, None], other, angles)
-    turns = np.round((np.unwrap(found, axis=0) - found) / ROUND)
-    return found + ROUND * turns
+    chosen = np.where(changed[:, None], other, angles)
+    turns = np.round((np.unwrap(chosen, axis=0) - chosen) / ROUND)
+    return chosen + ROUND * turns
 
 
 def _apart(difference: np.ndarray) -> np.ndarray:

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.model.model import Model
-from swelltree.model.total import element_names
+from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
-from swelltree.results.energy import energy_residual
+from swelltree.results.channels import body_order, finished, labels_of
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
-from swelltree.results.own_labels import own_labels
-from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,30 +39,16 @@ def to_dataset(
     """
     import xarray as xr  # half a second: paid when a result is made
 
-    raw = {name: np.asarray(values) for name, values in channels.items()}
-    order = body_order(model)
-    labels = LABELS | own_labels(model, raw)
-    for name, label in labels.items():
-        if name in raw and label.dims[:1] == ("body",):
-            raw[name] = raw[name][:, order]
-    if "coordinate" in raw and len(times):
+    raw = {name: np.asarray(x) for name, x in channels.items()}
+    labels = {label.name: label for label in labels_of(model, raw).values()}
+    values = finished(model, raw)
+    if "joint_coordinate" in values and len(times):
         known = given_coordinates(model) if near is None else near
-        raw["coordinate"] = following(model.layout, raw["coordinate"], known)
-    if "rotation" in raw:
-        raw["quaternion"] = matrix_to_quat(raw["rotation"])
-        euler = matrix_to_euler(raw["rotation"])
-        raw["position"] = np.concatenate([raw["position"], euler], axis=-1)
-    if "work" in raw:
-        raw["energy_residual"] = energy_residual(
-            raw["kinetic_energy"], raw["potential_energy"], raw["work"]
-        )
-        # one row of names for both: prescribed motions work but store nothing
-        drives = raw["work"].shape[1] - raw["potential_energy"].shape[1]
-        raw["potential_energy"] = np.pad(raw["potential_energy"], ((0, 0), (0, drives)))
+        values["joint_coordinate"] = following(model.layout, values["joint_coordinate"], known)
     variables = {}
-    for channel, label in labels.items():
-        if channel in raw:
-            variables[label.name] = (("time", *label.dims), raw[channel], attributes(label))
+    for name, label in labels.items():
+        if name in values:
+            variables[name] = (("time", *label.dims), values[name], attributes(label))
     if model.redundant:
         for name in {"reaction", "reaction_joint_axes"} & variables.keys():
             variables[name][2]["uniqueness"] = LEAST_NORM
@@ -92,18 +75,12 @@ def given_coordinates(model: Model) -> dict[str, float]:
     return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
 
 
-def body_order(model: Model) -> list[int]:
-    """Depth-first number of each body in the order of the description."""
-    return [model.layout.bodies.index(name) for name in model.layout.described]
-
-
 def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]:
     """Coordinates of every dimension a result may have: dims, values, attributes."""
     layout, sensors = model.layout, model.sensors
     bodies = (*layout.bodies, "world")  # -1 and N both stand for the world
     reference = np.asarray(model.reference)[body_order(model)]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
-    drives += ["seabed contact"] if bodies_touch(model) else []
 
     def text(dim: str, values: Any, about: str, **more: str) -> Any:
         return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more
@@ -140,52 +117,28 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
         "element": text(
             "element",
-            [*element_names(model), *_line_terms(model), *drives],
+            [*element_names(model), *solved_terms(model), *drives],
             "term of the energy budget",
         ),
-        **_of_lines(model, text),
-        **{
-            name: text(dim, values, about)
-            for effect in model.effects
-            for name, (dim, values, about) in effect.coordinates(layout).items()
-        },
+        **_of_effects(model, text),
         "point": text("point", sensors.points, "named point"),
         "point_body": text("point", [bodies[i] for i in sensors.body], "body of the point"),
         "pair": text("pair", sensors.pairs, "named pair of points"),
     }
 
 
-def _line_terms(model: Model) -> list[str]:
-    """Terms of the energy budget that belong to lines."""
-    return [] if model.lines is None else [f"line {name}" for name in model.lines.names]
-
-
-def _of_lines(model: Model, text: Any) -> dict[str, Any]:
-    """Coordinates of dynamic lines; shorter lines begin with idle segments at end A."""
-    lines = model.lines
-    if lines is None:
-        return {}
-    found = {"junction": text("junction", lines.junctions, "free junction of lines")}
-    if lines.n_contacts:
-        bodies = (*model.layout.bodies, "junction")
-        names = [f"{bodies[b]} {k}" for k, b in enumerate(lines.contact_body)]
-        found["contact"] = text("contact", names, "point that may touch the seabed")
-    if lines.winches is not None:
-        found["winch"] = text("winch", lines.winches.names, "winch")
-    if lines.arrays is not None:
-        found["line"] = text("line", lines.names, "line")
-    # with winches both change in time and are channels
-    if lines.arrays is not None and lines.winches is None:
-        found["line_segments"] = (
-            ("line",),
-            lines.arrays.n - np.asarray(lines.arrays.first),
-            {"long_name": "segments in use, the last ones of each row"},
-        )
-        found["line_length"] = (
-            ("line", "line_segment"),
-            np.asarray(lines.arrays.rest_length),
-            {"long_name": "unstretched length of the segments", "units": "m"},
-        )
+def _of_effects(model: Model, text: Any) -> dict[str, Any]:
+    """Coordinates of the channels of all effects; several effects may have rows of one."""
+    rows: dict[str, tuple[str, list[Any], str]] = {}
+    for effect in model.effects:
+        for name, (dim, values, about) in effect.coordinates(model.layout).items():
+            rows.setdefault(name, (dim, [], about))[1].extend(values)
+    found = {name: text(*row) for name, row in rows.items()}
+    known = {name for effect in model.effects for name in effect.constants()}
+    for name in known:
+        label = LABELS[name]
+        blocks = [(effect, effect.constants().get(name)) for effect in model.effects]
+        found[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
     return found
 
 

@@ -75,12 +75,12 @@ def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
         saved = dict(json.loads(text))
     except (ValueError, TypeError, RecursionError):
         raise SwelltreeError(f"result file '{path}': its '{LAYOUT}' is broken. Rerun it.") from None
-    found = _layout(dataset)
-    for name in [*saved, *found]:
-        if saved.get(name) != found.get(name):
+    layout = _layout(dataset)
+    for name in [*saved, *layout]:
+        if saved.get(name) != layout.get(name):
             raise SwelltreeError(
                 f"result file '{path}': '{name}' was saved as {_of(saved, name)} and is now "
-                f"{_of(found, name)}. Is the file whole?"
+                f"{_of(layout, name)}. Is the file whole?"
             )
     dataset = dataset.copy()
     del dataset.attrs[LAYOUT]

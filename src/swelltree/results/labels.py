@@ -224,39 +224,11 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the moored body",
     ),
-    "lines_fairlead_tension": Label("fairlead_tension", ("line",), "N", "tension at end B"),
-    "lines_anchor_tension": Label("anchor_tension", ("line",), "N", "tension at end A"),
-    "lines_anchor_uplift": Label(
-        "anchor_uplift", ("line",), "N", "upward force of the line on what holds end A"
-    ),
-    "lines_touchdown": Label(
-        "touchdown", ("line",), "m", "where the line leaves the bed, unstretched from end A"
-    ),
-    "lines_position": Label(
-        "line_position", ("line", "line_node", "axis"), "m", "points along the line", _WORLD
-    ),
-    "lines_node_tension": Label(
+    "line_node_tension": Label(
         "line_node_tension", ("line", "line_node"), "N", "tension along the line"
     ),
-    "lines_junction": Label(
-        "junction_position", ("junction", "axis"), "m", "position of the junction", _WORLD
-    ),
-    "cables_position": Label(
-        "line_position", ("line", "line_node", "axis"), "m", "nodes of the cable, A first", _WORLD
-    ),
-    "cables_tension": Label(
-        "line_tension", ("line", "line_segment"), "N", "tension of the elements, A first"
-    ),
-    "cables_length": Label(
+    "line_stretched_length": Label(
         "line_stretched_length", ("line", "line_segment"), "m", "length of the elements, A first"
-    ),
-    "cables_slack": Label(
-        "line_slack", ("line", "line_segment"), "1", "one where an element carries no tension"
-    ),
-    "cables_fairlead_tension": Label("fairlead_tension", ("line",), "N", "tension at end B"),
-    "cables_anchor_tension": Label("anchor_tension", ("line",), "N", "tension at end A"),
-    "cables_anchor_uplift": Label(
-        "anchor_uplift", ("line",), "N", "upward force of the cable on what holds end A"
     ),
     "quadratic_drag_wrench": Label(
         "quadratic_drag_force",
@@ -458,7 +430,3 @@ def attributes(label: Label) -> dict[str, str]:
         "on_body": label.on_body,
     }
     return {key: text for key, text in texts.items() if text}
-
-
-# winches of cables are reported like those of dynamic lines
-LABELS |= {f"cables_{name}": label for name, label in LABELS.items() if name.startswith("winch_")}

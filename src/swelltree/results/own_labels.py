@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.labels import LABELS, Label
 
 
-def own_labels(model: Model, raw: dict[str, np.ndarray]) -> dict[str, Label]:
+def own_labels(model: Model, raw: dict[str, Array]) -> dict[str, Label]:
     """Labels of channels that are not among the known ones.
 
     Args:
         model: that was run.
         raw: channels, time first.
     """
-    found = {}
+    labels = {}
     for effect in model.effects:
         names = [name for name in raw if effect.prefix and name.startswith(effect.prefix)]
         for name in names:
@@ -24,8 +23,8 @@ def own_labels(model: Model, raw: dict[str, np.ndarray]) -> dict[str, Label]:
                 shape = raw[name].shape[1:]
                 dims = effect.dims.get(plain) or _dims(model, name, shape)
                 about = f"{plain.replace('_', ' ')} of {effect.word}"
-                found[name] = Label(name, dims, effect.units.get(plain, ""), about)
-    return found
+                labels[name] = Label(name, dims, effect.units.get(plain, ""), about)
+    return labels
 
 
 def _dims(model: Model, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:

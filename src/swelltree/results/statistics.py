@@ -57,7 +57,7 @@ def statistics(dataset: Any, start: float | None = None) -> Any:
     weights = time_weights(dataset["time"].values[kept], period_of(dataset))
 
     def of(values: Any) -> Any:
-        found = xr.apply_ufunc(
+        result = xr.apply_ufunc(
             of_samples,
             unwrapped(values).isel(time=kept),
             weights,
@@ -65,16 +65,16 @@ def statistics(dataset: Any, start: float | None = None) -> Any:
             output_core_dims=[["statistic"]],
         )
         about = values.attrs | {"statistics_from": first}
-        return found.assign_coords(statistic=list(NAMES)).assign_attrs(about)
+        return result.assign_coords(statistic=list(NAMES)).assign_attrs(about)
 
     if isinstance(dataset, xr.DataArray):
         return of(dataset)
-    found = {
+    result = {
         name: of(values)
         for name, values in dataset.data_vars.items()
         if "time" in values.dims and values.dtype.kind == "f"
     }
-    return xr.Dataset(found, attrs={"statistics_from": first})
+    return xr.Dataset(result, attrs={"statistics_from": first})
 
 
 def statistic(values: Any, name: str) -> np.ndarray:
@@ -91,11 +91,11 @@ def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """
     gaps = np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        own = np.where(gaps, 0.0, weights)
-        own = own / own.sum(-1, keepdims=True)
-        mean = (own * np.where(gaps, 0.0, values)).sum(-1)
+        shares = np.where(gaps, 0.0, weights)
+        shares = shares / shares.sum(-1, keepdims=True)
+        mean = (shares * np.where(gaps, 0.0, values)).sum(-1)
         away = np.where(gaps, 0.0, values - mean[..., None])
-        std = np.sqrt((own * away**2).sum(-1))
+        std = np.sqrt((shares * away**2).sum(-1))
         least = np.where(gaps, np.inf, values).min(-1, initial=np.inf)
         greatest = np.where(gaps, -np.inf, values).max(-1, initial=-np.inf)
         crossings = _upward(away, gaps)

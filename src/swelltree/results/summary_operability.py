@@ -25,7 +25,7 @@ def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     for place in np.ndindex(state.shape):
         where = [f"{float(dataset[d].values[i]):g}" for d, i in zip(state.dims, place, strict=True)]
         use = float(dataset["utilisation"].values[place])
-        told = "-" if np.isnan(use) else f"{use:.2f}"
-        cell = str(state.values[place]), told, str(dataset["governing"].values[place])
+        use_text = "-" if np.isnan(use) else f"{use:.2f}"
+        cell = str(state.values[place]), use_text, str(dataset["governing"].values[place])
         table.add_row(*where, *cell)
     return [table]

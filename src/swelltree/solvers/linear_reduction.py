@@ -22,7 +22,7 @@ SMALL = 1e-9  # of the scaled system: a direction that is not reached or not see
 class Parts:
     """A system as the sum of one that drifts or grows and one that decays."""
 
-    drifting: StateSpace
+    unrestrained: StateSpace
     decaying: StateSpace
     poles: np.ndarray  # of the drifting part
     rows: tuple[np.ndarray, np.ndarray]  # states of both parts from those of the whole
@@ -33,13 +33,13 @@ class Reduced:
     """A smaller system, what it costs, and the scaled Hankel singular values."""
 
     system: StateSpace
-    n_drifting: int
+    n_unrestrained: int
     error: float  # largest scaled difference over all frequencies looked at
     bound: float  # guaranteed: twice the sum of what was cut off
     hankel: np.ndarray
 
 
-def split_drifting(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
+def split_unrestrained(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
     """Split off modes that do not decay, exactly (ordered Schur form, Sylvester equation)."""
     from scipy.linalg import schur, solve_sylvester
 
@@ -123,8 +123,8 @@ def reduced(
         order: states in all; the smallest that keeps the error if not given.
         error: largest difference allowed; with an order, what is found is told only.
     """
-    parts = split_drifting(A, B, C)
-    k = parts.drifting[0].shape[0]
+    parts = split_unrestrained(A, B, C)
+    k = parts.unrestrained[0].shape[0]
     a, b, c = parts.decaying
     out, into = scaled_channels(a, b, c)
     scale = _diagonal_scale(a)
@@ -150,7 +150,7 @@ def reduced(
             if error is None or found <= error:
                 break
     a, b, c = small[0], small[1] / into, small[2] / out[:, None]
-    return Reduced(_joined(parts.drifting, (a, b, c)), k, found, bound, hankel)
+    return Reduced(_joined(parts.unrestrained, (a, b, c)), k, found, bound, hankel)
 
 
 def _largest_gap(one: StateSpace, two: StateSpace, omega: np.ndarray, known: np.ndarray) -> float:
@@ -199,9 +199,9 @@ def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.
     B = B[:, norm > 0] / norm[norm > 0]
     if n == 0 or B.shape[1] == 0:
         return np.zeros((n, 0))
-    parts = split_drifting(A, B, np.zeros((0, n)))
+    parts = split_unrestrained(A, B, np.zeros((0, n)))
     slow, fast = parts.rows
-    still = [null_space(_staircase(*parts.drifting[:2]).T).T @ slow]
+    still = [null_space(_staircase(*parts.unrestrained[:2]).T).T @ slow]
     values, V = np.linalg.eig(parts.decaying[0])
     left = np.linalg.inv(V) @ fast
     todo = list(np.flatnonzero(np.imag(values) >= 0))

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.engine.backend import Tracer, jax
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError
+
+
+def _holds_traced(things: Any) -> bool:
+    """Is there a traced number in models, arrays or described seas?"""
+    leaves = jax.tree.leaves(things)
+    if any(isinstance(leaf, Tracer) for leaf in leaves):
+        return True
+    described = [leaf for leaf in leaves if isinstance(leaf, Description)]
+    return any(_holds_traced(list(vars(one).values())) for one in described)
 
 
 def check_traced(study: str, *things: Any) -> None:
@@ -15,7 +25,7 @@ def check_traced(study: str, *things: Any) -> None:
         study: name in the message.
         things: what it depends on.
     """
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(things)):
+    if _holds_traced(things):
         raise SwelltreeError(
             f"{study} cannot be differentiated, compiled or batched by JAX yet (grad, jit, vmap). "
             "Use simulate, equilibrium or modes inside of them, or differences of whole studies."

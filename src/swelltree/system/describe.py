@@ -111,6 +111,15 @@ def parts_of(cls: Any, example: str) -> Any:
     return BeforeValidator(read)
 
 
+class Readable:
+    """The plain signature of a class, made when it is asked for."""
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        from swelltree.system.signatures import plain_signature
+
+        return plain_signature(owner)
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def description(cls: type[T]) -> type[T]:
     """Make a class a frozen, checked description."""
@@ -126,6 +135,8 @@ def description(cls: type[T]) -> type[T]:
             raise SwelltreeError(_sentence(made, name, error)) from None
 
     made.__init__ = init
+    # read only where somebody asks, in a notebook or in the docs
+    made.__signature__ = Readable()  # pyright: ignore[reportAttributeAccessIssue]
     return cast(type[T], made)
 
 

@@ -43,6 +43,29 @@ def as_number(value: object) -> float:
     return number
 
 
+def is_traced(value: object) -> bool:
+    """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Told without importing JAX."""
+    return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
+
+
+def as_sea_number(value: Any) -> Any:
+    """A finite number, or one that JAX is tracing: seas are realised by JAX as well."""
+    if not is_traced(value):
+        return as_number(value)
+    if value.shape != ():
+        raise ValueError(f"has shape {value.shape}. Give one number; `vmap` makes many of it.")
+    return value
+
+
+def as_seed(value: Any) -> Any:
+    """A whole number that is not negative, or one that JAX is tracing."""
+    if not is_traced(value):
+        return as_count(value)
+    if value.shape != () or value.dtype.kind not in "iu":
+        raise ValueError(f"is {value.dtype} of shape {value.shape}. Give one whole number.")
+    return value
+
+
 def row_of(value: Any) -> tuple[Any, ...] | None:
     """The entries of a list, tuple or array; None for a text, a table and all without an order."""
     if isinstance(value, str | bytes | dict | set):
@@ -236,6 +259,8 @@ _six = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems":
 Number = Annotated[float, BeforeValidator(as_number)]
 Extended = Annotated[float, BeforeValidator(as_extended)]
 Count = Annotated[int, BeforeValidator(as_count)]
+SeaNumber = Annotated[Any, BeforeValidator(as_sea_number), WithJsonSchema({"type": "number"})]
+Seed = Annotated[Any, BeforeValidator(as_seed), WithJsonSchema({"type": "integer"})]
 Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import LineSystem
+from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jnp
 from swelltree.model.kinematics import Pose, with_world
@@ -35,7 +35,7 @@ def held_points(
     return carried + xp.concatenate([y, xp.zeros((1, 3))])[junction]
 
 
-def end_positions(lines: LineSystem, pose: Pose, y: Array) -> Array:
+def end_positions(lines: DynamicLines, pose: Pose, y: Array) -> Array:
     """World positions of the points of all lines, (line, point, 3)."""
     found = held_points(lines.end_body, lines.end_junction, lines.end_point, pose, y)
     return found.reshape(-1, lines.n_points, 3)
@@ -71,7 +71,7 @@ def _between(three: Three, theta: Array) -> Array:
 
 
 def directions(
-    lines: LineSystem, three: Three, now: Pose, g: Array, n_junctions: int, theta: Array
+    lines: DynamicLines, three: Three, now: Pose, g: Array, n_junctions: int, theta: Array
 ) -> tuple[Array, Array]:
     """How forces at ends enter the balances, and how ends move with bodies and junctions.
 
@@ -104,5 +104,5 @@ def _turned(g: Array, w: Array) -> Array:
     outer = lambda a, b: a[:, :, None] * b[:, None, :]  # noqa: E731
     one = (1.0 + dot(g, g))[:, None, None]
     a = cross(g, w) + cross(g, cross(g, w))
-    inner = -skew(w) + dot(g, w)[:, None, None] * jnp.eye(3) + outer(g, w) - 2.0 * outer(w, g)
-    return 2.0 / one * inner - 4.0 / one**2 * outer(a, g)
+    internal = -skew(w) + dot(g, w)[:, None, None] * jnp.eye(3) + outer(g, w) - 2.0 * outer(w, g)
+    return 2.0 / one * internal - 4.0 / one**2 * outer(a, g)

@@ -36,32 +36,36 @@ class Trial:
 
 def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
     """Next positions, Gibbs vectors of the step and tree coordinates."""
-    model, walk = step.model, step.walk
+    model, state = step.model, step.state
     if not step.form.joint_coordinates:
         u = u.reshape(-1, 6)
-        return walk.pose.p + u[:, :3], u[:, 3:], walk.q
-    q = moved_positions(model.layout, walk.q, u)
+        return state.pose.p + u[:, :3], u[:, 3:], state.q
+    q = moved_positions(model.layout, state.q, u)
     pose = forward(model, q[: model.layout.n_positions])
-    return pose.p, gibbs(matmul(pose.R, transpose(walk.pose.R))), q
+    return pose.p, gibbs(matmul(pose.R, transpose(state.pose.R))), q
 
 
 def poses_around(step: Step, p: Array, g: Array) -> Three:
     """The poses around the step whose next positions and Gibbs vectors are given."""
-    walk = step.walk
-    return three_poses(step.model, walk.pose, walk.v_minus, p, g, step.setup.h)
+    state = step.state
+    return three_poses(step.model, state.pose, state.v_minus, p, g, step.setup.h)
 
 
 def first_guess(step: Step) -> Array:
     """Unknowns as if the last half step went on."""
-    model, walk, h = step.model, step.walk, step.setup.h
-    v = walk.v_minus
+    model, state, h = step.model, step.state, step.setup.h
+    v = state.v_minus
     if step.form.joint_coordinates:
-        frames = joint_frames(model, walk.pose)
-        u = h * dof_rates(model, walk.pose, frames, v)[: model.layout.n_tree]
+        frames = joint_frames(model, state.pose)
+        u = h * dof_rates(model, state.pose, frames, v)[: model.layout.n_tree]
     else:
         u = jnp.concatenate([h * v[:, :3], 0.5 * h * v[:, 3:]], -1).reshape(-1)
-    y = jnp.zeros(0) if walk.lines is None else (2.0 * walk.lines.y - walk.lines.y_last).reshape(-1)
-    return jnp.concatenate([u, y, walk.lam, walk.contact, walk.tie.reshape(-1)])
+    y = (
+        jnp.zeros(0)
+        if state.lines is None
+        else (2.0 * state.lines.y - state.lines.y_last).reshape(-1)
+    )
+    return jnp.concatenate([u, y, state.lam, state.contact, state.tie.reshape(-1)])
 
 
 def equations(
@@ -78,7 +82,7 @@ def equations(
     Returns:
         value, displacement of bodies and junctions (6N + 3J,), and what else was found.
     """
-    model, form, setup, walk = step.model, step.form, step.setup, step.walk
+    model, form, setup, state = step.model, step.form, step.setup, step.state
     theta = setup.theta
     u, y, lam, nu, tie = step.size.split(unknown)
     p, g, _ = moved(step, u)
@@ -110,7 +114,7 @@ def equations(
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, walk.tie_point, three, y, tie, theta)
+            on_bodies, _ = booked(lines.tie_body, none, state.tie_point, three, y, tie, theta)
             hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
             r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)
@@ -126,7 +130,7 @@ def equations(
         P = discrete_path_matrix(model, three)
         r = transpose_apply(P, r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
-    way = jnp.concatenate([p - walk.pose.p, g], axis=-1).reshape(-1)
+    way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
 
 
@@ -135,7 +139,7 @@ def junction_balance(step: Step, y: Array) -> Array:
     if not y.shape[0]:
         return y
     model, lines, h = step.model, step.model.lines, step.setup.h
-    before, here = step.walk.lines.y_last, step.walk.lines.y
+    before, here = step.state.lines.y_last, step.state.lines.y
     velocity, acceleration = step.now.junction_water
     displaced = (model.rho * lines.junction_volume)[:, None]
     added = lines.junction_added[:, None]
@@ -160,7 +164,7 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
             lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
         )
 
-    after, before = at(three.next, y), at(three.last, step.walk.lines.y_last)
+    after, before = at(three.next, y), at(three.last, step.state.lines.y_last)
     n = now.normal
     gap, last = dot(n, after) - now.offset, dot(n, before) - now.offset
     if bed.soft:
@@ -187,7 +191,7 @@ def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
     lines = step.model.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    there = held_points(lines.tie_body, none, step.walk.tie_point, three.next, y)
+    there = held_points(lines.tie_body, none, step.state.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
     free = tie / step.setup.tie_scale
-    return jnp.where(step.walk.let_go[:, None] > 0.0, free, gap).reshape(-1)
+    return jnp.where(step.state.let_go[:, None] > 0.0, free, gap).reshape(-1)

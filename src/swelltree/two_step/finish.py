@@ -1,4 +1,4 @@
-"""A solved step: the walk after it, and the sample of the instant it leaves."""
+"""A solved step: the state after it, and the sample of the instant it leaves."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
 from swelltree.two_step.attached import end_positions, held_points
@@ -22,35 +21,35 @@ from swelltree.two_step.lines.winch_step import finished_winches
 from swelltree.two_step.poses import Three
 from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.solve.newton import Iterate
+from swelltree.two_step.state import LineState, StepperState
 from swelltree.two_step.step_rows import ends_before
-from swelltree.two_step.walk import LineWalk, Walk
 
 
-def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
-    """The next walk, and the sample of the instant that was left."""
-    model, setup, walk = step.model, step.setup, step.walk
+def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
+    """The next state, and the sample of the instant that was left."""
+    model, setup, state = step.model, step.setup, step.state
     u, y, lam, contact, tie = step.size.split(it.at.x)
     p, g, q = moved(step, u)
     three = poses_around(step, p, g)
     v = three.v
     chi = mean_memory(step, v)
-    found = dof_coordinates(model, three.next_frames, step.now.next_angles)
-    angles = found[np.array(model.layout.angle_dofs, dtype=int)]
+    coordinate = dof_coordinates(model, three.next_frames, step.now.next_angles)
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
     rates = element_rates(step, v)
     elements = jax.tree.map(
-        lambda x, new, old: x + setup.h * (1.5 * new - 0.5 * old),
-        walk.elements,
+        lambda x, new, old: x + setup.ahead * (1.5 * new - 0.5 * old),
+        state.elements,
         rates,
-        walk.element_rates,
+        state.element_rates,
     )
     power = it.power + immersed_power(model, setup, step.now.awash, three)
-    lines, sample = walk.lines, None
+    lines, sample = state.lines, None
     if it.at.q is not None:
         lines, sample, pulled = _finished_lines(step, it, three, y, tie)
         power = jnp.concatenate([power, pulled])
     elif lines is not None:
-        lines = LineWalk(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
-    log = walk.log
+        lines = LineState(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
+    log = state.log
     if lines is not None and lines.winch is not None:
         assert sample is not None
         lines, winch, log = finished_winches(step, lines, sample.report, log)
@@ -59,17 +58,17 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
     touching = jnp.zeros((0, 3))
     if model.lines is not None and model.lines.n_contacts:
         touching, _ = contact_forces(step, three, y, contact)
-    power = jnp.concatenate([power, driven_power(step, lam), contact_power(step, three, touching)])
-    after = Walk(
-        t=walk.t + setup.ahead,
+    power = jnp.concatenate([power, contact_power(step, three, touching), driven_power(step, lam)])
+    after = StepperState(
+        t=state.t + setup.ahead,
         pose=three.next,
         v_minus=three.v_plus,
         q=q,
         angles=angles,
-        chi=chi if setup.memory is None else 2.0 * chi - walk.chi,
+        chi=chi if setup.memory is None else 2.0 * chi - state.chi,
         elements=elements,
         element_rates=rates,
-        work=walk.work + setup.h * power,
+        work=state.work + setup.h * power,
         lam=lam,
         contact=contact,
         tie=tie,
@@ -79,18 +78,18 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
         log=log,
     )
     return after, Sample(
-        t=walk.t,
-        pose=walk.pose,
+        t=state.t,
+        pose=state.pose,
         v=v,
         v_dot=(three.v_plus - three.v_minus) / setup.h,
-        angles=walk.angles,
-        inner=Inner(chi, walk.elements),
+        angles=state.angles,
+        internal=InternalState(chi, state.elements),
         lam=lam,
         contact=contact,
         contact_force=touching,
         tie=tie,
-        tie_point=walk.tie_point,
-        work=walk.work + 0.5 * setup.h * power,
+        tie_point=state.tie_point,
+        work=state.work + 0.5 * setup.h * power,
         lines=sample,
         iterations=it.count,
         error=it.error,
@@ -101,7 +100,7 @@ def finished(step: Step, it: Iterate) -> tuple[Walk, Sample]:
 def contact_power(step: Step, three: Three, force: Array) -> Array:
     """Power of the seabed on bodies, one term where bodies may touch it."""
     lines = step.model.lines
-    if not bodies_touch(step.model):
+    if lines is None or not lines.touches:
         return jnp.zeros(0)
     on_body = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
     v = _point_velocity(step, three, lines.contact_body, lines.contact_point)
@@ -125,23 +124,23 @@ def driven_power(step: Step, lam: Array) -> Array:
         [r.j if r.kind in ("slide", "turn") else -1 for r in step.form.rows], dtype=int
     )
     hits = (np.arange(count)[:, None] == drive[None, :]).astype(float)
-    return (hits @ lam) * drives_at(model.drives, step.walk.t).rate
+    return (hits @ lam) * drives_at(model.drives, step.state.t).rate
 
 
 def _finished_lines(
     step: Step, it: Iterate, three: Three, y: Array, tie: Array
-) -> tuple[LineWalk, LineSample, Array]:
+) -> tuple[LineState, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
-    model, setup, walk = step.model, step.setup, step.walk
-    lines, at = walk.lines, it.at
+    model, setup, state = step.model, step.setup, step.state
+    lines, at = state.lines, it.at
     q, mu, nu = at.q, at.mu, at.nu
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
     if model.lines.arrays.bending:
-        here = end_positions(model.lines, walk.pose, lines.y)
+        here = end_positions(model.lines, state.pose, lines.y)
         ahead = end_positions(model.lines, three.next, y)
         beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
-    found = report(
+    reported = report(
         model.lines.arrays,
         step.now.frozen,
         setup.h,
@@ -155,16 +154,16 @@ def _finished_lines(
     )
     held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
-    on_body = (body < walk.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * found.end_force[:, :2] * held).sum((1, 2))
+    on_body = (body < state.v_minus.shape[0]).astype(float)
+    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * held).sum((1, 2))
     if model.lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
-        moving = _point_velocity(step, three, model.lines.tie_body, walk.tie_point)
+        moving = _point_velocity(step, three, model.lines.tie_body, state.tie_point)
         of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    moved_on = LineWalk(q, lines.q, mu, nu, y, lines.y, lines.winch)
+    moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch)
     return (
         moved_on,
-        LineSample(lines.q, v, nu, found, lines.y, setup.h * found.tension, setup.h),
+        LineSample(lines.q, v, nu, reported, lines.y, setup.h * reported.tension, setup.h),
         pulled,
     )

@@ -8,6 +8,10 @@ a step is tried, and the half step before is corrected by what the mean is off,
 
 Where forces act, a change of :math:`v_-` changes the mean as much; where joints and inextensible
 lines decide where the next pose is, half as much. The factor leaves a third of either each time.
+Winches stand in the steps that are tried, as they did before: where one starts with a jump, the
+half step before knows nothing of it. With the jump in them, the mean would be kept at zero by a
+motion against the rope before the start, and a load that is jerked would bounce higher than its
+energy allows.
 Then the pose one step ago is brought onto the joints, as that of every later step is: that moves
 the mean by O(h^2), and without it the acceleration across joints would be O(h) off.
 """
@@ -19,9 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import joint_frames
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -29,8 +35,8 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.samples import Sample
+from swelltree.two_step.state import LineState, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
-from swelltree.two_step.walk import LineWalk, Setup, Walk
 
 NEARER = 4.0 / 3.0
 ROUNDS = 40
@@ -45,29 +51,32 @@ class Given(NamedTuple):
     junctions: Array  # (junction, 3)
 
 
-def given_by(walk: Walk, h: Array) -> Given:
-    """Velocities of a walk whose half step before is still that of a steady motion."""
-    lines = walk.lines
+def given_by(state: StepperState, h: Array) -> Given:
+    """Velocities of a state whose half step before is still that of a steady motion."""
+    lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
-        return Given(walk.v_minus, nothing, nothing)
-    return Given(walk.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
+        return Given(state.v_minus, nothing, nothing)
+    return Given(state.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
 
 
-def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
-    """The walk with the half step before the first.
+def with_first_half_step(
+    step: Any, model: Model, setup: Setup, state: StepperState
+) -> StepperState:
+    """The state with the half step before the first.
 
     Args:
-        step: one step, (model, setup, walk) -> (walk, sample).
+        step: one step, (model, setup, state) -> (state, sample).
         model: compiled, in its sea.
         setup: constants of the run.
-        walk: the start, with the velocity now for that of the half step before.
+        state: the start, with the velocity now for that of the half step before.
     """
-    given = given_by(walk, setup.h)
-    now = best = _with_memory(model, setup, walk)
+    given = given_by(state, setup.h)
+    now = best = _with_memory(model, setup, state)
     least = np.inf
+    standing = replace(setup, winding=np.zeros_like(setup.winding))
     for _ in range(ROUNDS):
-        after, sample = step(model, setup, now)
+        after, sample = step(model, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
@@ -79,70 +88,88 @@ def begun(step: Any, model: Model, setup: Setup, walk: Walk) -> Walk:
     return _joined_before(model, setup, best)
 
 
-def _joined_before(model: Model, setup: Setup, walk: Walk) -> Walk:
-    """The walk with the pose one step ago on its joints, by the change of least energy."""
-    if not model.all_rows or not np.any(walk.v_minus):
-        return walk
+def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
+    """The state with the pose one step ago on its joints, by the change of least energy."""
+    if not model.all_rows or not np.any(state.v_minus):
+        return state
     h = float(setup.h)
-    M = np.asarray(dense_inertia(model, world_inertia(model, walk.pose)))
+    M = np.asarray(dense_inertia(model, world_inertia(model, state.pose)))
     M = M + 1e-9 * np.diag(M).max(initial=1.0) * np.eye(len(M))  # bodies without mass
-    drives = drives_at(model.drives, np.asarray(walk.t) - h)
+    drives = drives_at(model.drives, np.asarray(state.t) - h)
     for _ in range(2):
-        last = before(walk.pose, np.asarray(walk.v_minus), np.array(h))
+        last = before(state.pose, np.asarray(state.v_minus), np.array(h))
         frames = joint_frames(model, last)
-        still = np.zeros_like(walk.v_minus)
+        still = np.zeros_like(state.v_minus)
         rows = evaluate_rows(
-            model, model.all_rows, last, frames, still, np.asarray(walk.angles), drives
+            model, model.all_rows, last, frames, still, np.asarray(state.angles), drives
         )
         J = np.asarray(rows.jacobian)
         back = np.linalg.solve(M, J.T)
         push = np.linalg.lstsq(J @ back, np.asarray(rows.residual), rcond=1e-10)[0]
-        v_minus = walk.v_minus + (back @ push).reshape(-1, 6) / h
-        walk = replace(walk, v_minus=v_minus)
-    return walk
+        v_minus = state.v_minus + (back @ push).reshape(-1, 6) / h
+        state = replace(state, v_minus=v_minus)
+    return state
 
 
 def corrected(
-    model: Model, setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given
-) -> Walk:
-    """The walk with a better half step before, from a step that was tried."""
-    v_minus = walk.v_minus + NEARER * (given.v - sample.v)
-    lines = walk.lines
+    model: Model,
+    setup: Setup,
+    state: StepperState,
+    after: StepperState,
+    sample: Sample,
+    given: Given,
+) -> StepperState:
+    """The state with a better half step before, from a step that was tried."""
+    v_minus = state.v_minus + NEARER * (given.v - sample.v)
+    lines = state.lines
     if lines is not None:
-        lines = _corrected_lines(model, setup, replace(walk, v_minus=v_minus), after.lines, given)
-    # the rates of inner states now stand for those of a step ago
+        lines = _corrected_lines(model, setup, replace(state, v_minus=v_minus), after.lines, given)
+    # the rates of internal states now stand for those of a step ago
     rates = after.element_rates
-    return replace(walk, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
+    return replace(state, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
 
 
 def _corrected_lines(
-    model: Model, setup: Setup, walk: Walk, after: LineWalk, given: Given
-) -> LineWalk:
-    lines, h = walk.lines, setup.h
+    model: Model, setup: Setup, state: StepperState, after: LineState, given: Given
+) -> LineState:
+    lines, h = state.lines, setup.h
     y_last = lines.y_last + NEARER * (0.5 * (after.y - lines.y_last) - h * given.junctions)
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    own = present(model, walk).lines
-    ends = end_positions(own, before(walk.pose, walk.v_minus, h), y_last)
-    q_last = with_ends(own.arrays, q_last, ends)
+    now = present(model, state).lines
+    ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
+    q_last = with_ends(now.arrays, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
-def _with_memory(model: Model, setup: Setup, walk: Walk) -> Walk:
+def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperState:
     """The radiation memory half a step ago."""
     if setup.memory is None:
-        return walk
+        return state
     A, B = model.hydro.memory.A, model.hydro.memory.B
-    change = 0.5 * setup.h * (A @ walk.chi + B @ walk.v_minus.reshape(-1))
-    return replace(walk, chi=walk.chi - change)
+    v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
+    change = 0.5 * setup.h * (A @ state.chi + B @ v.reshape(-1))
+    return replace(state, chi=state.chi - change)
 
 
-def _off(setup: Setup, walk: Walk, after: Walk, sample: Sample, given: Given) -> float:
+def _off(
+    setup: Setup, state: StepperState, after: StepperState, sample: Sample, given: Given
+) -> float:
     """Largest difference of a velocity in the sample from the one given."""
     pairs = [(sample.v, given.v)]
-    if walk.lines is not None:
-        h, a, b = 2.0 * setup.h, walk.lines, after.lines
-        pairs += [((b.q - a.q_last)[:, 1:-1] / h, given.nodes[:, 1:-1])] if a.q.size else []
+    if state.lines is not None:
+        h, a, b = 2.0 * setup.h, state.lines, after.lines
+        pairs += [((b.q - a.q_last)[used] / h, given.nodes[used]) for used in _in_use(a)]
         pairs += [((b.y - a.y_last) / h, given.junctions)]
     return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
+
+
+def _in_use(lines: LineState) -> list[np.ndarray]:
+    """Which nodes are between the ends (line, node); those still on a drum go with its end."""
+    if not lines.q.size:
+        return []
+    count = lines.q.shape[1]
+    first = 0 if lines.winch is None else np.asarray(lines.winch.first)[:, None]
+    inner = (np.arange(count) > first) & (np.arange(count) < count - 1)
+    return [np.broadcast_to(inner, lines.q.shape[:2])]

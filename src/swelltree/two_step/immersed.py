@@ -31,7 +31,7 @@ from swelltree.model.sea import surface_at
 from swelltree.model.total import element_names
 from swelltree.spatial.vectors import dot, matvec
 from swelltree.two_step.poses import Three, before
-from swelltree.two_step.walk import Setup, Walk
+from swelltree.two_step.state import Setup, StepperState
 
 
 @pytree()
@@ -55,24 +55,24 @@ def apart(model: Model) -> Model:
     return model.replace(effects=tuple(groups))
 
 
-def awash(model: Model, setup: Setup, walk: Walk, motion: Motion) -> Awash | None:
+def awash(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Awash | None:
     """Surface and water around a step."""
     group = immersions(model)
     if group is None:
         return None
     body = np.array(group.body)
-    last = before(walk.pose, walk.v_minus, setup.h)
-    here, there = (_points(group, pose) for pose in (walk.pose, last))
+    last = before(state.pose, state.v_minus, setup.h)
+    here, there = (_points(group, pose) for pose in (state.pose, last))
     half = 0.5 * setup.ahead
     middle = 0.5 * (here + there)
     ahead = here + half * point_motion(motion, body, group.point).velocity
-    surface, depth, _ = group.depths(model, walk.t, motion)
+    surface, depth, _ = group.depths(model, state.t, motion)
     wet = wet_at(group.tables, depth)
-    next_surface = surface_near(model, walk.t + half, ahead[:, :2])
+    next_surface = surface_near(model, state.t + half, ahead[:, :2])
     return Awash(
         now=wet,
-        before=wet_at(group.tables, surface_at(model, walk.t - half, middle) - middle[:, 2]),
-        flow=group.water(model, walk.t, motion, wet, surface.height),
+        before=wet_at(group.tables, surface_at(model, state.t - half, middle) - middle[:, 2]),
+        flow=group.water(model, state.t, motion, wet, surface.height),
         height=next_surface.height,
         slope=next_surface.slope,
         place=ahead[:, :2],

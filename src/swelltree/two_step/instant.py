@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
+from swelltree.effects.lines.dynamic.arrays import rest_lengths
 from swelltree.effects.lines.seabed import bed_plane
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
 from swelltree.model.constraints import Drives
 from swelltree.model.effect import Loads, Now
-from swelltree.model.inner import Inner, inner_rate
+from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
+from swelltree.model.present import present as present_inside
 from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
@@ -21,9 +25,9 @@ from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
-from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present, rest_lengths
+from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present
+from swelltree.two_step.state import Form, Setup, Sizes, StepperState
 from swelltree.two_step.surplus import surplus_projector
-from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 
 @pytree()
@@ -49,7 +53,7 @@ class Step:
     model: Model
     form: Form
     setup: Setup
-    walk: Walk
+    state: StepperState
     now: Instant
 
     @property
@@ -58,31 +62,36 @@ class Step:
         return Sizes.of(self.model, self.form)
 
 
-def step_from(model: Model, form: Form, setup: Setup, walk: Walk) -> Step:
-    """The step that leaves a walk."""
-    model = present(model, walk)
-    return Step(model, form, setup, walk, instant(model, form, setup, walk))
+def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> Step:
+    """The step that leaves a state."""
+    model = present(model, state)
+    now = present_inside(model, InternalState(state.chi, state.elements))
+    if now.added_mass is not model.added_mass:
+        # added mass that turns with the mean yaw; on the way to rest the water has no inertia
+        change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
+        setup = replace(setup, coupled=setup.coupled + change)
+    return Step(now, form, setup, state, instant(now, form, setup, state))
 
 
-def instant(model: Model, form: Form, setup: Setup, walk: Walk) -> Instant:
+def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:
     """Positions, joint coordinates, water and seabed now."""
-    frames = joint_frames(model, walk.pose)
-    coordinate = dof_coordinates(model, frames, walk.angles)
-    motion = Motion(walk.pose, walk.v_minus, frames, coordinate, 0.0 * coordinate)
+    frames = joint_frames(model, state.pose)
+    coordinate = dof_coordinates(model, frames, state.angles)
+    motion = Motion(state.pose, state.v_minus, frames, coordinate, 0.0 * coordinate)
     # joints turn on about as fast as in the step before
-    turning = dof_rates(model, walk.pose, frames, walk.v_minus)
+    turning = dof_rates(model, state.pose, frames, state.v_minus)
     turning = turning[np.array(model.layout.angle_dofs, dtype=int)]
-    next_angles = walk.angles + setup.ahead * turning
-    drives = drives_at(model.drives, walk.t + setup.ahead)
+    next_angles = state.angles + setup.ahead * turning
+    drives = drives_at(model.drives, state.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
     winch = None
     lines = model.lines
     if lines is not None and lines.arrays is not None:
-        q, y = walk.lines.q, walk.lines.y
+        q, y = state.lines.q, state.lines.y
         nodes = q.reshape(-1, 3)
         reach = jnp.concatenate([_reach(lines.arrays.diameter, q), jnp.full(y.shape[0], 1e-3)])
-        velocity, acceleration, wet = _water(model, walk.t, jnp.concatenate([nodes, y]), reach)
+        velocity, acceleration, wet = _water(model, state.t, jnp.concatenate([nodes, y]), reach)
         count = nodes.shape[0]
         shape = q.shape[:2]
         at_nodes = NodeWater(
@@ -91,26 +100,26 @@ def instant(model: Model, form: Form, setup: Setup, walk: Walk) -> Instant:
             wet=wet[:count].reshape(shape),
         )
         g = -model.gravity[2]
-        winch = next_state(model, setup, walk)
-        rest = None if winch is None else _lengths_around(model, setup, walk, winch)
+        winch = next_state(model, setup, state)
+        rest = None if winch is None else _lengths_around(model, setup, state, winch)
         frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
         share = wet[count:, None]
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
-        y = walk.lines.y
+        y = state.lines.y
         r = held_points(
-            lines.contact_body, lines.contact_junction, lines.contact_point, walk.pose, y
+            lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
         normal, offset = bed_plane(lines.bed, r)
-    at_surface = awash(model, setup, walk, motion)
-    surplus = surplus_projector(model, form, motion, walk.angles, drives)
+    at_surface = awash(model, setup, state, motion)
+    surplus = surplus_projector(model, form, motion, state.angles, drives)
     places = motion, next_angles, drives, frozen, water, normal, offset
     return Instant(*places, winch, at_surface, surplus)
 
 
-def _lengths_around(model: Model, setup: Setup, walk: Walk, winch: Any) -> Array:
+def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: Any) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
-    w, arrays = walk.lines.winch, model.lines.arrays
+    w, arrays = state.lines.winch, model.lines.arrays
     ahead = w.rest + change_of_rest(model, setup, winch)
     both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
     return jnp.stack(both, axis=1)
@@ -136,29 +145,30 @@ def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, 
 
 def mean_memory(step: Step, v: Array) -> Any:
     """State of the radiation memory now: the implicit midpoint of its half steps."""
-    memory, chi = step.setup.memory, step.walk.chi
+    memory, chi = step.setup.memory, step.state.chi
     if memory is None:
         return chi
     X, XB = memory
+    v = in_axes(mean_yaw(InternalState(chi, step.state.elements)), v)
     return apply(X, chi) + apply(XB, v.reshape(-1))
 
 
 def now_at(step: Step, v: Array) -> Now:
     """What forces may depend on, at the mean velocity."""
-    m, walk = step.now.motion, step.walk
+    m, state = step.now.motion, step.state
     rates = dof_rates(step.model, m.pose, m.frames, v)
     motion = Motion(m.pose, v, m.frames, m.coordinate, rates)
-    return Now(walk.t, motion, Inner(mean_memory(step, v), walk.elements))
+    return Now(state.t, motion, InternalState(mean_memory(step, v), state.elements))
 
 
 def forces_at(step: Step, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
-    seen = now_at(step, v)
-    return total_loads(apart(step.model), seen.t, seen.motion, seen.inner)
+    now = now_at(step, v)
+    return total_loads(apart(step.model), now.t, now.motion, now.internal)
 
 
 def element_rates(step: Step, v: Array) -> Any:
     """Rates of the states of force elements."""
-    if not step.walk.elements:
-        return step.walk.element_rates
-    return inner_rate(step.model, now_at(step, v)).elements
+    if not step.state.elements:
+        return step.state.element_rates
+    return internal_rate(step.model, now_at(step, v)).elements

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
-from swelltree.two_step.walk import LOG, Log
+from swelltree.two_step.state import LOG, Log
 
 SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k in range(1, 9))
 
@@ -32,7 +32,7 @@ def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Arra
     return Log(rows, log.count + happened.astype(log.count.dtype))
 
 
-def told(model: Model, log: Log | None, until: float) -> list[str]:
+def sentences(model: Model, log: Log | None, until: float) -> list[str]:
     """Stages of operations and events as sentences, in time, up to the end of a run [s]."""
     if log is None:
         return []
@@ -48,12 +48,12 @@ def told(model: Model, log: Log | None, until: float) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    found = [] if lines.winches is None else list(lines.winches.stages)
+    happened = [] if lines.winches is None else list(lines.winches.stages)
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
-        own = kind <= FAST
+        of_winch = kind <= FAST
         k = int(item)
-        name = winches[k] if own else lines.lines[lines.tie_line[k]]
-        found.append((t, texts[kind].format(name=name, value=value)))
-    found = sorted((row for row in found if row[0] <= until + 1e-9), key=lambda row: row[0])
+        name = winches[k] if of_winch else lines.lines[lines.tie_line[k]]
+        happened.append((t, texts[kind].format(name=name, value=value)))
+    happened = sorted((row for row in happened if row[0] <= until + 1e-9), key=lambda row: row[0])
     more = [f"and {count - LOG} more"] if count > LOG else []
-    return [f"{t:.6g} s: {text}" for t, text in found] + more
+    return [f"{t:.6g} s: {text}" for t, text in happened] + more

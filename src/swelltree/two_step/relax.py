@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import pytree
+from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.two_step.start import set_up
-from swelltree.two_step.walk import Form, Walk
+from swelltree.two_step.state import Form, StepperState
 
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
@@ -32,7 +33,7 @@ SWING = 0.25  # of the way of the step before: what goes back more swings
 class Rest:
     """Where a system came to rest."""
 
-    walk: Walk
+    state: StepperState
     sample: Any
     moved: Any  # largest motion of the last step [m, rad]
     steps: Any
@@ -42,46 +43,46 @@ def relaxed(
     step: Callable[..., Any],
     model: Model,
     form: Form,
-    walk: Walk,
-    derivatives: Callable[[Walk], tuple[np.ndarray, np.ndarray]],
+    state: StepperState,
+    derivatives: Callable[[StepperState], tuple[np.ndarray, np.ndarray]],
     tolerance: float = 1e-7,
     hold: bool = False,
 ) -> Rest:
-    """Walk to rest.
+    """Step to rest.
 
     Args:
         step: compiled `advance`.
         model: in still water.
         form: coordinates.
-        walk: where to begin; its velocities are ignored.
-        derivatives: stiffness and damping of the model's forces at a walk.
+        state: where to begin; its velocities are ignored.
+        derivatives: stiffness and damping of the model's forces at a state.
         tolerance: motion that counts as none [m, rad].
         hold: bodies stay where they are.
     """
-    walk = stopped(walk)
+    state = settled(model, stopped(state))
     h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
-    found, at = derivatives(walk), walk
-    way = _way(walk, walk)
+    pull_back, at = derivatives(state), state
+    way = _way(state, state)
     for count in range(1, MOST + 1):
-        setup = set_up(model, form, h, found, theta=1.0, beta=1.0, hold=hold, pose=walk.pose)
-        after, now = step(model, setup, walk)
+        setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
+        after, now = step(model, setup, state)
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
             if moved < NOTHING * tolerance:
-                return Rest(walk, sample, moved, count)
+                return Rest(state, sample, moved, count)
             longest = max(0.5 * h, ENOUGH)
             h *= 0.25
             if h < 1e-3:
-                return Rest(walk, now, moved, count)
+                return Rest(state, now, moved, count)
             continue
-        moved, sample = _distance(walk, after), now
-        before, way = way, _way(walk, after)
+        moved, sample = _distance(state, after), now
+        before, way = way, _way(state, after)
         swings = moved > tolerance and way @ before < -SWING * (before @ before)
-        walk = stopped(after)
+        state = settled(model, stopped(after))
         if moved < tolerance and h >= ENOUGH:
-            return Rest(walk, sample, moved, count)
-        if np.abs(_way(at, walk)).max(initial=0.0) > FAR:
-            found, at = derivatives(walk), walk
+            return Rest(state, sample, moved, count)
+        if np.abs(_way(at, state)).max(initial=0.0) > FAR:
+            pull_back, at = derivatives(state), state
         # a step that took Newton long may have ended far from where it should
         if swings:
             h *= 0.5
@@ -91,32 +92,38 @@ def relaxed(
             # what was hard on the way need not be hard at its end
             longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
             h = min(2.0 * h, longest)
-    return Rest(walk, sample, moved, MOST)
+    return Rest(state, sample, moved, MOST)
 
 
-def stopped(walk: Walk) -> Walk:
-    """The walk at rest: every velocity and the memory forgotten."""
-    lines = walk.lines
+def settled(model: Model, state: StepperState) -> StepperState:
+    """The state with the internal states of a long rest there, such as the mean yaw."""
+    internal = internal_settled(model, InternalState(state.chi, state.elements), state.pose)
+    return replace(state, elements=internal.elements)
+
+
+def stopped(state: StepperState) -> StepperState:
+    """The state at rest: every velocity and the memory forgotten."""
+    lines = state.lines
     if lines is not None:
         lines = replace(lines, q_last=lines.q, y_last=lines.y)
     return replace(
-        walk,
+        state,
         t=np.zeros(()),
-        v_minus=0.0 * walk.v_minus,
-        chi=0.0 * walk.chi,
-        work=0.0 * walk.work,
+        v_minus=0.0 * state.v_minus,
+        chi=0.0 * state.chi,
+        work=0.0 * state.work,
         lines=lines,
     )
 
 
-def _way(a: Walk, b: Walk) -> np.ndarray:
-    """How bodies moved and turned between two walks."""
+def _way(a: StepperState, b: StepperState) -> np.ndarray:
+    """How bodies moved and turned between two states."""
     pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
     return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
 
 
-def _distance(a: Walk, b: Walk) -> float:
-    """Largest motion between two walks."""
+def _distance(a: StepperState, b: StepperState) -> float:
+    """Largest motion between two states."""
     most = [np.abs(_way(a, b)).max(initial=0.0)]
     if a.lines is not None:
         pairs = [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]

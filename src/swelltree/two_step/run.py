@@ -1,4 +1,4 @@
-"""Many steps in one compiled loop, writing every so-manyth sample."""
+"""Many steps in one compiled loop, which writes the samples that are wanted."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.model.inner import Inner
+from swelltree.engine.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
+from swelltree.two_step.state import Form, Setup, Sizes, StepperState
 from swelltree.two_step.step import advance
-from swelltree.two_step.walk import Form, Setup, Sizes, Walk
 
 PER_LINE = tuple(
     field.name
     for field in fields(LineReport)
     if field.name not in ("tension", "end_force", "slack", "grounded")
 )
+FAR = np.iinfo(np.int64).max  # a step that no run comes to
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
-class Going(NamedTuple):
-    """Where a run is."""
+class RunState(NamedTuple):
+    """Where a run is, and what was gathered since its last sample."""
 
-    walk: Walk
+    state: StepperState
     index: Array  # steps taken
     ok: Array  # False: the step after them could not be solved
     iterations: Array  # of all steps
@@ -38,52 +40,104 @@ class Going(NamedTuple):
     error: Array  # largest residual since the last sample
     impulse: Any  # (line, segment) of the tension since the last sample, or None
     span: Array  # s, since the last sample
+    extremes: Any = None  # Extremes of the channels that the form keeps, or None
+
+
+def after_step(
+    model: Model,
+    form: Form,
+    h: Array,
+    now: RunState,
+    after: StepperState,
+    sample: Sample,
+    wanted: Array,
+) -> tuple[RunState, Sample]:
+    """The run after a solved step, and the sample with all that was gathered since the last.
+
+    Args:
+        model: compiled, in its sea.
+        form: of the steps.
+        h: step [s].
+        now: before the step.
+        after: where it led.
+        sample: of the instant it left.
+        wanted: is this instant an output time?
+    """
+    most = jnp.maximum(now.most, sample.iterations)
+    error = jnp.maximum(now.error, sample.error)
+    lines, impulse, span, extremes = sample.lines, now.impulse, now.span, now.extremes
+    if lines is not None:
+        impulse, span = impulse + lines.impulse, span + lines.span
+        lines = replace(lines, impulse=impulse, span=span)
+    full = replace(sample, iterations=most, error=error, lines=lines)
+    if extremes is not None:
+        channels = form.kept(model, form, sample)
+        extremes = with_step(extremes, channels, h)
+        full = replace(full, extremes=as_channels(extremes))
+        extremes = jax.tree.map(lambda a, b: jnp.where(wanted, a, b), known_now(channels), extremes)
+    gathered = most, error, impulse, span
+    most, error, impulse, span = jax.tree.map(
+        lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered
+    )
+    later = RunState(
+        state=after,
+        index=now.index + 1,
+        ok=jnp.ones((), bool),
+        iterations=now.iterations + sample.iterations,
+        most=most,
+        error=error,
+        impulse=impulse,
+        span=span,
+        extremes=extremes,
+    )
+    return later, full
 
 
 @functools.lru_cache(maxsize=32)
 def compiled_run(form: Form) -> Any:
-    """Steps up to an index, compiled: (model, setup, going, samples, first, last, every)."""
+    """Steps up to an index, compiled: (model, setup, run state, samples, marks, last).
+
+    Samples are taken of the instants that `marks` counts from the start of the run, in order.
+    """
 
     def run(
         model: Model,
         setup: Setup,
-        going: Going,
+        run_state: RunState,
         table: Array,
-        first: Array,
+        marks: Array,
+        slot: Array,
         last: Array,
-        every: Array,
-    ) -> tuple[Going, Array]:
-        def more(state: tuple[Going, Array]) -> Array:
-            return (state[0].index < last) & state[0].ok
+    ) -> tuple[RunState, Array]:
+        def more(carry: tuple[RunState, Array, Array]) -> Array:
+            return (carry[0].index < last) & carry[0].ok
 
-        def body(state: tuple[Going, Array]) -> tuple[Going, Array]:
-            now, kept = state
-            after, sample = advance(model, form, setup, now.walk)
+        def body(carry: tuple[RunState, Array, Array]) -> tuple[RunState, Array, Array]:
+            now, kept, slot = carry
+            after, sample = advance(model, form, setup, now.state)
             ok = sample.solved
-            after = jax.tree.map(lambda a, b: jnp.where(ok, a, b), after, now.walk)
-            slot, wanted = (now.index - first) // every, (now.index - first) % every == 0
-            # what is gathered since the last sample goes with the next
-            most = jnp.maximum(now.most, sample.iterations)
-            error = jnp.maximum(now.error, sample.error)
-            lines, impulse, span = sample.lines, now.impulse, now.span
-            if lines is not None:
-                impulse, span = impulse + lines.impulse, span + lines.span
-                lines = replace(lines, impulse=impulse, span=span)
-            seen = replace(sample, iterations=most, error=error, lines=lines)
-            kept = _put(kept, _row(seen), slot, wanted)
-            gathered = most, error, impulse, span
-            reset = jax.tree.map(lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered)
-            count = now.iterations + sample.iterations
-            return Going(after, now.index + ok, ok, count, *reset), kept
+            here = jnp.minimum(slot, len(marks) - 1)
+            wanted = (marks[here] == now.index) & (slot < len(marks))
+            later, full = after_step(model, form, setup.h, now, after, sample, wanted)
+            later = jax.tree.map(lambda a, b: jnp.where(ok, a, b), later, now)
+            kept = _put(kept, _row(full), here, wanted)
+            return later._replace(ok=ok), kept, slot + (ok & wanted)
 
-        return jax.lax.while_loop(more, body, (going, table))
+        return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
 
     program = jax.jit(run)
 
     def stepped(
-        model: Model, setup: Setup, going: Going, samples: Sample, *limits: np.ndarray
-    ) -> tuple[Going, Sample]:
-        after, table = program(model, setup, going, as_table(samples), *limits)
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
+        last: int,
+    ) -> tuple[RunState, Sample]:
+        slot = np.searchsorted(marks, int(run_state.index))
+        limits = marks, np.array(slot), np.array(last)
+        after, table = program(model, setup, run_state, as_table(samples), *limits)
         return after, from_table(np.asarray(table), samples)
 
     return stepped
@@ -116,9 +170,9 @@ def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
     return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
 
 
-def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
+def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> Sample:
     """Room for samples; bodies unturned, so that an empty sample is a possible one."""
-    size, N = Sizes.of(model, form), walk.v_minus.shape[0]
+    size, N = Sizes.of(model, form), state.v_minus.shape[0]
 
     def room(*shape: int, kind: Any = float) -> np.ndarray:
         return np.zeros((count, *shape), kind)
@@ -140,34 +194,50 @@ def empty_samples(model: Model, form: Form, walk: Walk, count: int) -> Sample:
             y=room(size.junctions // 3, 3),
             impulse=room(n_lines, n),
             span=room(),
-            winch=_winch_room(walk, room),
+            winch=_winch_room(state, room),
         )
     return Sample(
         t=room(),
         pose=Pose(room(N, 3), np.tile(np.eye(3), (count, N, 1, 1))),
         v=room(N, 6),
         v_dot=room(N, 6),
-        angles=room(*walk.angles.shape),
-        inner=Inner(
-            room(*walk.chi.shape),
-            {kind: room(*np.shape(x)) for kind, x in walk.elements.items()},
+        angles=room(*state.angles.shape),
+        internal=InternalState(
+            room(*state.chi.shape),
+            {kind: room(*np.shape(x)) for kind, x in state.elements.items()},
         ),
         lam=room(size.rows),
         contact=room(size.contacts),
         contact_force=room(size.contacts, 3),
         tie=room(size.ties // 3, 3),
         tie_point=room(size.ties // 3, 3),
-        work=room(*walk.work.shape),
+        work=room(*state.work.shape),
         lines=lines,
         iterations=room(kind=int),
         error=room(),
         solved=room(kind=bool),
+        extremes={name: room(*x.shape) for name, x in _summaries(model, form, state).items()},
     )
 
 
-def _winch_room(walk: Walk, room: Any) -> WinchSample | None:
+def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Any]:
+    """Shapes of the channels whose extremes are kept."""
+    if form.kept is None:
+        return {}
+    plain = replace(form, kept=None)
+    sample = jax.tree.map(lambda x: x[0], empty_samples(model, plain, state, 1))
+    return jax.eval_shape(lambda m, s: form.kept(m, form, s), model, sample)
+
+
+def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Any]:
+    """Shapes of these extremes."""
+    kept = _kept(model, form, state)
+    return as_channels(nothing_known(kept)) if kept else {}
+
+
+def _winch_room(state: StepperState, room: Any) -> WinchSample | None:
     """Room for samples of winches."""
-    w = walk.lines.winch
+    w = state.lines.winch
     if w is None:
         return None
     rows = {name: room(*w.tip.shape) for name in PER_WINCH}
@@ -181,7 +251,7 @@ def _winch_room(walk: Walk, room: Any) -> WinchSample | None:
 
 
 def single_step(form: Form, count: int) -> Any:
-    """One step, (model, setup, walk) -> (walk, sample), by the program of whole runs.
+    """One step, (model, setup, state) -> (state, sample), by the program of whole runs.
 
     Args:
         form: coordinates.
@@ -189,23 +259,27 @@ def single_step(form: Form, count: int) -> Any:
     """
     run = compiled_run(form)
     room: list[Sample] = []
+    marks = np.full(count, FAR)
+    marks[0] = 0
 
-    def step(model: Model, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
+    def step(model: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
         if not room:
-            room.append(empty_samples(model, form, walk, count))
-        begin = going(walk)
-        after, samples = run(model, setup, begin, room[0], *(np.array(i) for i in (0, 1, 1)))
-        return jax.tree.map(np.asarray, after.walk), jax.tree.map(
+            room.append(empty_samples(model, form, state, count))
+        after, samples = run(model, setup, run_state(model, form, state), room[0], marks, 1)
+        return jax.tree.map(np.asarray, after.state), jax.tree.map(
             lambda x: np.asarray(x)[0], samples
         )
 
     return step
 
 
-def going(walk: Walk) -> Going:
+def run_state(model: Model, form: Form, state: StepperState) -> RunState:
     """A run that has not begun."""
     zero = np.zeros((), np.int64)
     impulse = None
-    if walk.lines is not None and walk.lines.mu.size:
-        impulse = np.zeros(walk.lines.mu.shape)
-    return Going(walk, zero, np.array(True), zero, zero, np.zeros(()), impulse, np.zeros(()))
+    if state.lines is not None and state.lines.mu.size:
+        impulse = np.zeros(state.lines.mu.shape)
+    shapes = _kept(model, form, state)
+    extremes = jax.tree.map(np.asarray, nothing_known(shapes)) if shapes else None
+    none = np.zeros(())
+    return RunState(state, zero, np.array(True), zero, zero, none, impulse, none, extremes)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from swelltree.engine.arrays import Array, pytree
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.two_step.lines.report import LineReport
 
@@ -19,7 +20,7 @@ class Sample:
     v: Array  # (N, 6) mean velocity
     v_dot: Array  # (N, 6)
     angles: Array
-    inner: Inner
+    internal: InternalState
     lam: Array
     contact: Array  # (k,) normal forces of the seabed
     contact_force: Array  # (k, 3) friction included
@@ -30,6 +31,7 @@ class Sample:
     iterations: Array
     error: Array  # largest residual before the last correction [m, rad]
     solved: Array  # whether Newton's method converged
+    extremes: Any = field(default_factory=dict)  # {channel: values} since the last sample
 
 
 @pytree()

@@ -7,7 +7,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import Memory
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
-from swelltree.model.inner import Inner, inner_at_rest
+from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
 from swelltree.model.kinematics import (
     Motion,
     Pose,
@@ -26,7 +26,7 @@ from swelltree.two_step.immersed import apart
 from swelltree.two_step.lines.winch_rest import winch_walk
 from swelltree.two_step.log import empty_log
 from swelltree.two_step.solve.newton import other_terms
-from swelltree.two_step.walk import Form, LineWalk, Setup, Sizes, Walk
+from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
@@ -60,7 +60,9 @@ def turned(pose: Pose, k: int, amount: float) -> Pose:
     return Pose(p, R)
 
 
-def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.ndarray, np.ndarray]:
+def force_derivatives(
+    model: Model, motion: Motion, internal: InternalState
+) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping of all forces at a pose: derivatives with the sign reversed."""
     count = 6 * model.layout.n_bodies
     angles = np.asarray(motion.coordinate)[np.array(model.layout.angle_dofs, dtype=int)]
@@ -69,7 +71,7 @@ def force_derivatives(model: Model, motion: Motion, inner: Inner) -> tuple[np.nd
 
     def wrench(pose: Pose, v: np.ndarray) -> np.ndarray:
         at = motion_at(model, pose, v, angles)
-        return np.asarray(total_loads(apart(model), t, at, inner).wrench).reshape(-1)
+        return np.asarray(total_loads(apart(model), t, at, internal).wrench).reshape(-1)
 
     stiffness, damping = np.zeros((count, count)), np.zeros((count, count))
     for k in range(count):
@@ -202,24 +204,24 @@ def _junction_scale(model: Model) -> list[np.ndarray]:
     return [np.repeat(mass[:-1], 3)]
 
 
-def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
-    """The walk before the first step, with the velocity now for that of the half step before."""
+def at_rest(model: Model, form: Form, lines: LineState | None = None) -> StepperState:
+    """The state before the first step, with the velocity now for that of the half step before."""
     motion = start_motion(model)
-    inner = inner_at_rest(model)
+    internal = internal_settled(model, internal_at_rest(model), motion.pose)
     size = Sizes.of(model, form)
     if lines is None and model.lines is not None:
         lines = lines_at_rest(model, motion)
     terms = len(element_names(model)) + other_terms(model)
-    radiation = inner.radiation
-    return Walk(
+    radiation = internal.radiation
+    return StepperState(
         t=np.zeros(()),
         pose=motion.pose,
         v_minus=motion.v,
         q=np.asarray(model.start.q, float) if form.joint_coordinates else np.zeros(0),
         angles=np.asarray(model.start.angles, float),
         chi=radiation if isinstance(radiation, np.ndarray) else np.zeros(0),
-        elements=inner.elements,
-        element_rates={kind: 0.0 * x for kind, x in inner.elements.items()},
+        elements=internal.elements,
+        element_rates={kind: 0.0 * x for kind, x in internal.elements.items()},
         work=np.zeros(terms),
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
@@ -231,7 +233,7 @@ def at_rest(model: Model, form: Form, lines: LineWalk | None = None) -> Walk:
     )
 
 
-def lines_at_rest(model: Model, motion: Motion) -> LineWalk:
+def lines_at_rest(model: Model, motion: Motion) -> LineState:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
     lines, pose = model.lines, motion.pose
     y = np.array(lines.junction_position, float)
@@ -242,11 +244,11 @@ def lines_at_rest(model: Model, motion: Motion) -> LineWalk:
         y[np.array(lines.tie_junction)[holds]] = tied[holds]
     if lines.arrays is None:
         none = np.zeros((0, 0, 3))
-        return LineWalk(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
+        return LineState(none, none, np.zeros((0, 0)), np.zeros((0, 0)), y, y)
     q = np.array(lines.shape)
     ends = np.asarray(end_positions(lines, pose, y))
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
     winch = winch_walk(model, motion.v, pose)
-    return LineWalk(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)
+    return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)

@@ -11,15 +11,17 @@ from swelltree.two_step.inside import search_inside
 from swelltree.two_step.instant import Step, step_from
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.newton import Iterate, search
+from swelltree.two_step.state import Form, Setup, StepperState
 from swelltree.two_step.step_rows import changed, direction
-from swelltree.two_step.walk import Form, Setup, Walk
 
 POLISHING = 2  # Newton steps that carry derivatives
 
 
-def advance(model: Model, form: Form, setup: Setup, walk: Walk) -> tuple[Walk, Sample]:
+def advance(
+    model: Model, form: Form, setup: Setup, state: StepperState
+) -> tuple[StepperState, Sample]:
     """One step."""
-    step = step_from(model, form, setup, walk)
+    step = step_from(model, form, setup, state)
     if form.differentiable:
         return finished(step, polished(step))
     inside = form.interior_point and step.now.frozen is not None
@@ -32,10 +34,10 @@ def polished(step: Step) -> Iterate:
     It is found without derivatives; more Newton steps with the Jacobian held fixed leave its value
     and give it its derivatives.
     """
-    found = jax.lax.stop_gradient(search(jax.lax.stop_gradient(step)))
-    at, power = found.at, found.power
+    solution = jax.lax.stop_gradient(search(jax.lax.stop_gradient(step)))
+    at, power = solution.at, solution.power
     for _ in range(POLISHING):
-        last = direction(step, at, held=True)
+        last = direction(step, at, frozen_jacobian=True)
         at = changed(step, at, last.change)
         power = last.power
-    return replace(found, at=at, power=power)
+    return replace(solution, at=at, power=power)

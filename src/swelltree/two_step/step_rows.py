@@ -60,7 +60,9 @@ class Linear:
     along: Array  # (line, point * 3, 6N + 3J) how ends that move go with bodies and junctions
 
 
-def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None) -> Linear:
+def evaluate(
+    step: Step, at: Unknowns, frozen_jacobian: bool = False, rows: LineRows | None = None
+) -> Linear:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
     Args:
@@ -69,10 +71,10 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
         held: leave the Jacobian out of derivatives.
         rows: of the lines, where they are known.
     """
-    model, setup, walk, now = step.model, step.setup, step.walk, step.now
-    size, N = step.size, walk.v_minus.shape[0]
+    model, setup, state, now = step.model, step.setup, step.state, step.now
+    size, N = step.size, state.v_minus.shape[0]
     p, g, _ = moved(step, at.x[: size.bodies])
-    v = 0.5 * (walk.v_minus + half_velocity(walk.pose.p, p, g, setup.h))
+    v = 0.5 * (state.v_minus + half_velocity(state.pose.p, p, g, setup.h))
     # on the way to rest, where time stands still, forces see no velocity
     loads = forces_at(step, setup.ahead / setup.h * v)
     rigid = stays_open(model)
@@ -80,7 +82,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     if now.frozen is not None:
         if rows is None:
             rows = line_rows(step, at)
-        if held:
+        if frozen_jacobian:
             rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
         fixed = anchored(model)
         cond = eliminate(rows, fixed)
@@ -100,7 +102,7 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
-        into, along = directions(model.lines, trial.three, walk.pose, trial.g, count, setup.theta)
+        into, along = directions(model.lines, trial.three, state.pose, trial.g, count, setup.theta)
         k = 3 * model.lines.n_points
         first = 3 if anchored(model) else 0
         into, along = (x.reshape(-1, k, x.shape[-1])[:, first:] for x in (into, along))
@@ -130,7 +132,9 @@ def evaluate(step: Step, at: Unknowns, held: bool = False, rows: LineRows | None
         unit = now.frozen.scale[:, -1] / setup.h**2
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
         value = jnp.concatenate([value, -cond.last])
-    return Linear(value, jax.lax.stop_gradient(J) if held else J, loads.power, cond, along)
+    return Linear(
+        value, jax.lax.stop_gradient(J) if frozen_jacobian else J, loads.power, cond, along
+    )
 
 
 def triple(into: Array, S: Array, along: Array) -> Array:
@@ -161,11 +165,11 @@ def anchored(model: Model) -> bool:
 
 
 def direction(
-    step: Step, at: Unknowns, held: bool = False, rows: LineRows | None = None
+    step: Step, at: Unknowns, frozen_jacobian: bool = False, rows: LineRows | None = None
 ) -> Direction:
     """Change of all unknowns, residual before it, and powers."""
     now, setup = step.now, step.setup
-    lin = evaluate(step, at, held, rows)
+    lin = evaluate(step, at, frozen_jacobian, rows)
     value, cond = lin.value, lin.cond
     found = -solve_small(lin.J, value)
     count = at.x.shape[0]
@@ -195,7 +199,7 @@ def line_rows(
     step: Step, at: Unknowns, slack: Slack | None = None, secant: Array | float = 0.0
 ) -> LineRows:
     """Rows of the lines at an iterate; with slacks those of the interior point."""
-    model, setup, lines = step.model, step.setup, step.walk.lines
+    model, setup, lines = step.model, step.setup, step.state.lines
     beyond = None
     if model.lines.arrays.bending:
         beyond = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
@@ -218,9 +222,9 @@ def line_rows(
 
 def ends_before(step: Step) -> Array:
     """Points of all lines one step ago (line, point, 3)."""
-    walk = step.walk
-    last = before(walk.pose, walk.v_minus, step.setup.h)
-    return end_positions(step.model.lines, last, walk.lines.y_last)
+    state = step.state
+    last = before(state.pose, state.v_minus, step.setup.h)
+    return end_positions(step.model.lines, last, state.lines.y_last)
 
 
 def ends_after(step: Step, x: Array) -> Array:

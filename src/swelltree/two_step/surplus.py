@@ -20,7 +20,7 @@ from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.two_step.walk import Form, Setup, Sizes
+from swelltree.two_step.state import Form, Setup, Sizes
 
 
 def surplus_projector(

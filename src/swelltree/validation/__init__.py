@@ -19,6 +19,7 @@ _MODULES = (
     "waters.hydro_bem",
     "waters.hydro_sphere",
     "waters.hydro_devices",
+    "waters.wecsim_import",
     "waters.hydro_forces",
     "machines.ptos",
     "waters.hulls",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 
-def rms_error(found: np.ndarray, target: np.ndarray) -> float:
+def rms_error(ours: np.ndarray, target: np.ndarray) -> float:
     """Rms of the difference over the standard deviation of the target."""
-    return float(np.sqrt(np.mean((found - target) ** 2)) / target.std())
+    return float(np.sqrt(np.mean((ours - target) ** 2)) / target.std())
 
 
-def largest_error(found: np.ndarray, target: np.ndarray) -> float:
+def largest_error(ours: np.ndarray, target: np.ndarray) -> float:
     """Largest difference over the range of the target."""
-    return float(np.abs(found - target).max() / np.ptp(target))
+    return float(np.abs(ours - target).max() / np.ptp(target))
 
 
 def harmonic(time: np.ndarray, values: np.ndarray, omega: float) -> complex:

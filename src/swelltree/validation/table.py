@@ -201,8 +201,8 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
             continue
         lines += ["| quantity | found | allowed | why this limit |", "|---|---|---|---|"]
         for check in outcome.checks:
-            found = check.found if check.ok else f"**{check.found}** (fails)"
-            cells = (check.quantity, found, check.allowed, check.reason)
+            result = check.found if check.ok else f"**{check.found}** (fails)"
+            cells = (check.quantity, result, check.allowed, check.reason)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines).strip() + "\n"
 

@@ -248,62 +248,62 @@ def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES
         blocks: where the packed numbers go.
         samples: most numbers kept.
     """
-    found = Channels(dataset, blocks, samples)
-    _sea_and_power(found)
-    _motions(found)
-    _joints(found)
-    _pulls(found)
+    page = Channels(dataset, blocks, samples)
+    _sea_and_power(page)
+    _motions(page)
+    _joints(page)
+    _pulls(page)
     if "work" in dataset and "kinetic_energy" in dataset:
-        _energy(found)
-    found.add_all()
+        _energy(page)
+    page.add_all()
     return {
-        "time": times(dataset["time"].values[:: found.every]),
-        "every": found.every,
-        "settled": found.settled,
+        "time": times(dataset["time"].values[:: page.every]),
+        "every": page.every,
+        "settled": page.settled,
         "window": window_text(dataset),
-        "channels": found.rows,
-        "plots": found.plots,
+        "channels": page.rows,
+        "plots": page.plots,
         "blocks": {
             str(key): {k: v for k, v in about.items() if k != "block"}
-            for key, about in found.blocks_about.items()
+            for key, about in page.blocks_about.items()
         },
     }
 
 
-def _sea_and_power(found: Channels) -> None:
-    found.plot("Sea", "Sea surface at the origin", found.add("elevation"), fill=True)
-    power = found.add("absorbed_power")
-    found.plot("Power", "Absorbed power", power, means=True)
-    delivered = found.add("delivered_power")
-    same = [found.rows[k]["stats"] for k in power] == [found.rows[k]["stats"] for k in delivered]
+def _sea_and_power(page: Channels) -> None:
+    page.plot("Sea", "Sea surface at the origin", page.add("elevation"), fill=True)
+    power = page.add("absorbed_power")
+    page.plot("Power", "Absorbed power", power, means=True)
+    delivered = page.add("delivered_power")
+    same = [page.rows[k]["stats"] for k in power] == [page.rows[k]["stats"] for k in delivered]
     for k in delivered:
-        found.rows[k]["aside"] = same
+        page.rows[k]["aside"] = same
     if not same:
-        found.plot("Power", "Delivered power", delivered, means=True)
+        page.plot("Power", "Delivered power", delivered, means=True)
     for name, title in (("pto_stroke", "Stroke"), ("pto_force", "PTO force")):
-        _by_unit(found, "Power", title, found.add(name))
+        _by_unit(page, "Power", title, page.add(name))
 
 
-def _motions(found: Channels) -> None:
-    numbers = found.add("position")
-    for dof in dict.fromkeys(found.rows[k]["label"] for k in numbers):
-        own = [k for k in numbers if found.rows[k]["label"] == dof]
-        found.plot("Motions", f"{dof}, from the start", own)
+def _motions(page: Channels) -> None:
+    numbers = page.add("position")
+    for dof in dict.fromkeys(page.rows[k]["label"] for k in numbers):
+        same_dof = [k for k in numbers if page.rows[k]["label"] == dof]
+        page.plot("Motions", f"{dof}, from the start", same_dof)
 
 
-def _joints(found: Channels) -> None:
-    numbers = found.add("joint_coordinate")
-    owners = [found.rows[k]["owner"] for k in numbers]
+def _joints(page: Channels) -> None:
+    numbers = page.add("joint_coordinate")
+    owners = [page.rows[k]["owner"] for k in numbers]
     # a joint with six freedoms is the motion of its body
     for k, owner in zip(numbers, owners, strict=True):
-        found.rows[k]["aside"] = owners.count(owner) == 6
-    numbers = [k for k in numbers if not found.rows[k]["aside"]]
+        page.rows[k]["aside"] = owners.count(owner) == 6
+    numbers = [k for k in numbers if not page.rows[k]["aside"]]
     for k in numbers:
-        joint, dof = found.rows[k]["owner"][1], found.rows[k]["label"]
-        many = owners.count(found.rows[k]["owner"]) > 1
-        found.rows[k]["legend"] = f"{joint} {dof}" if many else joint
-    _by_unit(found, "Joints", "Joint coordinate", numbers)
-    dataset = found.dataset
+        joint, dof = page.rows[k]["owner"][1], page.rows[k]["label"]
+        many = owners.count(page.rows[k]["owner"]) > 1
+        page.rows[k]["legend"] = f"{joint} {dof}" if many else joint
+    _by_unit(page, "Joints", "Joint coordinate", numbers)
+    dataset = page.dataset
     if "reaction" in dataset:
         whole = [str(name) for name in dataset["joint"].values]
         free = {owner[1] for owner in owners if owners.count(owner) == 6}
@@ -319,57 +319,57 @@ def _joints(found: Channels) -> None:
                 {"owner": ("joint", name), "label": title.lower() + ", size", "unit": unit}
                 for name in names
             ]
-            own = found.keep(title, abouts, [size[:, i].copy() for i in range(len(names))])
-            found.plot("Joints", f"{title}, size", own)
+            own = page.keep(title, abouts, [size[:, i].copy() for i in range(len(names))])
+            page.plot("Joints", f"{title}, size", own)
 
 
-def _pulls(found: Channels) -> None:
-    numbers = found.add("line_tension") or found.add("line_node_tension")
+def _pulls(page: Channels) -> None:
+    numbers = page.add("line_tension") or page.add("line_node_tension")
     for k in numbers:
-        row = found.rows[k]
+        row = page.rows[k]
         row["legend"] = row["owner"][1]
-    found.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
-    ends = found.add("fairlead_tension")
-    found.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
+    page.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
+    ends = page.add("fairlead_tension")
+    page.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
     if not ends:
-        last = found._last("line_tension" if "line_tension" in found.where else "line_node_tension")
-        found.plot("Moorings and lines", f"Tension {last}", numbers[1::2])
-    found.plot("Moorings and lines", "Tension at end A, the anchor", found.add("anchor_tension"))
-    found.plot("Moorings and lines", "Spring tension", found.add("spring_tension"))
+        last = page._last("line_tension" if "line_tension" in page.where else "line_node_tension")
+        page.plot("Moorings and lines", f"Tension {last}", numbers[1::2])
+    page.plot("Moorings and lines", "Tension at end A, the anchor", page.add("anchor_tension"))
+    page.plot("Moorings and lines", "Spring tension", page.add("spring_tension"))
     for name, title in WINCHES.items():
-        found.plot("Winches", title, found.add(name))
-    numbers = found.add("mooring_force")
+        page.plot("Winches", title, page.add(name))
+    numbers = page.add("mooring_force")
     for k in numbers:
-        row = found.rows[k]
+        row = page.rows[k]
         row["legend"] = f"{row['owner'][1]} {row['label'].rpartition(' ')[2]}"
-    _by_unit(found, "Moorings and lines", "Mooring force", numbers)
+    _by_unit(page, "Moorings and lines", "Mooring force", numbers)
 
 
-def _by_unit(found: Channels, section: str, title: str, numbers: list[int]) -> None:
+def _by_unit(page: Channels, section: str, title: str, numbers: list[int]) -> None:
     """One plot for each unit among the channels."""
-    for unit in dict.fromkeys(found.rows[k]["unit"] for k in numbers):
-        found.plot(section, title, [k for k in numbers if found.rows[k]["unit"] == unit])
+    for unit in dict.fromkeys(page.rows[k]["unit"] for k in numbers):
+        page.plot(section, title, [k for k in numbers if page.rows[k]["unit"] == unit])
 
 
-def _energy(found: Channels) -> None:
+def _energy(page: Channels) -> None:
     """Energies by kind, work by element, and what is not accounted for."""
-    dataset = found.dataset
+    dataset = page.dataset
     terms = energy_terms(dataset)
 
     def made(name: str, rows: dict[str, np.ndarray]) -> list[int]:
         abouts = [{"owner": None, "label": label, "unit": "J"} for label in rows]
-        return found.keep(name, abouts, list(rows.values()))
+        return page.keep(name, abouts, list(rows.values()))
 
-    found.plot("Energy", "Energy since the start", made("energy", terms))
+    page.plot("Energy", "Energy since the start", made("energy", terms))
     work = dataset["work"].transpose("time", "element").values
     order = [k for k in np.argsort(-np.abs(work).max(0, initial=0.0)) if work[:, k].any()]
     names = [str(name) for name in dataset["element"].values]
     rows = {names[k]: work[:, k].copy() for k in order[:8]}
     if len(order) > 8:
         rows["others"] = work[:, order[8:]].sum(1)
-    found.plot("Energy", "Work done on the system", made("work", rows))
+    page.plot("Energy", "Work done on the system", made("work", rows))
     residual = {"residual": dataset["energy_residual"].values.copy()}
-    found.plot("Energy", "Energy not accounted for", made("energy_residual", residual))
+    page.plot("Energy", "Energy not accounted for", made("energy_residual", residual))
 
 
 def energy_terms(dataset: xr.Dataset) -> dict[str, np.ndarray]:

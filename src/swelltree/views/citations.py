@@ -58,11 +58,11 @@ def citations(dataset: Any) -> list[str]:
     """Sources of the methods of a result, each once."""
     attrs = dataset.attrs
     wave = str(attrs.get("wave", "")) + str(attrs.get("sea", ""))
-    found = [
+    texts = [
         FORMULATIONS.get(str(attrs.get("formulation", "")), ""),
         SOLVERS.get(str(attrs.get("solver", "")), ""),
         *(text for name, text in FORCES.items() if name in dataset),
         *(text for name, text in SEAS.items() if name in wave),
         RAYLEIGH if "time" in dataset.dims else "",
     ]
-    return list(dict.fromkeys(text for text in found if text))
+    return list(dict.fromkeys(text for text in texts if text))

@@ -94,12 +94,12 @@ def pictures(dataset: xr.Dataset, times: np.ndarray, width: int) -> Iterator[np.
         quads, colours = _water(sea, float(t), centre, size)
         for k, panels in enumerate(shapes):
             corners = place[i, k] + panels.vertices @ _matrix(turn[i, k]).T
-            own = corners[panels.faces]
-            quads = np.concatenate([quads, own])
-            colours = np.concatenate([colours, _shaded(own, COLORS[k % len(COLORS)], eye)])
-        seen = quads - centre
-        order = np.argsort(seen.mean(1) @ eye)
-        flat = np.stack([seen @ right, seen @ up], axis=-1)[order]
+            faces = corners[panels.faces]
+            quads = np.concatenate([quads, faces])
+            colours = np.concatenate([colours, _shaded(faces, COLORS[k % len(COLORS)], eye)])
+        relative = quads - centre
+        order = np.argsort(relative.mean(1) @ eye)
+        flat = np.stack([relative @ right, relative @ up], axis=-1)[order]
         faces.set_verts(list(flat))
         faces.set_facecolor(list(map(tuple, colours[order])))
         note.set_text(f"{t:.1f} s")

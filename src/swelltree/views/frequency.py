@@ -25,12 +25,12 @@ def sea_spectrum(dataset: xr.Dataset) -> dict[str, Any] | None:
     middle, density = binned(np.asarray(sea.omega), 0.5 * np.asarray(sea.amplitude) ** 2)
     rows = [{"label": "components of the sea", "values": _digits(density)}]
     if "elevation" in dataset:
-        found = record_spectrum(
+        measured = record_spectrum(
             dataset["time"].values, dataset["elevation"].values, float(sea.ramp)
         )
-        if found is not None:
-            seen = np.interp(middle, *found, left=np.nan, right=np.nan)
-            rows.append({"label": "sea surface of the run", "values": _digits(seen)})
+        if measured is not None:
+            smoothed = np.interp(middle, *measured, left=np.nan, right=np.nan)
+            rows.append({"label": "sea surface of the run", "values": _digits(smoothed)})
     return {"omega": _digits(middle), "rows": rows}
 
 
@@ -94,7 +94,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
     turns = np.abs(motion[:, 0, :, 3:]).max(axis=(1, 2))
     size = turns if turns.any() else np.abs(motion[:, 0, :, 2]).max(axis=1)
     depth, g = float(dataset.attrs.get("water_depth", np.inf)), float(dataset.attrs.get("g", 9.81))
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "bodies": [str(name) for name in dataset["body"].values],
         "dofs": [str(name) for name in dataset["dof"].values],
         "omega": _digits(omega),
@@ -106,7 +106,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
     if "capture_width" in dataset:
         width = dataset["capture_width"].transpose("wave_direction", "element", "omega").values
         names = [str(name) for name in dataset["element"].values]
-        found["capture"] = [
+        data["capture"] = [
             [
                 {"label": name, "values": _digits(row)}
                 for name, row in zip(names, rows, strict=True)
@@ -114,7 +114,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
             ]
             for rows in width
         ]
-    return found
+    return data
 
 
 def modes_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:

@@ -29,8 +29,8 @@ def operability_card(dataset: xr.Dataset) -> str:
     rows = []
     for place in np.ndindex(state.shape):
         where = [short(float(dataset[d].values[i])) for d, i in zip(state.dims, place, strict=True)]
-        found = [dataset[name].values[place] for name in ("utilisation", *numbers)]
-        use, *others = (short(float(value)) for value in found)
+        values = [dataset[name].values[place] for name in ("utilisation", *numbers)]
+        use, *others = (short(float(value)) for value in values)
         governing = str(dataset["governing"].values[place]) or "–"
         rows.append([*where, str(state.values[place]), use, governing, *others])
     count = int((state == "operable").sum())

@@ -9,7 +9,7 @@ from swelltree.system.forces.elements import AppliedForce, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.waters.currents import FlowField
-from swelltree.two_step.walk import usual_formulation
+from swelltree.two_step.state import usual_formulation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -146,7 +146,7 @@ def body_text(system: System, name: str) -> str:
 
 def study_text(study: Any, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
-    moored = model.lines is not None
+    moored = model.has_unknowns
     words, run = [study.type], study.in_time
     if study.type == "operability":
         sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)
@@ -154,8 +154,10 @@ def study_text(study: Any, model: Model) -> str:
     if run is not None:
         solver = run.solver or ("two_step" if moored else "tsit5")
         words.append(f"{run.duration:g} s with {solver}")
-    own = (run or study).formulation
-    return ", ".join([*words, own or (usual_formulation(model) if moored else "path_matrix")])
+    formulation = (run or study).formulation
+    return ", ".join(
+        [*words, formulation or (usual_formulation(model) if moored else "path_matrix")]
+    )
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:

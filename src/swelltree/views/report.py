@@ -118,10 +118,10 @@ class Data:
             self.still = scene(dataset.drop_dims("time", errors="ignore"), blocks)
 
     def _add_run(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
-        found = channels(dataset, blocks, CHANNEL_SAMPLES // share)
+        shown = channels(dataset, blocks, CHANNEL_SAMPLES // share)
         label = str(dataset.attrs.get("study_name", "")) or Path(source).stem
         self.runs.append(
-            found
+            shown
             | {
                 "label": label or f"run {len(self.runs) + 1}",
                 "periodic": dataset.attrs.get("study") == "steady_state",
@@ -143,7 +143,7 @@ class Data:
             pairs.append(tables.joints_card(dataset, drawing))
         pairs.append(tables.model_card(dataset, drawing))
         self.cards.append(
-            tables.statistics_card(found)
+            tables.statistics_card(shown)
             + f'<div class="grid">{"".join(pairs)}</div>'
             + tables.provenance_card(dataset, source)
         )

@@ -46,27 +46,27 @@ def scene(
     """
     blocks = Blocks() if blocks is None else blocks
     drawing = drawing_of(dataset)
-    found = drawing | {"waves": waves(dataset), "time": None, "motion": None, "lines": None}
-    found["bodies"] = [
+    data = drawing | {"waves": waves(dataset), "time": None, "motion": None, "lines": None}
+    data["bodies"] = [
         body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])
     ]
     if "position" in dataset and "quaternion" in dataset and "time" in dataset.dims:
         every = stride(dataset.sizes["time"], 7 * dataset.sizes["body"], samples)
         some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
         place, turn = some["position"].values[:, :, :3], continuous(some["quaternion"].values)
-        found["time"] = times(some["time"].values)
-        found["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
-        found["reach"] = reach(drawing, place, turn)
+        data["time"] = times(some["time"].values)
+        data["motion"] = blocks.add(np.concatenate([place, turn], axis=-1))
+        data["reach"] = reach(drawing, place, turn)
     elif all("start" in body for body in drawing["bodies"]):
-        found |= at_rest(dataset, found["bodies"])
+        data |= at_rest(dataset, data["bodies"])
         place, turn = (
-            np.array([[body[key] for body in found["bodies"]]]) for key in ("start", "quaternion")
+            np.array([[body[key] for body in data["bodies"]]]) for key in ("start", "quaternion")
         )
-        found["reach"] = reach(drawing, place, turn)
+        data["reach"] = reach(drawing, place, turn)
     if "line_position" in dataset:
         moving = dataset if "time" in dataset.dims else dataset.expand_dims(time=[0.0])
-        found["lines"] = lines(moving, blocks, samples, drawing)
-    return found
+        data["lines"] = lines(moving, blocks, samples, drawing)
+    return data
 
 
 def at_rest(dataset: xr.Dataset, bodies: list[dict[str, Any]]) -> dict[str, Any]:
@@ -191,10 +191,13 @@ def _digits(values: np.ndarray, digits: int) -> list[float]:
 
 def segment_tension(dataset: xr.Dataset) -> xr.DataArray | None:
     """Tension along lines [N]; catenaries know it at their nodes, dynamic lines between them."""
-    for name in ("line_tension", "line_node_tension"):
-        if name in dataset:
-            return dataset[name]
-    return None
+    names = [name for name in ("line_tension", "line_node_tension") if name in dataset]
+    if len(names) < 2:
+        return dataset[names[0]] if names else None
+    # lines of both kinds in one system
+    between, at_nodes = (dataset[name] for name in names)
+    means = at_nodes.rolling(line_node=2).mean().isel(line_node=slice(1, None))
+    return between.fillna(means.rename(line_node="line_segment"))
 
 
 def lines(
@@ -207,7 +210,7 @@ def lines(
     position = some["line_position"].transpose("time", "line", "line_node", "axis").values
     frames = len(position)
     names = dataset["line"].values if "line" in dataset.coords else range(count)
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "names": [str(name) for name in names],
         "nodes": nodes,
         "time": times(some["time"].values),
@@ -220,9 +223,9 @@ def lines(
         tension = along.transpose("time", "line", ...).values
         if tension.shape[-1] == nodes:
             tension = 0.5 * (tension[..., 1:] + tension[..., :-1])
-        found["tension"] = blocks.add(tension.reshape(frames, -1))
-        found["highest"] = float(np.nanmax(tension, initial=0.0))
-        found["segments"] = tension.shape[-1]
+        data["tension"] = blocks.add(tension.reshape(frames, -1))
+        data["highest"] = float(np.nanmax(tension, initial=0.0))
+        data["segments"] = tension.shape[-1]
     state = np.zeros((frames, count, nodes - 1))
     for value, name in ((1, "line_slack"), (2, "line_grounded")):
         if name in dataset:
@@ -235,8 +238,8 @@ def lines(
         low = position[..., 2] <= -drawing["depth"] * (1 - 1e-4)
         state[low[..., 1:] & low[..., :-1]] = 2
     if state.any():
-        found["state"] = blocks.add(state.reshape(frames, -1))
+        data["state"] = blocks.add(state.reshape(frames, -1))
     finite = np.where(np.isfinite(position), position, np.nan).reshape(-1, 3)
     low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
-    found["reach"] = {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
-    return found
+    data["reach"] = {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
+    return data

@@ -77,12 +77,12 @@ def chips(dataset: xr.Dataset) -> str:
 
 def greatest_tension(dataset: xr.Dataset) -> tuple[str, float] | None:
     """What pulls most of all lines, and how much [N]: at the fairleads where they are known."""
-    own = "fairlead_tension" in dataset
-    tension = dataset["fairlead_tension"] if own else segment_tension(dataset)
+    has_fairleads = "fairlead_tension" in dataset
+    tension = dataset["fairlead_tension"] if has_fairleads else segment_tension(dataset)
     if tension is None:
         return None
     values = statistic(tension, "max") if "time" in tension.dims else tension.values
-    where = "greatest fairlead tension" if own else "greatest tension along lines"
+    where = "greatest fairlead tension" if has_fairleads else "greatest tension along lines"
     return where, float(np.nanmax(values, initial=0.0))
 
 
@@ -105,7 +105,7 @@ def findings(dataset: xr.Dataset) -> str:
     return f'<ul class="findings" aria-label="Findings">{items}</ul>' if items else ""
 
 
-def statistics_card(found: dict[str, Any]) -> str:
+def statistics_card(statistics: dict[str, Any]) -> str:
     """Statistics of the channels that matter, the others folded."""
 
     def lines(rows: list[dict[str, Any]]) -> str:
@@ -119,11 +119,11 @@ def statistics_card(found: dict[str, Any]) -> str:
             ],
         )
 
-    moving = [row for row in found["channels"] if row["stats"][1]]
+    moving = [row for row in statistics["channels"] if row["stats"][1]]
     first = [row for row in moving if _matters(row)]
     rest = [row for row in moving if not _matters(row)]
     about = (
-        f"Samples {found['window']}. Significant: 2 standard deviations (amplitude). "
+        f"Samples {statistics['window']}. Significant: 2 standard deviations (amplitude). "
         "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
         "Positions are from the first sample."
     )
@@ -172,8 +172,8 @@ def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
     types = {joint["name"]: joint["type"] for joint in drawing["joints"]}
     parts = dataset["reaction"]
     force, moment = (
-        statistic((parts.isel(dof=own) ** 2).sum("dof") ** 0.5, "max")
-        for own in (slice(0, 3), slice(3, 6))
+        statistic((parts.isel(dof=part) ** 2).sum("dof") ** 0.5, "max")
+        for part in (slice(0, 3), slice(3, 6))
     )
     (unit_f, f), (unit_m, m) = (
         prefixed("N", force.max(initial=0.0)),
@@ -304,10 +304,10 @@ def provenance_card(dataset: xr.Dataset, source: str) -> str:
 
 def methods_card(datasets: list[xr.Dataset]) -> str:
     """Papers behind the methods used."""
-    found = list(dict.fromkeys(text for dataset in datasets for text in citations(dataset)))
-    if not found:
+    texts = list(dict.fromkeys(text for dataset in datasets for text in citations(dataset)))
+    if not texts:
         return ""
-    items = "".join(f"<li>{escape(text)}</li>" for text in found)
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
     return card("Methods and sources", f'<ol class="cites">{items}</ol>')
 
 
@@ -317,11 +317,11 @@ def comparison_card(names: list[str], found: list[dict[str, Any]]) -> str:
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]
     rows = []
     for key in common:
-        own = [other[key] for other in keys]
-        if not any(row["stats"][1] for row in own) or len({row["unit"] for row in own}) > 1:
+        values = [other[key] for other in keys]
+        if not any(row["stats"][1] for row in values) or len({row["unit"] for row in values}) > 1:
             continue
-        numbers = [short(row["stats"][i]) for row in own for i in (1, 4)]
-        rows.append([key, own[0]["unit"], *numbers])
+        numbers = [short(row["stats"][i]) for row in values for i in (1, 4)]
+        rows.append([key, values[0]["unit"], *numbers])
     heads = ["channel", "unit"]
     heads += [f"{name}: {word}" for name in names for word in ("std", "greatest")]
     return card("Runs side by side", table(heads, rows)) if rows else ""

@@ -7,16 +7,17 @@ The functions work with numpy and with jax.numpy, under jit, vmap and grad.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.waters.water import Water
-from swelltree.waves.dispersion import depth_decay
+from swelltree.system.values import is_traced
+from swelltree.waves.dispersion import depth_decay, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
 
 STRETCHINGS = ("constant", "wheeler", "extrapolate")
 
@@ -37,6 +38,8 @@ class Components:
         mean: level taken off a measured record [m].
         width: band of the spectrum that each component stands for [rad/s]; zero where it stands
             for itself, as a regular wave does.
+        band: lowest and highest frequency that the description allows (2,) [rad/s]; whatever is
+            drawn lies within. None: those of the components.
     """
 
     amplitude: Array
@@ -49,6 +52,7 @@ class Components:
     residual: Array = 0.0
     mean: Array = 0.0
     width: Array = 0.0
+    band: Any = None
 
     def __len__(self) -> int:
         return len(self.amplitude)
@@ -58,6 +62,19 @@ class Components:
         """A with eta = Re[A exp(-i omega t)] at the origin [m]."""
         xp = namespace(self.amplitude)
         return self.amplitude * xp.exp(1j * self.phase)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest frequency: of the description where it tells them [rad/s]."""
+        own = np.asarray(self.omega)
+        low, high = (own.min(), own.max()) if self.band is None else self.band
+        return float(low), float(high)
+
+    @property
+    def is_known(self) -> bool:
+        """Are its numbers known now, not traced by JAX?"""
+        rows = (self.amplitude, self.omega, self.wavenumber, self.beta, self.phase)
+        return not any(is_traced(row) for row in rows)
 
     def moment(self, n: int = 0) -> Array:
         """Spectral moment m_n = sum a^2 omega^n / 2 [m^2 (rad/s)^n]."""
@@ -115,7 +132,7 @@ def kinematics(
     x: Array,
     y: Array,
     z: Array,
-    water: Water,
+    water: AnyWater,
     stretching: str = "constant",
 ) -> Kinematics:
     r"""Velocity, acceleration and dynamic pressure of the water.
@@ -137,7 +154,7 @@ def kinematics(
             "constant" keeps the value of z = 0; "wheeler" squeezes the profile under the actual
             surface; "extrapolate" continues the formulas.
     """
-    xp = namespace(waves.amplitude, t, x, y, z)
+    xp = namespace(waves.amplitude, t, x, y, z, water.depth, water.g)
     if stretching not in STRETCHINGS:
         raise SwelltreeError(
             f"stretching '{stretching}' is not known. The choices are {listed(STRETCHINGS)}."
@@ -149,7 +166,7 @@ def kinematics(
     if stretching == "wheeler":
         eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
         # the bottom stays, the actual surface comes to z = 0
-        z = z - eta if math.isinf(water.depth) else (z - eta) / (1 + eta / water.depth)
+        z = z - eta if is_deep(water.depth) else (z - eta) / (1 + eta / water.depth)
     z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
     C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
     gk = water.g * waves.wavenumber

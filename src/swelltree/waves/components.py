@@ -5,26 +5,27 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, known, namespace
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.units import tell_units
 from swelltree.system.waters import seas
 from swelltree.system.waters.spectra import DirectionalTable
-from swelltree.system.waters.water import Water
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import AMPLITUDE, HEADING, JITTER, PHASE, uniforms
+from swelltree.waves.water import AnyWater
 
 BREAKING = 0.142  # height over length of a regular wave in deep water
 STEEPEST = 0.1  # significant height over length of the mean wave of a sea
 HEADINGS = 16  # different headings in a block of components of a directional table
 
 
-def components(sea: Any, water: Water, case: int | str = 0) -> Components:
+def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
     """The plane waves of a sea.
 
     Args:
@@ -33,14 +34,15 @@ def components(sea: Any, water: Water, case: int | str = 0) -> Components:
         case: number or name of the run; another case of the same seed is another sea.
     """
     found = _train(sea, water, case, 0)
-    given = [abs(getattr(train, "beta", 0.0)) for train in getattr(sea, "trains", (sea,))]
-    tell_units(max(given, default=0.0), water.rho, sea.label)
-    if not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
+    given = [getattr(train, "beta", 0.0) for train in getattr(sea, "trains", (sea,))]
+    if known(water.rho, *given):
+        tell_units(max(map(abs, given), default=0.0), float(water.rho), sea.label)
+    if found.is_known and not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
         tell_breaking(sea, found, water)
     return dataclasses.replace(found, ramp=float(sea.ramp))
 
 
-def tell_breaking(sea: Any, waves: Components, water: Water) -> None:
+def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
     r"""Warn of waves that would break.
 
     A regular wave breaks at :math:`H / L = 0.142 \tanh kh` (Miche 1944); the significant height of
@@ -67,14 +69,14 @@ def tell_breaking(sea: Any, waves: Components, water: Water) -> None:
         )
 
 
-def _train(sea: Any, water: Water, case: int | str, number: int) -> Components:
+def _train(sea: Any, water: AnyWater, case: int | str, number: int) -> Components:
     match sea:
         case seas.StillWater():
             return _waves(water, [], [], [], [])
         case seas.RegularWave():
             return dataclasses.replace(
                 _waves(water, [sea.amplitude], [sea.omega], [sea.beta], [sea.phase]),
-                repeat_period=float(sea.period or 0.0),
+                repeat_period=sea.period,
             )
         case seas.IrregularSea():
             return irregular(sea, water, case, number)
@@ -101,26 +103,39 @@ def _train(sea: Any, water: Water, case: int | str, number: int) -> Components:
             )
 
 
-def _waves(water: Water, a: Any, omega: Any, beta: Any, phase: Any) -> Components:
-    a, omega, beta, phase = (np.array(row, float) for row in (a, omega, beta, phase))
+def _waves(water: AnyWater, a: Any, omega: Any, beta: Any, phase: Any) -> Components:
+    a, omega, beta, phase = (_row(values) for values in (a, omega, beta, phase))
     return Components(a, omega, dispersion(omega, water.depth, water.g), beta, phase)
+
+
+def _row(values: Any) -> Array:
+    """Numbers as a row, of JAX where one of them is traced."""
+    if not isinstance(values, list):
+        return values
+    xp = namespace(*values)
+    return xp.stack([xp.asarray(x, dtype=float) for x in values]) if values else np.zeros(0)
 
 
 def joined(trains: list[Components]) -> Components:
     """Several trains as one."""
     rows = ("amplitude", "omega", "wavenumber", "beta", "phase")
     # waves of different length repeat together only by chance
-    periods = {train.repeat_period for train in trains if len(train)}
+    live = [train for train in trains if len(train)]
+    periods = {train.repeat_period for train in live} if all(t.is_known for t in live) else set()
+    xp = namespace(*(getattr(train, row) for train in trains for row in rows))
+    known_bands = live and all(train.is_known for train in live)
+    ends = np.array([train.ends for train in live]) if known_bands else None
     return Components(
-        *(np.concatenate([getattr(train, row) for train in trains]) for row in rows),
+        *(xp.concatenate([getattr(train, row) for train in trains]) for row in rows),
         repeat_period=periods.pop() if len(periods) == 1 else math.inf,
+        band=None if ends is None else np.array([ends[:, 0].min(), ends[:, 1].max()]),
         residual=max(train.residual for train in trains),
         mean=sum(train.mean for train in trains),
-        width=np.concatenate([np.broadcast_to(train.width, len(train)) for train in trains]),
+        width=xp.concatenate([xp.broadcast_to(train.width, len(train)) for train in trains]),
     )
 
 
-def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Components:
+def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) -> Components:
     r"""A random sea, :math:`a_i = \sqrt{2 S \Delta\omega}`.
 
     S d_omega is the energy of the bin, integrated. The usual band leaves out 0.25 % of the
@@ -128,34 +143,52 @@ def irregular(sea: Any, water: Water, case: int | str = 0, train: int = 0) -> Co
     out.
     """
     draws = uniforms(sea.seed, case, sea.components, train)
-    energy, omega, width = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
-    amplitude = np.sqrt(2 * energy)
+    found = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
+    energy, omega = found.energy, found.omega
+    xp = namespace(energy, omega, draws)
+    amplitude = xp.sqrt(2 * energy)
     if sea.amplitudes == "rayleigh":
-        amplitude = amplitude * np.sqrt(-np.log1p(-draws[:, AMPLITUDE]))
+        amplitude = amplitude * xp.sqrt(-xp.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
     waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
     # where the density of the spectrum has the energy of the bin
     S = spectra.density(sea.spectrum, omega, water.g)
     return dataclasses.replace(
         waves,
-        repeat_period=2 * math.pi / width if width else math.inf,
-        width=np.divide(energy, S, out=np.zeros(len(omega)), where=S > 0),
+        repeat_period=found.repeat_period,
+        width=xp.where(S > 0, energy / xp.where(S > 0, S, 1.0), 0.0),
+        band=found.band,
     )
 
 
-def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float | None]:
-    """Energy [m^2], frequency [rad/s] and, where the sea repeats, width of the bins of a sea."""
+class Bins(NamedTuple):
+    """The frequencies that a spectrum is cut into."""
+
+    energy: Array  # (n,) m^2
+    omega: Array  # (n,) rad/s
+    width: Array | None  # rad/s, where the sea repeats
+    band: Array  # (2,) lowest and highest frequency that can come, rad/s
+
+    @property
+    def repeat_period(self) -> Array:
+        """After which the sea repeats itself [s]."""
+        return math.inf if self.width is None else 2 * math.pi / self.width
+
+
+def bins(sea: Any, g: Array, jitter: Array | None) -> Bins:
+    """Energy and frequency of the components of a sea."""
     grid, below = spectra.cumulative(sea.spectrum, g)
     whole = spectra.total_energy(sea.spectrum, g)
     low, high = band(sea, grid, below)
-    inside = np.interp([low, high], grid, below)
+    xp = namespace(grid, below, *(() if jitter is None else (jitter,)))
+    inside = xp.interp(xp.stack([xp.asarray(low), xp.asarray(high)]), grid, below)
     share = (inside[1] - inside[0]) / below[-1]
-    if not share > 1e-9:
+    if known(share) and not share > 1e-9:
         raise sea.fail(
             f"the spectrum has no energy between {low:.4g} and {high:.4g} rad/s. Widen the band."
         )
     own = sea.omega_min is not None or sea.omega_max is not None
-    if own and share < 0.95:
+    if own and known(share) and share < 0.95:
         warnings.warn(
             f"{sea.label}: the band from {low:.4g} to {high:.4g} rad/s holds {100 * share:.3g} % "
             "of the energy of the spectrum; the rest is left out.",
@@ -167,25 +200,30 @@ def bins(sea: Any, g: float, jitter: np.ndarray | None) -> tuple[Any, Any, float
     shift = 0.5 if jitter is None else jitter
     if getattr(sea, "spacing", "equal") == "equal_energy":
         part = inside[0] + (np.arange(n) + shift) / n * (inside[1] - inside[0])
-        return np.full(n, kept / n), _invert(part, grid, below), None
+        ends = xp.stack([xp.asarray(low), xp.asarray(high)])
+        return Bins(xp.ones(n) * (kept / n), _invert(part, grid, below), None, ends)
     width = (high - low) / n
     first = low + 0.5 * width
     if jitter is None:
         # multiples of the width: the sea repeats exactly after 2 pi / width
-        first = width * math.ceil(low / width - 1e-9)
+        first = width * xp.ceil(low / width - 1e-9)
     edges = first + width * (np.arange(n + 1) - 0.5)
-    energy = np.diff(np.interp(edges, grid, below))
+    energy = xp.diff(xp.interp(edges, grid, below))
     omega = edges[:-1] + width * shift
-    return energy * kept / energy.sum(), omega, None if jitter is not None else width
+    ends = xp.stack([edges[0], edges[-1]])
+    return Bins(energy * kept / energy.sum(), omega, None if jitter is not None else width, ends)
 
 
-def _invert(part: Any, grid: np.ndarray, below: np.ndarray) -> np.ndarray:
+def _invert(part: Array, grid: Array, below: Array) -> Array:
     """Frequencies at which the energy below reaches given values."""
+    xp = namespace(part, grid, below)
+    if not known(part, grid, below):
+        return xp.interp(part, below, grid)
     rising = np.append(True, np.diff(below) > 0)
     return np.interp(part, below[rising], grid[rising])
 
 
-def band(sea: Any, grid: np.ndarray, below: np.ndarray) -> tuple[float, float]:
+def band(sea: Any, grid: Array, below: Array) -> tuple[Array, Array]:
     """Lowest and highest frequency of a sea [rad/s]."""
     # spectra that end by themselves are used whole
     ends = hasattr(sea.spectrum, "omega_max") or hasattr(sea.spectrum, "omega")
@@ -196,6 +234,8 @@ def band(sea: Any, grid: np.ndarray, below: np.ndarray) -> tuple[float, float]:
     )
     low = usual[0] if sea.omega_min is None else sea.omega_min
     high = usual[1] if sea.omega_max is None else sea.omega_max
+    if not known(low, high):
+        return low, high
     if not high > low:
         raise sea.fail(
             f"the band from {low:.4g} to {high:.4g} rad/s is empty. Give both ends, or none."
@@ -203,7 +243,7 @@ def band(sea: Any, grid: np.ndarray, below: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def headings(sea: Any, omega: np.ndarray, draw: np.ndarray) -> np.ndarray:
+def headings(sea: Any, omega: Array, draw: Array) -> Array:
     """Heading of each component relative to `sea.beta` [rad].
 
     Neighbouring components share out the headings among them: every block holds each of the
@@ -213,20 +253,27 @@ def headings(sea: Any, omega: np.ndarray, draw: np.ndarray) -> np.ndarray:
     table = isinstance(sea.spectrum, DirectionalTable)
     if sea.spreading is None and not table:
         return np.zeros(len(omega))
+    xp = namespace(draw)
     count: int = HEADINGS if table else sea.spreading.directions  # pyright: ignore
-    rank = np.concatenate(
+    rank = xp.concatenate(
         [
-            np.argsort(np.argsort(draw[k : k + count], kind="stable"), kind="stable")
+            xp.argsort(xp.argsort(draw[k : k + count], stable=True), stable=True)
             for k in range(0, len(omega), count)
         ]
     )
     sizes = np.minimum(count, len(omega) - count * (np.arange(len(omega)) // count))
     part = (rank + 0.5) / sizes
+    if table and not known(draw):
+        raise sea.fail(
+            "the headings of a directional table are drawn for known seeds only. Realise it "
+            "outside of jit, grad and vmap: sw.realise(sea, model.water)."
+        )
     if table:
         return _table_headings(sea.spectrum, omega, part, sizes)
     beta = np.linspace(-np.pi, np.pi, 8193)
     spread = Spread.of(beta, spectra.spreading_density(sea.spreading, beta))
-    return np.array([spread.heading(p, int(n)) for p, n in zip(part, sizes, strict=True)])
+    apart = np.array([spread.factor(int(n)) for n in sizes])
+    return spread.mean + apart * spread.off(part)
 
 
 @dataclasses.dataclass
@@ -254,19 +301,23 @@ class Spread:
 
     def heading(self, part: float, count: int) -> float:
         """The one of `count` headings that leaves that part of the energy on one side [rad]."""
+        return self.mean + self.factor(count) * float(self.off(np.array([part]))[0])
+
+    def factor(self, count: int) -> float:
+        """By which so many headings are moved apart."""
         if count not in self.apart:
             self.apart[count] = self._factor(count)
-        off = self._off(np.array([part]))[0]
-        return self.mean + self.apart[count] * float(off)
+        return self.apart[count]
 
-    def _off(self, part: np.ndarray) -> np.ndarray:
-        found = np.interp(part, self.below, self.beta) - self.mean
+    def off(self, part: Array) -> Array:
+        """Headings that leave given parts of the energy on one side, from the mean [rad]."""
+        found = namespace(part).interp(part, self.below, self.beta) - self.mean
         return (found + np.pi) % (2.0 * np.pi) - np.pi
 
     def _factor(self, count: int) -> float:
         from scipy.optimize import brentq
 
-        off = self._off((np.arange(count) + 0.5) / count)
+        off = self.off((np.arange(count) + 0.5) / count)
 
         def short(factor: float) -> float:
             return float(np.cos(factor * off).mean() - self.resultant)
@@ -300,20 +351,23 @@ def _table_headings(
     return found
 
 
-def focused(sea: Any, water: Water) -> Components:
+def focused(sea: Any, water: AnyWater) -> Components:
     r"""NewWave (Tromans, Anaturk and Hagemeijer 1991).
 
     .. math:: a_i = A \frac{S_i \Delta\omega}{\sum S \Delta\omega}
 
     with all crests together at one place and time.
     """
-    energy, omega, width = bins(sea, water.g, None)
-    a = sea.amplitude * energy / energy.sum()
-    waves = _waves(water, a, omega, np.full(len(omega), sea.beta), np.zeros(len(omega)))
-    along = sea.x * math.cos(sea.beta) + sea.y * math.sin(sea.beta)
+    found = bins(sea, water.g, None)
+    energy, omega = found.energy, found.omega
+    a, n = sea.amplitude * energy / energy.sum(), sea.components
+    xp = namespace(a, omega, sea.beta)
+    waves = _waves(water, a, omega, sea.beta + xp.zeros(n), np.zeros(n))
+    along = sea.x * xp.cos(sea.beta) + sea.y * xp.sin(sea.beta)
     return dataclasses.replace(
         waves,
         phase=omega * sea.t - waves.wavenumber * along,
-        repeat_period=2 * math.pi / width if width else math.inf,
-        width=np.full(len(omega), width or 0.0),
+        repeat_period=found.repeat_period,
+        width=xp.zeros(n) + (0.0 if found.width is None else found.width),
+        band=found.band,
     )

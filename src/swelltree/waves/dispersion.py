@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.arrays import Array, known, namespace
 from swelltree.system.errors import SwelltreeError
 
 GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %
 
 
-def dispersion(omega: Array, depth: float, g: float) -> Array:
+def is_deep(depth: Array) -> bool:
+    """Is the water endlessly deep? A depth that is traced is a finite one."""
+    return known(depth) and bool(np.isinf(depth))
+
+
+def dispersion(omega: Array, depth: Array, g: Array) -> Array:
     r"""Wavenumber of a frequency.
 
     .. math:: \omega^2 = g k \tanh(k h)
@@ -28,14 +31,14 @@ def dispersion(omega: Array, depth: float, g: float) -> Array:
     Returns:
         k [1/m], of the shape of omega.
     """
-    if not g > 0:
+    if known(g) and not g > 0:
         raise SwelltreeError(f"g {g} m/s^2 carries no waves. Give a positive g.")
-    if not depth > 0:
+    if known(depth) and not depth > 0:
         raise SwelltreeError(f"depth {depth} m is not positive. Give metres or inf.")
-    xp = namespace(omega)
+    xp = namespace(omega, depth, g)
     omega = xp.asarray(omega) * 1.0
     deep = omega**2 / g
-    if math.isinf(depth):
+    if is_deep(depth):
         return deep
     # beyond y = 40 the bottom is not felt in double precision
     y = xp.where((deep > 0) & (deep * depth < 40.0), deep * depth, 1.0)
@@ -46,16 +49,16 @@ def dispersion(omega: Array, depth: float, g: float) -> Array:
     return xp.where(deep * depth < 40.0, xp.where(deep > 0, x / depth, 0.0), deep)
 
 
-def group_speed(omega: Array, wavenumber: Array, depth: float) -> Array:
+def group_speed(omega: Array, wavenumber: Array, depth: Array) -> Array:
     r"""Speed of the energy, :math:`c_g = \frac{\omega}{2k}(1 + 2kh / \sinh 2kh)` [m/s]."""
-    xp = namespace(omega, wavenumber)
-    if math.isinf(depth):
+    xp = namespace(omega, wavenumber, depth)
+    if is_deep(depth):
         return omega / (2 * wavenumber)
     x = xp.minimum(2 * wavenumber * depth, 700.0)
     return omega / (2 * wavenumber) * (1 + x / xp.sinh(x))
 
 
-def depth_decay(wavenumber: Array, z: Array, depth: float) -> tuple[Array, Array]:
+def depth_decay(wavenumber: Array, z: Array, depth: Array) -> tuple[Array, Array]:
     r"""How the motion falls off below the surface.
 
     .. math:: C = \frac{\cosh k(z+h)}{\cosh kh}, \qquad S = \frac{\sinh k(z+h)}{\cosh kh}
@@ -63,15 +66,15 @@ def depth_decay(wavenumber: Array, z: Array, depth: float) -> tuple[Array, Array
     Written with exponentials that only decay, so that no depth overflows; both are
     :math:`e^{kz}` in deep water.
     """
-    xp = namespace(wavenumber, z)
+    xp = namespace(wavenumber, z, depth)
     down = xp.exp(wavenumber * z)
-    if math.isinf(depth):
+    if is_deep(depth):
         return down, down
     mirror = xp.exp(-wavenumber * (z + 2 * depth))
     whole = 1 + xp.exp(-2 * wavenumber * depth)
     return (down + mirror) / whole, (down - mirror) / whole
 
 
-def wavelength(omega: Array, depth: float, g: float) -> Array:
+def wavelength(omega: Array, depth: Array, g: Array) -> Array:
     """Length of a wave of a frequency [m]."""
     return 2 * np.pi / dispersion(omega, depth, g)

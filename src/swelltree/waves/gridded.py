@@ -9,10 +9,10 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Kinematics
 from swelltree.waves.netcdf import open_netcdf
 from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
 
 AXES = ("time", "x", "y", "z")
 UNEVEN = 1e-6  # of the spacing: how far points may be off it
@@ -48,7 +48,7 @@ class GridWaves:
         return float(self.origin[0] + self.spacing[0] * (self.elevation.shape[0] - 1))
 
 
-def grid_waves(sea: Any, water: Water) -> GridWaves:
+def grid_waves(sea: Any, water: AnyWater) -> GridWaves:
     """Read and check a field on a grid.
 
     Args:
@@ -175,7 +175,7 @@ def head(waves: GridWaves, t: Array, x: Array, y: Array, z: Array) -> Array:
 
 
 def kinematics(
-    waves: GridWaves, t: Array, x: Array, y: Array, z: Array, water: Water
+    waves: GridWaves, t: Array, x: Array, y: Array, z: Array, water: AnyWater
 ) -> Kinematics:
     """Velocity, acceleration at the fixed point and dynamic pressure."""
     if waves.velocity is None:

@@ -23,10 +23,11 @@ import math
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Components, Kinematics
+from swelltree.waves.dispersion import is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
 
 TOLERANCE = 3e-5  # of the elevation's rms
 SELDOM = 5.0  # times the rms: elevations that are hardly ever seen
@@ -81,7 +82,7 @@ def terms_needed(
 
 
 def local_waves(
-    waves: Components, radius: float, water: Water, tolerance: float = TOLERANCE
+    waves: Components, radius: float, water: AnyWater, tolerance: float = TOLERANCE
 ) -> LocalWaves | Components:
     """The sea expanded about a body; the sea itself where an expansion would not be shorter.
 
@@ -172,7 +173,7 @@ class Expansion:
         self.carried = carried[1], carried[0]
 
     def heights(
-        self, centre: Array, z: Array, eta: Array, depth: float, stretching: str
+        self, centre: Array, z: Array, eta: Array, depth: Array, stretching: str
     ) -> tuple[Array, Array]:
         """Stretched height of the centres (b, 1, 1), and of the points above them (b, 1, v)."""
         middle = self.wave[0].sum((1, 2))
@@ -202,11 +203,11 @@ class Expansion:
         return real / waves.radius, imag / waves.radius
 
 
-def stretched(z: Array, eta: Array, depth: float, stretching: str) -> Array:
+def stretched(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
     """Height at which linear theory is evaluated for a point at z."""
     xp = namespace(z, eta)
     if stretching == "wheeler":
-        z = z - eta if math.isinf(depth) else (z - eta) / (1.0 + eta / depth)
+        z = z - eta if is_deep(depth) else (z - eta) / (1.0 + eta / depth)
     return z if stretching == "extrapolate" else xp.minimum(z, 0.0)
 
 
@@ -217,7 +218,7 @@ def surface_head(
     x: Array,
     y: Array,
     z: Array,
-    water: Water,
+    water: AnyWater,
     stretching: str = "wheeler",
 ) -> tuple[Array, Array]:
     """Elevation and dynamic pressure head p / rho g at points (b, v) near centres (b, 3) [m].
@@ -243,10 +244,10 @@ def surface_head(
     return eta, over_headings(head)
 
 
-def _weights(k: Array, z0: Array, depth: float, xp: object) -> tuple[Array, Array]:
+def _weights(k: Array, z0: Array, depth: Array, xp: object) -> tuple[Array, Array]:
     """Factors of the direct and of the mirrored exponential at the centre."""
     down = xp.exp(k * z0)  # pyright: ignore
-    if math.isinf(depth):
+    if is_deep(depth):
         return down, 0.0 * down
     whole = 1.0 + xp.exp(-2.0 * k * depth)  # pyright: ignore
     return down / whole, xp.exp(-k * (z0 + 2.0 * depth)) / whole  # pyright: ignore
@@ -259,7 +260,7 @@ def kinematics(
     x: Array,
     y: Array,
     z: Array,
-    water: Water,
+    water: AnyWater,
     stretching: str = "wheeler",
 ) -> tuple[Array, Kinematics]:
     """Elevation and motion of the water at points (b, v) near centres (b, 3)."""

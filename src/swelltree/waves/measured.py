@@ -15,9 +15,9 @@ import numpy as np
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.files.numbers import is_number, to_number
-from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
+from swelltree.waves.water import AnyWater
 
 PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
@@ -93,7 +93,7 @@ def _unpacked(path: str | Path, content: bytes) -> bytes:
     return plain
 
 
-def measured(sea: Any, water: Water) -> Components:
+def measured(sea: Any, water: AnyWater) -> Components:
     """Components that reproduce a record at its place.
 
     Args:
@@ -123,7 +123,7 @@ def measured(sea: Any, water: Water) -> Components:
 def from_record(
     time: np.ndarray,
     eta: np.ndarray,
-    water: Water,
+    water: AnyWater,
     x: float = 0.0,
     y: float = 0.0,
     beta: float = 0.0,

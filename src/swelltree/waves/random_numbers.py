@@ -7,8 +7,11 @@ numbers of the others alone.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
+
+from swelltree.engine.arrays import Array, known
 
 PHASE, JITTER, AMPLITUDE, HEADING = range(4)
 
@@ -20,14 +23,14 @@ def case_number(case: int | str) -> int:
     return int(case) % 2**64
 
 
-def uniforms(seed: int, case: int | str, count: int, train: int = 0) -> np.ndarray:
+def uniforms(seed: Any, case: int | str, count: int, train: int = 0) -> Array:
     """Numbers in [0, 1), four for each component: for phase, jitter, amplitude, heading.
 
     Philox gives one block of four numbers per count, so component i always owns block i of the
     key (seed, case) and of the train.
 
     Args:
-        seed: of the sea.
+        seed: of the sea; one that JAX is tracing is drawn by calling back.
         case: number or name of the run.
         count: how many components.
         train: number of the wave train in a sea of several.
@@ -35,9 +38,21 @@ def uniforms(seed: int, case: int | str, count: int, train: int = 0) -> np.ndarr
     Returns:
         (count, 4)
     """
+    if not known(seed):
+        return _called_back(seed, case, count, train)
     generator = np.random.Philox(
         key=np.array([seed, case_number(case)], np.uint64),
         counter=np.array([0, 0, 0, train], np.uint64),
     )
     raw = generator.random_raw(4 * count).reshape(count, 4)
     return (raw >> np.uint64(11)) * 2.0**-53
+
+
+def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:
+    """The same numbers inside compiled programs."""
+    from swelltree.engine.backend import jax
+
+    shape = jax.ShapeDtypeStruct((count, 4), float)
+    return jax.pure_callback(
+        lambda own: uniforms(int(own), case, count, train), shape, seed, vmap_method="sequential"
+    )

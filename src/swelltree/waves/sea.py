@@ -6,16 +6,16 @@ from typing import Any
 
 from swelltree.engine.arrays import Array
 from swelltree.system.waters.seas import GriddedSea, SeaOf, StreamFunctionWave
-from swelltree.system.waters.water import Water
 from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components
 from swelltree.waves.gridded import GridWaves, grid_waves
 from swelltree.waves.local import LocalWaves
 from swelltree.waves.stream_function import StreamWave, stream_wave
+from swelltree.waves.water import AnyWater
 
 
-def realise(sea: Any, water: Water, case: int | str = 0) -> Components | StreamWave | GridWaves:
+def realise(sea: Any, water: AnyWater, case: int | str = 0) -> Components | StreamWave | GridWaves:
     """A sea ready for use: components, the solution of a steep wave, or a field on a grid.
 
     Args:
@@ -57,7 +57,7 @@ def kinematics(
     x: Array,
     y: Array,
     z: Array,
-    water: Water,
+    water: AnyWater,
     stretching: str = "constant",
 ) -> Kinematics:
     """Velocity, acceleration and dynamic pressure of a realised sea.
@@ -85,7 +85,7 @@ def surface_head(
     x: Array,
     y: Array,
     z: Array,
-    water: Water,
+    water: AnyWater,
     stretching: str = "wheeler",
 ) -> tuple[Array, Array]:
     """Elevation and dynamic pressure head p / rho g at points (b, v) of bodies [m].

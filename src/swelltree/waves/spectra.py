@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, known, namespace
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters import spectra as described
 
@@ -16,7 +17,7 @@ BELOW, ABOVE = 5e-4, 2e-3  # energy left outside the usual band, restored by sca
 GRID = 16384
 
 
-def density(spectrum: Any, omega: Any, g: float = 9.81) -> np.ndarray:
+def density(spectrum: Any, omega: Any, g: Array = 9.81) -> Array:
     """Density S(omega) of a spectrum [m^2 s/rad].
 
     Args:
@@ -24,7 +25,7 @@ def density(spectrum: Any, omega: Any, g: float = 9.81) -> np.ndarray:
         omega: frequencies [rad/s]; the density is zero at omega <= 0.
         g: acceleration of gravity, for the fully developed sea [m/s^2].
     """
-    omega = np.asarray(omega, float)
+    omega = omega if hasattr(omega, "shape") else np.asarray(omega, float)
     match spectrum:
         case described.Jonswap():
             return jonswap(omega, spectrum.Hs, spectrum.Tp, spectrum.gamma)
@@ -38,7 +39,7 @@ def density(spectrum: Any, omega: Any, g: float = 9.81) -> np.ndarray:
             return density(spectrum.first, omega, g) + density(spectrum.second, omega, g)
         case described.WhiteNoise():
             inside = (omega >= spectrum.omega_min) & (omega <= spectrum.omega_max)
-            return inside * spectrum.Hs**2 / 16 / (spectrum.omega_max - spectrum.omega_min)
+            return inside * (spectrum.Hs**2 / 16) / (spectrum.omega_max - spectrum.omega_min)
         case described.SpectrumTable():
             return np.interp(omega, spectrum.omega, spectrum.density, left=0.0, right=0.0)
         case described.DirectionalTable():
@@ -49,17 +50,26 @@ def density(spectrum: Any, omega: Any, g: float = 9.81) -> np.ndarray:
             )
 
 
-def bretschneider(omega: Any, Hs: float, Tp: float) -> np.ndarray:
+def numbers_of(spectrum: Any) -> list[Any]:
+    """The numbers of a spectrum that JAX may be tracing."""
+    parts = [getattr(spectrum, part) for part in ("first", "second") if hasattr(spectrum, part)]
+    names = ("Hs", "Tp", "gamma", "Hs1", "Tp1", "Hs2", "Tp2")
+    own = [getattr(spectrum, name, None) for name in names]
+    return [x for x in own if x is not None] + [x for part in parts for x in numbers_of(part)]
+
+
+def bretschneider(omega: Array, Hs: Array, Tp: Array) -> Array:
     r"""Two-parameter spectrum of Bretschneider (ISSC).
 
     .. math:: S = \frac{5}{16} H_s^2 \frac{\omega_p^4}{\omega^5} e^{-\frac54 (\omega_p/\omega)^4}
     """
+    xp = namespace(omega, Hs, Tp)
     wp = 2 * math.pi / Tp
-    ratio = wp / np.where(omega > 0, omega, np.inf)
-    return 5 / 16 * Hs**2 / wp * ratio**5 * np.exp(-1.25 * ratio**4)
+    ratio = wp / xp.where(omega > 0, omega, np.inf)
+    return 5 / 16 * Hs**2 / wp * ratio**5 * xp.exp(-1.25 * ratio**4)
 
 
-def jonswap(omega: Any, Hs: float, Tp: float, gamma: float) -> np.ndarray:
+def jonswap(omega: Array, Hs: Array, Tp: Array, gamma: Array) -> Array:
     r"""Spectrum of the Joint North Sea Wave Project (Hasselmann et al. 1973), scaled to Hs.
 
     .. math:: S = A_\gamma S_B \gamma^{\exp(-\frac12 ((\omega/\omega_p - 1)/\sigma)^2)}
@@ -68,26 +78,30 @@ def jonswap(omega: Any, Hs: float, Tp: float, gamma: float) -> np.ndarray:
     A_gamma is found by quadrature (1 - 0.287 ln gamma is its usual approximation).
     """
     wp = 2 * math.pi / Tp
-    return (
-        jonswap_scale(float(gamma)) * bretschneider(omega, Hs, Tp) * _peak(omega / wp, float(gamma))
-    )
+    scale = jonswap_scale(float(gamma)) if known(gamma) else _scale(gamma)
+    return scale * bretschneider(omega, Hs, Tp) * _peak(omega / wp, gamma)
 
 
-def _peak(ratio: Any, gamma: float) -> np.ndarray:
-    sigma = np.where(ratio > 1, 0.09, 0.07)
-    return gamma ** np.exp(-0.5 * ((ratio - 1) / sigma) ** 2)
+def _peak(ratio: Array, gamma: Array) -> Array:
+    xp = namespace(ratio, gamma)
+    sigma = xp.where(ratio > 1, 0.09, 0.07)
+    return gamma ** xp.exp(-0.5 * ((ratio - 1) / sigma) ** 2)
 
 
 @functools.lru_cache(maxsize=256)
 def jonswap_scale(gamma: float) -> float:
     """A_gamma: the factor that keeps Hs when the peak is enhanced."""
+    return float(_scale(gamma))
+
+
+def _scale(gamma: Array) -> Array:
     # the change of variable of the energy makes the integrand of gamma = 1 flat
     F = (np.arange(200_000) + 0.5) / 200_000
     ratio = (1.25 / -np.log(F)) ** 0.25
-    return float(1 / np.mean(_peak(ratio, gamma)))
+    return 1 / _peak(ratio, gamma).mean()
 
 
-def ochi_hubble(omega: Any, Hs: float, Tp: float, shape: float) -> np.ndarray:
+def ochi_hubble(omega: Array, Hs: Array, Tp: Array, shape: float) -> Array:
     r"""One half of the spectrum of Ochi and Hubble (1976).
 
     .. math::
@@ -95,15 +109,15 @@ def ochi_hubble(omega: Any, Hs: float, Tp: float, shape: float) -> np.ndarray:
             \omega^{-(4\lambda+1)} e^{-\frac{4\lambda+1}{4}(\omega_p/\omega)^4}
     """
     wp = 2 * math.pi / Tp
-    n = shape + 0.25
-    ratio = wp / np.where(omega > 0, omega, np.inf)
+    n, xp = shape + 0.25, namespace(omega, Hs, Tp)
+    ratio = wp / xp.where(omega > 0, omega, np.inf)
     log = (
-        shape * math.log(n) - math.lgamma(shape) + (4 * shape + 1) * np.log(ratio + 1e-300)
+        shape * math.log(n) - math.lgamma(shape) + (4 * shape + 1) * xp.log(ratio + 1e-300)
     ) - n * ratio**4
-    return Hs**2 / 4 / wp * np.exp(log)
+    return Hs**2 / 4 / wp * xp.exp(log)
 
 
-def height_and_period(spectrum: Any, g: float) -> tuple[float, float]:
+def height_and_period(spectrum: Any, g: Array) -> tuple[Array, Array]:
     r"""Hs and Tp; one of them may follow from the fully developed sea.
 
     .. math:: H_s = 4 \sqrt{\alpha / 5}\, g / \omega_p^2, \quad \alpha = 0.0081
@@ -113,7 +127,7 @@ def height_and_period(spectrum: Any, g: float) -> tuple[float, float]:
     factor = 4 * math.sqrt(PM_ALPHA / 5) * g / (2 * math.pi) ** 2
     Hs, Tp = spectrum.Hs, spectrum.Tp
     if Tp is None:
-        return Hs, math.sqrt(Hs / factor)
+        return Hs, (Hs / factor) ** 0.5
     return factor * Tp**2 if Hs is None else Hs, Tp
 
 
@@ -135,7 +149,7 @@ def heading_widths(beta: np.ndarray) -> np.ndarray:
     return 0.5 * (gaps + np.roll(gaps, 1))
 
 
-def total_energy(spectrum: Any, g: float = 9.81) -> float:
+def total_energy(spectrum: Any, g: Array = 9.81) -> Array:
     """m0 of a whole spectrum [m^2]."""
     match spectrum:
         case described.OchiHubble():
@@ -152,7 +166,7 @@ def total_energy(spectrum: Any, g: float = 9.81) -> float:
             return spectrum.Hs**2 / 16
 
 
-def support(spectrum: Any, g: float = 9.81) -> tuple[float, float]:
+def support(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
     """Frequencies outside of which a spectrum has nothing worth counting [rad/s]."""
     match spectrum:
         case described.WhiteNoise():
@@ -161,25 +175,31 @@ def support(spectrum: Any, g: float = 9.81) -> tuple[float, float]:
             return spectrum.omega[0], spectrum.omega[-1]
         case described.Bimodal():
             ends = [support(part, g) for part in (spectrum.first, spectrum.second)]
-            return min(end[0] for end in ends), max(end[1] for end in ends)
+            xp = namespace(*ends[0], *ends[1])
+            low, high = zip(*ends, strict=True)
+            return xp.minimum(*low), xp.maximum(*high)
         case described.OchiHubble():
             # the tail falls as omega^-(4 lambda + 1)
             parts = ((spectrum.Tp1, spectrum.lambda1), (spectrum.Tp2, spectrum.lambda2))
             high = [2 * math.pi / Tp * 1e5 ** (0.25 / min(shape, 1.0)) for Tp, shape in parts]
-            return 0.3 * 2 * math.pi / max(spectrum.Tp1, spectrum.Tp2), max(high)
+            xp = namespace(*numbers_of(spectrum))
+            longest = xp.maximum(spectrum.Tp1, spectrum.Tp2)
+            return 0.3 * 2 * math.pi / longest, xp.maximum(*high)
         case _:
             wp = 2 * math.pi / height_and_period(spectrum, g)[1]
             return 0.45 * wp, 18.0 * wp
 
 
-def cumulative(spectrum: Any, g: float = 9.81) -> tuple[np.ndarray, np.ndarray]:
+def cumulative(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
     """Energy below each frequency of a fine grid: (omega [rad/s], energy [m^2])."""
     low, high = support(spectrum, g)
-    omega = np.geomspace(low, high, GRID)
+    xp = namespace(low, high)
+    omega = xp.geomspace(low, high, GRID)
     if isinstance(spectrum, described.SpectrumTable | described.DirectionalTable):
         omega = np.union1d(omega, spectrum.omega)
     S = density(spectrum, omega, g)
-    energy = np.append(0.0, np.cumsum(0.5 * (S[1:] + S[:-1]) * np.diff(omega)))
+    xp = namespace(omega, S)
+    energy = xp.append(0.0, xp.cumsum(0.5 * (S[1:] + S[:-1]) * xp.diff(omega)))
     return omega, energy
 
 

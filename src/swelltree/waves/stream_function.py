@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.system.waters.water import Water
+from swelltree.engine.arrays import Array, known, namespace, pytree
 from swelltree.waves.airy import Components, Kinematics
-from swelltree.waves.dispersion import depth_decay, dispersion
+from swelltree.waves.dispersion import depth_decay, dispersion, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
 
 ACCEPTED = 1e-3  # the same, when more harmonics find no solution
 ORDERS = (8, 12, 18, 27, 40, 60)
@@ -66,20 +66,25 @@ class StreamWave:
 
 def highest(wavelength: float, depth: float) -> float:
     """Height of the highest steady wave of a length [m]: Fenton (1990), fit to Williams (1981)."""
-    if math.isinf(depth):
+    if is_deep(depth):
         return 0.141063 * wavelength
     r = wavelength / depth
     top = 0.141063 * r + 0.0095721 * r**2 + 0.0077829 * r**3
     return depth * top / (1 + 0.0788340 * r + 0.0317567 * r**2 + 0.0093407 * r**3)
 
 
-def stream_wave(sea: Any, water: Water) -> StreamWave:
+def stream_wave(sea: Any, water: AnyWater) -> StreamWave:
     """Solve for a steep wave; one that would break is refused.
 
     Args:
         sea: StreamFunctionWave(...).
         water: depth and g.
     """
+    if not known(water.depth, water.g):
+        raise sea.fail(
+            "a steep wave is solved for known water only. Let the function close over the model "
+            "inside jit, grad and vmap."
+        )
     k0 = float(dispersion(sea.omega, water.depth, water.g))
     best, missing, reached = None, math.inf, k0
     for order in ORDERS if sea.order is None else (sea.order,):
@@ -128,7 +133,7 @@ def _refined(u: np.ndarray, order: int) -> np.ndarray:
     return np.concatenate([np.cos(theta) @ E, u[n + 1 : 2 * n + 1], np.zeros(order - n), u[-3:]])
 
 
-def _climb(sea: Any, water: Water, order: int, k0: float) -> tuple[np.ndarray | None, float]:
+def _climb(sea: Any, water: AnyWater, order: int, k0: float) -> tuple[np.ndarray | None, float]:
     """Raise the height in steps from a small wave, each solved from the ones before.
 
     Returns:
@@ -163,9 +168,9 @@ def _rises_to_one_crest(u: np.ndarray) -> bool:
     return bool(np.diff(surface).max() < 0.05 * (surface[0] - surface[-1]) and u[-1] > 1 / 1.3)
 
 
-def _too_high(sea: Any, water: Water, k: float) -> str:
+def _too_high(sea: Any, water: AnyWater, k: float) -> str:
     limit = highest(2 * math.pi / k, water.depth)
-    where = "deep water" if math.isinf(water.depth) else f"{water.depth:g} m of water"
+    where = "deep water" if is_deep(water.depth) else f"{water.depth:g} m of water"
     about = f"the highest wave of {sea.period:.4g} s in {where} is about {limit:.3g} m"
     if sea.height > 0.999 * limit:
         return f"height {sea.height} m breaks: {about}. Lower the height or lengthen the period."
@@ -175,7 +180,7 @@ def _too_high(sea: Any, water: Water, k: float) -> str:
     )
 
 
-def _small_wave(height: float, order: int, sea: Any, water: Water, k0: float) -> np.ndarray:
+def _small_wave(height: float, order: int, sea: Any, water: AnyWater, k0: float) -> np.ndarray:
     """Unknowns of a sine wave: surface, coefficients, flux, Bernoulli constant, wavenumber."""
     a = height / 2
     w = sea.omega / math.sqrt(water.g * k0)  # = sqrt(tanh kh) in units of g and k
@@ -186,7 +191,7 @@ def _small_wave(height: float, order: int, sea: Any, water: Water, k0: float) ->
 
 
 def _guess(
-    done: list[Any], height: float, order: int, sea: Any, water: Water, k0: float
+    done: list[Any], height: float, order: int, sea: Any, water: AnyWater, k0: float
 ) -> np.ndarray:
     """Extrapolate earlier steps; from still water alone take the sine wave."""
     if len(done) == 1:
@@ -200,7 +205,7 @@ def _guess(
 
 
 def conditions(
-    u: np.ndarray, height: float, sea: Any, water: Water, k0: float
+    u: np.ndarray, height: float, sea: Any, water: AnyWater, k0: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The conditions of a steady wave in units of g and k, and their derivative.
 
@@ -253,7 +258,9 @@ def conditions(
     return f, J
 
 
-def _newton(u: np.ndarray, height: float, sea: Any, water: Water, k0: float) -> np.ndarray | None:
+def _newton(
+    u: np.ndarray, height: float, sea: Any, water: AnyWater, k0: float
+) -> np.ndarray | None:
     """Newton's iteration; None if it does not settle."""
     with np.errstate(all="ignore"):
         f, J = conditions(u, height, sea, water, k0)
@@ -313,22 +320,22 @@ def elevation(wave: StreamWave, t: Array, x: Array = 0.0, y: Array = 0.0) -> Arr
     return ramp(t, wave.ramp) * _powers(E, cos, sin)[0]
 
 
-def _series(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Water) -> Any:
+def _series(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: AnyWater) -> Any:
     """Function of weights w_j: the sums of w_j b_j C_j exp(i j theta) and w_j b_j S_j exp(...)."""
-    xp = namespace(wave.harmonics, t, x, y, z)
+    xp = namespace(wave.harmonics, t, x, y, z, water.depth, water.g)
     k, depth = wave.wavenumber, water.depth
     sin, cos = sin_cos(_theta(wave, t, x, y))
     z = xp.minimum(xp.asarray(z), wave.crest)
     down = xp.exp(k * z)
-    up = 0.0 * down if math.isinf(depth) else xp.exp(-k * (z + 2.0 * depth))
+    up = 0.0 * down if is_deep(depth) else xp.exp(-k * (z + 2.0 * depth))
     j = np.arange(1, len(wave.harmonics) + 1)
     b = (water.g / k) ** 0.5 * j * wave.coefficients
-    b = b if math.isinf(depth) else b / (1.0 + xp.exp(-2.0 * k * depth * j))
+    b = b if is_deep(depth) else b / (1.0 + xp.exp(-2.0 * k * depth * j))
 
     def sums(weight: np.ndarray) -> tuple[Array, Array, Array, Array]:
         c = [weight[n] * b[n] for n in range(len(j))]
         f, g = _powers(c, down * cos, down * sin)
-        if math.isinf(depth):
+        if is_deep(depth):
             return f, g, f, g
         f_up, g_up = _powers(c, up * cos, up * sin)
         return f + f_up, g + g_up, f - f_up, g - g_up
@@ -336,7 +343,7 @@ def _series(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Wat
     return sums
 
 
-def pressure(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Water) -> Array:
+def pressure(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: AnyWater) -> Array:
     """Dynamic pressure under a steep wave [Pa]; arguments broadcast."""
     u, _, _, w = _series(wave, t, x, y, z, water)(np.ones(len(wave.harmonics)))
     r = ramp(t, wave.ramp)
@@ -344,7 +351,7 @@ def pressure(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Wa
 
 
 def kinematics(
-    wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: Water
+    wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: AnyWater
 ) -> Kinematics:
     r"""Velocity, acceleration and dynamic pressure of the water under a steep wave.
 

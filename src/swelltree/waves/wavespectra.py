@@ -15,6 +15,7 @@ from swelltree.system.waters import seas
 from swelltree.system.waters.spectra import DirectionalTable, SpectrumTable
 from swelltree.system.waters.water import Water
 from swelltree.waves import spectra
+from swelltree.waves.water import AnyWater
 
 EAST = 90.0  # by default x points East, so y points North
 PER_HZ_DEGREE = 2 * np.pi * np.pi / 180  # S(omega, beta) [m^2 s/rad^2] -> efth [m^2/Hz/degree]
@@ -83,7 +84,7 @@ def to_wavespectra(
     sea: Any,
     freq: Any = None,
     dir: Any = None,
-    water: Water | None = None,
+    water: AnyWater | None = None,
     x_axis_deg: float = EAST,
 ) -> Any:
     """A sea as a wavespectra dataset.

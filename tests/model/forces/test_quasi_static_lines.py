@@ -10,7 +10,7 @@ from swelltree.effects.lines.quasi_static.rest_shapes import static_network, sta
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.build_layout import all_joints, build_layout
 from swelltree.model.effect import Now
-from swelltree.model.inner import AT_REST
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 
 CHAIN, WIRE = sw.chain(0.06), sw.wire_rope(0.05)

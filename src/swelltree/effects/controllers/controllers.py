@@ -87,8 +87,8 @@ class Controllers(Effect):
 
 def controllers_of(model: Model) -> tuple[CompiledController, ...]:
     """The controllers of a model."""
-    found = model.effect(Controllers)
-    return () if found is None else found.controllers
+    effect = model.effect(Controllers)
+    return () if effect is None else effect.controllers
 
 
 def with_controller(model: Model, controller: CompiledController) -> Model:
@@ -109,7 +109,7 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
     """Values of the measured channels, in order."""
     motion = now.motion
     xp = namespace(motion.pose.p)
-    own = stroke_forces(model)
+    forces = stroke_forces(model)
     strokes: Any = None
     values = []
     for quantity, index, is_rate in controller.measures:
@@ -121,8 +121,8 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
         elif quantity == "force":
             values.append(_forces(model, now, controller)[index])
         else:
-            strokes = stroke(own.strokes, motion) if strokes is None else strokes
-            zero = own.strokes.rest[index] if quantity == "length" and not is_rate else 0.0
+            strokes = stroke(forces.strokes, motion) if strokes is None else strokes
+            zero = forces.strokes.rest[index] if quantity == "length" and not is_rate else 0.0
             values.append(strokes[1 if is_rate else 0][index] + zero)
     return xp.stack(values) if values else xp.zeros(0)
 

@@ -20,9 +20,9 @@ PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controlle
 
 def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
     """Name, file and line of a law; the line of an error where it is inside of the law."""
-    own = inspect.unwrap(getattr(law, "function", law))
-    name = getattr(own, "__qualname__", type(own).__name__)
-    code = getattr(own, "__code__", None) or getattr(type(own).__call__, "__code__", None)
+    function = inspect.unwrap(getattr(law, "function", law))
+    name = getattr(function, "__qualname__", type(function).__name__)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is None:
         return f"law '{name}'"
     line = code.co_firstlineno
@@ -44,13 +44,13 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
     from swelltree.engine.backend import jax, jnp
 
     def once(t: Any, y: Any) -> Any:
-        found = law(t, y)
-        if found is None:
+        answer = law(t, y)
+        if answer is None:
             raise SwelltreeError(
                 f"controller '{name}': {where_of(law)} gives None. Return one value for each of "
                 f"the {drives} driven elements."
             )
-        return jnp.asarray(found, dtype=float)
+        return jnp.asarray(answer, dtype=float)
 
     like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
     untraceable = (
@@ -60,7 +60,7 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
         jax.errors.TracerIntegerConversionError,
     )
     try:
-        found = jax.eval_shape(once, *like)
+        answer = jax.eval_shape(once, *like)
     except SwelltreeError:
         raise
     except untraceable as error:
@@ -73,8 +73,8 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
             f"controller '{name}': {where_of(law, error)} fails with {type(error).__name__}: "
             f"{_short(error)}. {PLAIN}"
         ) from None
-    if found.size != drives:
-        raise SwelltreeError(wrong_size(name, law, found.size, drives))
+    if answer.size != drives:
+        raise SwelltreeError(wrong_size(name, law, answer.size, drives))
 
 
 def wrong_size(name: str, law: Any, size: int, drives: int) -> str:
@@ -93,21 +93,21 @@ def _short(error: BaseException) -> str:
 def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
     """Values of a law in plain Python; every fault as a sentence."""
     try:
-        found = law(float(t), np.array(y))
+        answer = law(float(t), np.array(y))
     except Exception as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
             f"{type(error).__name__}: {_short(error)}. Mend the law."
         ) from None
     try:
-        u = np.asarray(found, dtype=float).reshape(-1)
+        u = np.asarray(answer, dtype=float).reshape(-1)
     except (TypeError, ValueError):
         raise SwelltreeError(
-            f"controller '{name}': {where_of(law)} gives {found!r} at t = {float(t):.6g} s. "
+            f"controller '{name}': {where_of(law)} gives {answer!r} at t = {float(t):.6g} s. "
             "Return one number for each driven element."
         ) from None
-    if found is None or u.size != count:
-        size = 0 if found is None else u.size
+    if answer is None or u.size != count:
+        size = 0 if answer is None else u.size
         raise SwelltreeError(wrong_size(name, law, size, count))
     if not np.isfinite(u).all():
         raise SwelltreeError(

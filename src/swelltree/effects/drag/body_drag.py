@@ -45,12 +45,12 @@ class BodyDrags(Effect):
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
-        seen = point_motion(now.motion, body, self.point)
-        u = water_at(model, now.t, seen.position).velocity
-        w = matvec(transpose(seen.rotation), u - seen.velocity)
-        force = matvec(seen.rotation, self._law(model.rho, w))
-        wrench = spread(model.layout, now.motion, body, seen.position, force, 0.0 * force)
-        power = dot(force, seen.velocity)
+        at_point = point_motion(now.motion, body, self.point)
+        u = water_at(model, now.t, at_point.position).velocity
+        w = matvec(transpose(at_point.rotation), u - at_point.velocity)
+        force = matvec(at_point.rotation, self._law(model.rho, w))
+        wrench = spread(model.layout, now.motion, body, at_point.position, force, 0.0 * force)
+        power = dot(force, at_point.velocity)
         return Loads(wrench, 0.0 * power, power, {"force": force})
 
     def _law(self, rho: Array, w: Float[Array, "*n e 3"]) -> Float[Array, "*n e 3"]:
@@ -64,18 +64,18 @@ class BodyDrags(Effect):
     def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
         """One piece for each element."""
         body = np.array(self.body)
-        seen = point_motion(motion, body, self.point)
-        back = np.asarray(transpose(seen.rotation))
-        arm = np.asarray(seen.position) - np.asarray(motion.pose.p)[body]
+        at_point = point_motion(motion, body, self.point)
+        back = np.asarray(transpose(at_point.rotation))
+        arm = np.asarray(at_point.position) - np.asarray(motion.pose.p)[body]
         L = np.concatenate([back, -back @ np.asarray(skew(arm))], axis=-1)
         still = model.replace(sea=replace(model.sea, waves=None))
-        flow = np.asarray(water_at(still, np.zeros(()), seen.position).velocity)
+        flow = np.asarray(water_at(still, np.zeros(()), at_point.position).velocity)
         mean = (back @ flow[:, :, None])[:, :, 0]
         rho = np.asarray(model.rho)
         return (
             DragPieces(
                 body,
-                np.asarray(seen.position),
+                np.asarray(at_point.position),
                 L,
                 back,
                 mean,

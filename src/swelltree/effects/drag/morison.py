@@ -62,14 +62,14 @@ class MorisonMembers(Effect):
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
-        seen = point_motion(now.motion, body, self.point)
-        xp = namespace(seen.position)
-        s = matvec(seen.rotation, self.axis)
+        at_point = point_motion(now.motion, body, self.point)
+        xp = namespace(at_point.position)
+        s = matvec(at_point.rotation, self.axis)
         follows = np.array(self.follows, dtype=bool)
-        surface = follows * surface_at(model, now.t, seen.position)
-        under = submergence(surface, seen.position, s, self)
-        water = water_at(model, now.t, seen.position, follows)
-        w_s, w_n = _split(water.velocity - seen.velocity, s)
+        surface = follows * surface_at(model, now.t, at_point.position)
+        under = submergence(surface, at_point.position, s, self)
+        water = water_at(model, now.t, at_point.position, follows)
+        w_s, w_n = _split(water.velocity - at_point.velocity, s)
         a_s, a_n = _split(water.acceleration, s)
         along = (self.drag_axial * abs(w_s) * w_s + self.inertia_axial * a_s)[:, None] * s
         across = (self.drag_normal[:, None] * size(w_n)) * w_n + self.inertia_normal[:, None] * a_n
@@ -79,17 +79,17 @@ class MorisonMembers(Effect):
         lift = -under.wet[:, None] * weight
         moment = cross(s, self.shift[:, None] * lift + under.turn[:, None] * weight)
         force = flow + lift
-        wrench = spread(model.layout, now.motion, body, seen.position, force, moment)
+        wrench = spread(model.layout, now.motion, body, at_point.position, force, moment)
         # by member: energies, and the resultant about the body's reference point
         hits = self._of_member()
-        arm = matvec(seen.rotation, self.point)
+        arm = matvec(at_point.rotation, self.point)
         each = xp.concatenate([force, cross(arm, force) + moment], axis=-1)
         by_member = (hits[:, :, None] * each[None]).sum(1)
-        power = dot(flow, seen.velocity)
+        power = dot(flow, at_point.velocity)
         if model.sea.waves is None:
             stored = -weight[:, 2] * under.head
         else:
-            power = power + dot(lift, seen.velocity) + dot(moment, seen.angular_velocity)
+            power = power + dot(lift, at_point.velocity) + dot(moment, at_point.angular_velocity)
             stored = 0.0 * power
         stored, power = (hits * stored[None]).sum(1), (hits * power[None]).sum(1)
         return Loads(wrench, stored, power, {"wrench": by_member})
@@ -102,9 +102,9 @@ class MorisonMembers(Effect):
     def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
         """Pieces across (two directions) and along the members."""
         body = np.array(self.body)
-        seen = point_motion(motion, body, self.point)
-        at = np.asarray(seen.position)
-        s = np.asarray(matvec(seen.rotation, self.axis))
+        at_point = point_motion(motion, body, self.point)
+        at = np.asarray(at_point.position)
+        s = np.asarray(matvec(at_point.rotation, self.axis))
         wet = np.asarray(wetness(np.zeros(len(at)), at, s, self))
         still = model.replace(sea=replace(model.sea, waves=None))
         flow = np.asarray(water_at(still, np.zeros(()), at).velocity)

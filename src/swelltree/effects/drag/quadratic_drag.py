@@ -39,8 +39,8 @@ class QuadraticDrags(Effect):
         v = motion.v[body]
         xp = namespace(v)
         w = xp.concatenate([self._flow(model, now.t, motion) - v[:, :3], -v[:, 3:]], axis=-1)
-        own = _turned(transpose(R), w)
-        wrench = _turned(R, matvec(self.damping, own * xp.sqrt(own**2 + TINY)))
+        in_body_axes = _turned(transpose(R), w)
+        wrench = _turned(R, matvec(self.damping, in_body_axes * xp.sqrt(in_body_axes**2 + TINY)))
         hits = (np.arange(model.layout.n_bodies)[:, None] == body[None, :]).astype(float)
         total = (hits[:, :, None] * wrench[None]).sum(1)
         power = dot(wrench, v)

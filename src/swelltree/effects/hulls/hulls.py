@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swelltree.effects.hulls.wetted_hull import Triangles, places, wetted
-from swelltree.engine.arrays import namespace, pytree
+from swelltree.engine.arrays import known, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.waves.airy import Components
 from swelltree.waves.local import local_waves
@@ -33,7 +33,7 @@ class Hulls(Effect):
     def in_sea(self, model: Any, waves: Any) -> Hulls:
         """The same in a realised sea, expanded about the bodies where that is quicker."""
         near = waves
-        if isinstance(waves, Components):
+        if isinstance(waves, Components) and waves.is_known and known(model.water.depth):
             near = local_waves(waves, self.radius, model.water)
         return replace(self, near=near)
 

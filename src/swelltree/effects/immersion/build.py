@@ -17,19 +17,19 @@ LEVELS = 41  # rows of a table made from a hull
 
 def build_immersions(system: System, layout: Layout) -> Immersions | None:
     """The group of all bodies at the surface; None if there are none."""
-    own = [force for force in system.forces if isinstance(force, Immersion)]
-    if not own:
+    described = [force for force in system.forces if isinstance(force, Immersion)]
+    if not described:
         return None
-    tables = [immersion_table(system, force) for force in own]
-    names = tuple(force.name for force in own)
+    tables = [immersion_table(system, force) for force in described]
+    names = tuple(force.name for force in described)
     return Immersions(
-        point=np.array([local_point(system, force.point) for force in own]),
+        point=np.array([local_point(system, force.point) for force in described]),
         at=np.array([columns[-1, COLUMNS["center"]] for _, columns in tables]),
         tables=depth_tables(tables),
-        entry=np.array([1.0 if force.slamming else 0.0 for force in own]),
-        exit=np.array([0.5 if force.exit == "returned" else 0.0 for force in own]),
-        buoyant=np.array([1.0 if force.buoyancy else 0.0 for force in own]),
-        body=tuple(layout.bodies.index(force.point.body) for force in own),
+        entry=np.array([1.0 if force.slamming else 0.0 for force in described]),
+        exit=np.array([0.5 if force.exit == "returned" else 0.0 for force in described]),
+        buoyant=np.array([1.0 if force.buoyancy else 0.0 for force in described]),
+        body=tuple(layout.bodies.index(force.point.body) for force in described),
         names=(*names, *(f"{name} spray" for name in names)),
     )
 

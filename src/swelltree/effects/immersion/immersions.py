@@ -70,8 +70,8 @@ class Immersions(Effect):
     stepped: bool = False  # the wrench is taken elsewhere
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
-        own = self.names[: len(self.body)]
-        return {"immersion": ("immersion", own, "body at the surface")}
+        bodies = self.names[: len(self.body)]
+        return {"immersion": ("immersion", bodies, "body at the surface")}
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""
@@ -115,11 +115,11 @@ class Immersions(Effect):
 
     def depths(self, model: Any, t: Array, motion: Motion) -> tuple[Surface, Array, Array]:
         """Surface above the points, their depth and its rate."""
-        seen = point_motion(motion, np.array(self.body), self.point)
-        surface = surface_near(model, t, seen.position[:, :2])
-        v = seen.velocity
+        at_point = point_motion(motion, np.array(self.body), self.point)
+        surface = surface_near(model, t, at_point.position[:, :2])
+        v = at_point.velocity
         rate = surface.rate + dot(surface.slope, v[:, :2]) - v[:, 2]
-        return surface, surface.height - seen.position[:, 2], rate
+        return surface, surface.height - at_point.position[:, 2], rate
 
     def water(self, model: Any, t: Array, motion: Motion, wet: Wet, height: Array) -> Any:
         """Motion of the water at the centres of what is wet, never above the surface."""
@@ -253,9 +253,9 @@ def immersed_mass(model: Any, t: Array, motion: Motion) -> Any:
 
 def with_immersed_mass(model: Any, t: Array, motion: Motion) -> Any:
     """The model with the added mass that its bodies have at their depth now."""
-    own = immersed_mass(model, t, motion)
-    if own is None:
+    mass = immersed_mass(model, t, motion)
+    if mass is None:
         return model
-    N = own.shape[0]
-    full = (np.eye(N)[:, None, :, None] * own[:, :, None, :]).reshape(6 * N, 6 * N)
+    N = mass.shape[0]
+    full = (np.eye(N)[:, None, :, None] * mass[:, :, None, :]).reshape(6 * N, 6 * N)
     return model.replace(added_mass=full if model.added_mass is None else full + model.added_mass)

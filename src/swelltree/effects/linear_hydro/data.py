@@ -23,6 +23,8 @@ from swelltree.model.kinematics import Pose
 from swelltree.spatial.rotations import rotation_vector
 from swelltree.spatial.vectors import matmul, transpose
 
+NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
+
 
 @pytree()
 class Memory:

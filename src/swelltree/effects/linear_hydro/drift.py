@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table, WaveLoads
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
 from swelltree.effects.linear_hydro.drift_data import DriftTable, MeanDrift, Pairs, diagonal
 from swelltree.effects.linear_hydro.drift_turning import TurningLoads, check_size, yaw_nodes
 from swelltree.effects.linear_hydro.headings import (
@@ -38,7 +38,7 @@ from swelltree.effects.linear_hydro.headings import (
     middle,
     tell_coarse,
 )
-from swelltree.effects.linear_hydro.in_sea import NEGLIGIBLE, travelled
+from swelltree.effects.linear_hydro.in_sea import travelled
 from swelltree.effects.linear_hydro.spectral_lines import centred, gridded, summed, ungridded
 from swelltree.system.errors import SwelltreeWarning
 
@@ -146,7 +146,8 @@ def drift_loads(
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
     way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
     sea = Waves(omega, beta, amplitude[:, None] * way)
-    grid = time_grid(fastest(drift, omega), float(waves.ramp), duration)
+    top = fastest(drift, waves.ends) if omega.size else 0.0
+    grid = time_grid(top, float(waves.ramp), duration)
     if not turning:
         return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid))
     known = drift.mean or drift.difference
@@ -228,11 +229,11 @@ def quadratic(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np
     return force, rate
 
 
-def fastest(drift: DriftTable, omega: np.ndarray) -> float:
-    """Highest frequency of the second-order force [rad/s]."""
-    if drift.method == "mean" or omega.size == 0:
+def fastest(drift: DriftTable, ends: tuple[float, float]) -> float:
+    """Highest frequency of the second-order force of waves in a band [rad/s]."""
+    if drift.method == "mean":
         return 0.0
-    return float(2.0 * omega.max() if drift.sum is not None else np.ptp(omega))
+    return 2.0 * ends[1] if drift.sum is not None else ends[1] - ends[0]
 
 
 def time_grid(top: float, ramp: float, duration: float) -> Grid:

@@ -48,9 +48,9 @@ def turned_six(psi: Array, x: Array) -> Array:
     return turned(psi, x.reshape(-1, 2, 3)).reshape(x.shape)
 
 
-def mean_yaw(inner: Any) -> Array | None:
+def mean_yaw(internal: Any) -> Array | None:
     """Mean yaw of every body (N,), None where the frame is fixed."""
-    return inner.elements.get(KIND)
+    return internal.elements.get(KIND)
 
 
 def in_axes(psi: Array | None, x: Array) -> Array:
@@ -104,32 +104,32 @@ class FollowingFrame(Effect):
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
 
-    def present(self, model: Any, inner: Any) -> Any:
+    def present(self, model: Any, internal: Any) -> Any:
         """The model with its added mass in the axes of the mean yaw."""
-        if KIND not in inner.elements:
+        if KIND not in internal.elements:
             return model
-        return model.replace(added_mass=turned_matrix(inner.elements[KIND], model.added_mass))
+        return model.replace(added_mass=turned_matrix(internal.elements[KIND], model.added_mass))
 
-    def inner_start(self) -> Array:
+    def internal_start(self) -> Array:
         """No yaw from the mean pose."""
         return np.zeros(self.mean.p.shape[0])
 
-    def inner_settled(self, states: Array, pose: Pose) -> Array:
+    def internal_settled(self, states: Array, pose: Pose) -> Array:
         """The yaw of the bodies there."""
         return yaw(self.mean, pose)
 
-    def inner_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Any, now: Now) -> Array:
         """Rate of the mean yaw; whole turns count."""
         xp = namespace(now.motion.pose.p)
-        off = yaw(self.mean, now.motion.pose) - now.inner.elements[KIND]
+        off = yaw(self.mean, now.motion.pose) - now.internal.elements[KIND]
         return xp.arctan2(xp.sin(off), xp.cos(off)) / self.time
 
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrench from the turning of the frame; `model` has its added mass turned already."""
         xp = namespace(now.motion.pose.p)
         v = now.motion.v
-        rate = self.inner_rate(model, now)[:, None]
+        rate = self.internal_rate(model, now)[:, None]
         spun = [-rate * v[:, [1, 4]], rate * v[:, [0, 3]], 0.0 * v[:, [2, 5]]]
         spun = xp.stack(spun, -1).reshape(v.shape)
         wrench = (model.added_mass @ spun.reshape(-1)).reshape(v.shape)
-        return Loads(wrench, xp.zeros(0), xp.zeros(0), {"yaw": now.inner.elements[KIND]})
+        return Loads(wrench, xp.zeros(0), xp.zeros(0), {"yaw": now.internal.elements[KIND]})

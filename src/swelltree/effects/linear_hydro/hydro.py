@@ -6,6 +6,7 @@ every formulation. All terms are booked as work in the energy budget.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,11 +55,15 @@ class Hydro(Effect):
         "drift",
     )
 
+    def in_still_water(self) -> Hydro:
+        """The same with excitation and drift of no size."""
+        return replace(self, waves=_flat(self.waves), drift=_flat(self.drift))
+
     def loads(self, model: Model, now: Now) -> Loads:
-        t, motion, inner = now.t, now.motion, now.inner
+        t, motion, internal = now.t, now.motion, now.internal
         xp = namespace(motion.pose.p)
         shape = motion.v.shape
-        chi, psi = inner.radiation, mean_yaw(inner)
+        chi, psi = internal.radiation, mean_yaw(internal)
         v = in_axes(psi, motion.v).reshape(-1)
         xi = displacement(self.mean, unturned(psi, self.mean, motion.pose)).reshape(-1)
         static = self.buoyancy - apply(self.stiffness, xi).reshape(shape)
@@ -99,12 +104,19 @@ class Hydro(Effect):
         return Past(np.zeros((length, len(self.memory.live))), np.zeros(()))
 
     def radiation_rate(self, now: Now) -> Any:
-        chi = now.inner.radiation
+        chi = now.internal.radiation
         if isinstance(self.memory, Memory):
-            v = in_axes(mean_yaw(now.inner), now.motion.v).reshape(-1)
+            v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
             return apply(self.memory.A, chi) + apply(self.memory.B, v)
         # a record of past velocities rests during a step
         return Past(0.0 * chi.velocity, 0.0 * chi.time)
+
+
+def _flat(loads: Any) -> Any:
+    """Loads in time as large as in a sea of height zero."""
+    if isinstance(loads, WaveLoads):
+        return replace(loads, force=0.0 * loads.force, rate=0.0 * loads.rate)
+    return loads
 
 
 def convolved(memory: Convolution, t: Array, v: Array, past: Past) -> Array:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table, WaveLoads
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.model.lines_alone import refuse_lines_alone
@@ -28,7 +28,6 @@ POINTS_PER_PERIOD = 40
 BLOCK = 512  # times that are summed together
 METHODS = ("components", "convolution", "moving")
 SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
-NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
 def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -109,20 +108,27 @@ def wave_loads(
 ) -> WaveLoads:
     """Excitation of realised components on a grid from 0 to the duration.
 
-    The number of points is rounded up to a power of two, so that runs of
-    similar length share a compiled program.
+    The step resolves the highest frequency that the description of the sea allows, whatever was
+    drawn, and the number of points is rounded up to a power of two: other seeds and runs of similar
+    length share a compiled program.
 
     Args:
         method: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation record at the origin).
         step: spacing of the grid [s]; a fortieth of the shortest period if not given.
     """
+    highest = float(table.omega[-1])
+    if waves.is_known:
+        highest = min(waves.ends[1], highest)
+    step = step or float(2.0 * np.pi / highest / POINTS_PER_PERIOD)
+    count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    if not waves.is_known:
+        from swelltree.effects.linear_hydro.traced_loads import traced_loads
+
+        return traced_loads(table, waves, step, count)
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
     amplitude = np.asarray(waves.complex_amplitude)[inside]
-    if step is None:
-        step = 2.0 * np.pi / float(omega.max()) / POINTS_PER_PERIOD
-    count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
     if method == "convolution":
         record = Record(omega, amplitude, step, count)
         force, rate = convolved_loads(table, np.asarray(waves.beta)[inside], record)
@@ -236,7 +242,8 @@ def in_waves(
             f"Choose one of {listed(METHODS)}."
         )
     linear = isinstance(waves, Components)
-    if linear and (len(waves.amplitude) == 0 or not np.any(waves.amplitude)):
+    traced = linear and not waves.is_known
+    if linear and not traced and (len(waves.amplitude) == 0 or not np.any(waves.amplitude)):
         return model
     if isinstance(waves, GridWaves) and duration > waves.end * (1 + 1e-9):
         raise SwelltreeError(
@@ -244,7 +251,6 @@ def in_waves(
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
     felt = any(group.uses_sea for group in model.effects)
-    felt = felt or (model.lines is not None and model.lines.arrays is not None)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.effects)
         model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
@@ -256,6 +262,8 @@ def in_waves(
             # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
         turning = any(effect.turns_axes for effect in model.effects)
+        if traced:
+            _refuse_traced(table, method, turning)
         if method == "moving" or turning:
             from swelltree.effects.linear_hydro.moving_waves import moving_waves
 
@@ -273,6 +281,25 @@ def in_waves(
             "Compile with compile(system, hydro=run_bem(system, ...)) or read_hydro(...)."
         )
     return model
+
+
+def _refuse_traced(table: Table, method: str, turning: bool) -> None:
+    """What a sea with traced numbers cannot do, in sentences."""
+    from swelltree.effects.linear_hydro.traced_loads import refuse_traced_table
+
+    refuse_traced_table(table)
+    asked = {
+        f"excitation='{method}'": method != "components",
+        "frame='yaw'": turning,
+        "drift": table.drift is not None,
+    }
+    for what, there in asked.items():
+        if there:
+            raise SwelltreeError(
+                f"{what} does not know seas whose numbers are traced (jit, grad, vmap). Use "
+                "excitation='components' with frame='fixed' and drift='none', or differences of "
+                "whole runs."
+            )
 
 
 def _linear_part(table: Table, waves: Any) -> Components:

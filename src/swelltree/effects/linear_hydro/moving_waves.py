@@ -33,11 +33,14 @@ class MovingWaves:
 def moving_waves(table: Table, waves: Components, follows_place: bool) -> MovingWaves:
     """Excitation of every component at all headings of the data."""
     inside = in_band(table, waves)
-    parts = {name: np.asarray(getattr(waves, name))[inside] for name in PER_COMPONENT}
-    size = parts["amplitude"]
-    excitation_at(table, parts["omega"], parts["beta"], size)  # covered?
-    kept = Components(**parts, ramp=waves.ramp)
-    force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), parts["omega"])
+    parts = {name: np.asarray(getattr(waves, name)) for name in PER_COMPONENT}
+    size, omega = parts["amplitude"][inside], parts["omega"][inside]
+    excitation_at(table, omega, parts["beta"][inside], size)  # covered?
+    # the few outside the data stay as waves without height: another seed has another few
+    kept = Components(**parts | {"amplitude": parts["amplitude"] * inside}, ramp=waves.ramp)
+    known = np.asarray(table.omega)
+    at = np.clip(parts["omega"], known[0], known[-1])
+    force = interpolated(known, np.asarray(table.excitation), at)
     own = headings_of(np.asarray(table.direction))
     place = np.asarray(table.place).reshape(-1, 6, 2)[:, 0]
     curve = np.tensordot(own.to_curve, force, (1, 1))

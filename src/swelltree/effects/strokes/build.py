@@ -61,9 +61,9 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     driven = {name for controller in system.controllers for name in controller.drives}
     laws, counts = [], []
     for kind in ORDER:
-        own = [item for item in items if law_of(item) == kind]
+        group = [item for item in items if law_of(item) == kind]
         # maps of generators may differ in size, so each is a law of its own
-        for part in [[item] for item in own] if kind == "generator" else [own]:
+        for part in [[item] for item in group] if kind == "generator" else [group]:
             if part:
                 laws.append(MAKERS[kind](part, driven))
                 counts.append(len(part))
@@ -159,45 +159,45 @@ def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
 
 
 # --- one maker for each law ------------------------------------------------------------------
-def _damper(own: list[Any], _: set[str]) -> Law:
-    return Damper(column(own, "damping"), column(own, "efficiency", 1.0))
+def _damper(group: list[Any], _: set[str]) -> Law:
+    return Damper(column(group, "damping"), column(group, "efficiency", 1.0))
 
 
-def _friction(own: list[Any], _: set[str]) -> Law:
-    force = column(own, "friction") + column(own, "pressure") * column(own, "piston_area")
+def _friction(group: list[Any], _: set[str]) -> Law:
+    force = column(group, "friction") + column(group, "pressure") * column(group, "piston_area")
     smoothing = [
-        getattr(pto, "friction_velocity", getattr(pto, "smoothing_velocity", 1.0)) for pto in own
+        getattr(pto, "friction_velocity", getattr(pto, "smoothing_velocity", 1.0)) for pto in group
     ]
-    efficiency = column(own, "efficiency", 1.0)
-    return FrictionDamper(column(own, "damping"), force, np.array(smoothing), efficiency)
+    efficiency = column(group, "efficiency", 1.0)
+    return FrictionDamper(column(group, "damping"), force, np.array(smoothing), efficiency)
 
 
-def _hydraulic(own: list[Any], _: set[str]) -> Law:
-    begin = np.array([pto.begin for pto in own])
-    precharge, volume, gamma = (column(own, x) for x in ("precharge", "gas_volume", "gamma"))
+def _hydraulic(group: list[Any], _: set[str]) -> Law:
+    begin = np.array([pto.begin for pto in group])
+    precharge, volume, gamma = (column(group, x) for x in ("precharge", "gas_volume", "gamma"))
     return Hydraulic(
-        column(own, "piston_area"),
+        column(group, "piston_area"),
         precharge,
         volume,
         volume * (1.0 - (precharge / begin) ** (1.0 / gamma)),
-        column(own, "low_pressure"),
-        column(own, "low_gas_volume", LIMITLESS),
+        column(group, "low_pressure"),
+        column(group, "low_gas_volume", LIMITLESS),
         volume,  # as much oil as could fill the high side
         gamma,
-        column(own, "motor_flow"),
-        column(own, "motor_gain"),
-        column(own, "efficiency"),
-        column(own, "valve_resistance"),
-        column(own, "smoothing_velocity"),
+        column(group, "motor_flow"),
+        column(group, "motor_gain"),
+        column(group, "efficiency"),
+        column(group, "valve_resistance"),
+        column(group, "smoothing_velocity"),
     )
 
 
-def _generator(own: list[Any], _: set[str]) -> Law:
-    (pto,) = own
+def _generator(group: list[Any], _: set[str]) -> Law:
+    (pto,) = group
     table = np.array(pto.map_efficiency or [[pto.efficiency] * 2] * 2, dtype=float)
     copper = pto.resistance / (pto.force_constant or 1.0) ** 2
     return Generator(
-        column(own, "damping"),
+        column(group, "damping"),
         np.array([copper]),
         np.array(pto.map_force or (0.0, 1.0), dtype=float),
         np.array(pto.map_speed or (0.0, 1.0), dtype=float),
@@ -205,34 +205,34 @@ def _generator(own: list[Any], _: set[str]) -> Law:
     )
 
 
-def _rectifier(own: list[Any], _: set[str]) -> Law:
+def _rectifier(group: list[Any], _: set[str]) -> Law:
     clutch = [
         100.0 * pto.generator_damping if pto.clutch_damping is None else pto.clutch_damping
-        for pto in own
+        for pto in group
     ]
     return Rectifier(
-        column(own, "ratio"),
-        column(own, "inertia"),
-        column(own, "generator_damping"),
+        column(group, "ratio"),
+        column(group, "inertia"),
+        column(group, "generator_damping"),
         np.array(clutch, dtype=float),
-        column(own, "both_ways"),
-        column(own, "start_speed"),
-        column(own, "friction"),
-        column(own, "efficiency"),
+        column(group, "both_ways"),
+        column(group, "start_speed"),
+        column(group, "friction"),
+        column(group, "efficiency"),
     )
 
 
 def _switching(law: Any, time: str) -> Any:
-    def make(own: list[Any], driven: set[str]) -> Law:
+    def make(group: list[Any], driven: set[str]) -> Law:
         return law(
-            column(own, "damping"),
-            column(own, "friction"),
-            column(own, "friction_velocity", 1.0),
-            column(own, "efficiency"),
-            column(own, time, NEVER),
-            column(own, "release_force", NEVER),
-            column(own, "rearm"),
-            np.array([pto.name in driven for pto in own], dtype=float),
+            column(group, "damping"),
+            column(group, "friction"),
+            column(group, "friction_velocity", 1.0),
+            column(group, "efficiency"),
+            column(group, time, NEVER),
+            column(group, "release_force", NEVER),
+            column(group, "rearm"),
+            np.array([pto.name in driven for pto in group], dtype=float),
         )
 
     return make

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.base import Answer
+from swelltree.effects.strokes.laws.base import LawOutputs
 from swelltree.engine.arrays import Array, namespace
 
 # quantity -> channel of power take-offs
@@ -34,41 +34,43 @@ BOOKS = {
 }
 
 
-def stroke_channels(own: Any, found: dict[str, Array], answers: list[Answer]) -> dict[str, Array]:
+def stroke_channels(
+    forces: Any, channels: dict[str, Array], outputs: list[LawOutputs]
+) -> dict[str, Array]:
     """Channels by role.
 
     Args:
-        own: the effect (`stroke_forces.StrokeForces`).
-        found: quantities of all elements, (e,) each.
+        forces: the effect (`stroke_forces.StrokeForces`).
+        channels: quantities of all elements, (e,) each.
         answers: of the laws, for quantities of their own.
     """
     out = {}
-    springs, joints = (np.array(own.with_role(x), dtype=int) for x in ("spring", "joint_force"))
+    springs, joints = (np.array(forces.with_role(x), dtype=int) for x in ("spring", "joint_force"))
     if springs.size:
-        out["spring_tension"] = -found["force"][springs]
-        out["spring_length"] = (found["stroke"] + own.strokes.rest)[springs]
-        out["spring_rate"] = found["rate"][springs]
-        out["spring_control"] = found["control"][springs]
+        out["spring_tension"] = -channels["force"][springs]
+        out["spring_length"] = (channels["stroke"] + forces.strokes.rest)[springs]
+        out["spring_rate"] = channels["rate"][springs]
+        out["spring_control"] = channels["control"][springs]
     if joints.size:
-        out["joint_force_force"] = found["force"][joints]
-        out["joint_force_control"] = found["control"][joints]
-    if own.ptos:
-        found = found | _of_single_laws(answers)
-        out |= {BOOKS[key]: of_ptos(own, values) for key, values in found.items()}
+        out["joint_force_force"] = channels["force"][joints]
+        out["joint_force_control"] = channels["control"][joints]
+    if forces.ptos:
+        channels = channels | _of_single_laws(outputs)
+        out |= {BOOKS[key]: of_ptos(forces, values) for key, values in channels.items()}
         out["absorbed_power"] = -out["pto_force"] * out["pto_rate"]
     return out
 
 
-def of_ptos(own: Any, values: Array) -> Array:
+def of_ptos(forces: Any, values: Array) -> Array:
     """Values (e,) of the power take-offs, in the order of their description."""
-    return values[np.array(own.ptos, dtype=int)]
+    return values[np.array(forces.ptos, dtype=int)]
 
 
-def _of_single_laws(answers: list[Answer]) -> dict[str, Array]:
+def _of_single_laws(outputs: list[LawOutputs]) -> dict[str, Array]:
     """Quantities that only some laws have, NaN for the elements of others."""
-    names = dict.fromkeys(name for answer in answers for name in answer.shown)
+    names = dict.fromkeys(name for outputs in outputs for name in outputs.shown)
     out = {}
     for name in names:
-        parts = [a.shown.get(name, np.nan + 0.0 * a.force) for a in answers]
-        out[name] = namespace(answers[0].force).concatenate(parts)
+        parts = [a.shown.get(name, np.nan + 0.0 * a.force) for a in outputs]
+        out[name] = namespace(outputs[0].force).concatenate(parts)
     return out

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
@@ -79,7 +79,7 @@ class StrokeForces(Effect):
 
     def with_role(self, role: str) -> list[int]:
         """Numbers of the elements described so."""
-        return [i for i, own in enumerate(self.roles) if own == role]
+        return [i for i, given in enumerate(self.roles) if given == role]
 
     def words(self, i: int) -> str:
         """Role and name of an element, for sentences."""
@@ -88,7 +88,7 @@ class StrokeForces(Effect):
     def law_of(self, i: int) -> tuple[Any, int]:
         """The law of an element, and its number there."""
         parts = zip(self.laws, self.slices(), strict=True)
-        return next((law, i - own.start) for law, own in parts if own.start <= i < own.stop)
+        return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)
 
     def is_plain(self, i: int) -> bool:
         """Is an element no machine, or one that is a damper without losses, limits or stops?"""
@@ -101,10 +101,10 @@ class StrokeForces(Effect):
         return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
 
     def states(self, now: Now) -> list[Array]:
-        """Inner states by law, (states, e) each; the start where a study knows none."""
-        if self.kind not in now.inner.elements:
+        """Internal states by law, (states, e) each; the start where a study knows none."""
+        if self.kind not in now.internal.elements:
             return [law.start() for law in self.laws]
-        flat, out, first = now.inner.elements[self.kind], [], 0
+        flat, out, first = now.internal.elements[self.kind], [], 0
         for law, count in zip(self.laws, self.counts, strict=True):
             last = first + law.states * count
             out.append(flat[first:last].reshape(law.states, count))
@@ -122,7 +122,7 @@ class StrokeForces(Effect):
                 total[i] = total[i] + u
         return namespace(*total).stack(total)
 
-    def seen(self, model: Model, now: Now) -> list[Seen]:
+    def inputs(self, model: Model, now: Now) -> list[LawInputs]:
         """What every law sees."""
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(v)
@@ -135,66 +135,66 @@ class StrokeForces(Effect):
             return None if values is None else values[s]
 
         return [
-            Seen(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
+            LawInputs(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
             for s, z in zip(self.slices(), self.states(now), strict=True)
         ]
 
-    def answers(self, seen: list[Seen]) -> list[Answer]:
+    def outputs(self, inputs: list[LawInputs]) -> list[LawOutputs]:
         """What every law answers."""
-        return [law.answer(own) for law, own in zip(self.laws, seen, strict=True)]
+        return [law.outputs(part) for law, part in zip(self.laws, inputs, strict=True)]
 
-    def evaluated(self, seen: list[Seen], answers: list[Answer]) -> dict[str, Array]:
+    def evaluated(self, inputs: list[LawInputs], outputs: list[LawOutputs]) -> dict[str, Array]:
         """Force, stroke, energies and powers of every element, (e,) each."""
 
         def joined(name: str, parts: list[Any]) -> Array:
             rows = [getattr(part, name) for part in parts]
             return rows[0] if len(rows) == 1 else namespace(*rows).concatenate(rows)
 
-        x, v, u = (joined(name, seen) for name in ("x", "v", "u"))
+        x, v, u = (joined(name, inputs) for name in ("x", "v", "u"))
         stretch = x - self.neutral
-        force = joined("force", answers) - self.stiffness * stretch
-        stored = joined("stored", answers) + 0.5 * self.stiffness * stretch**2
-        delivered, lost = joined("delivered", answers), joined("lost", answers)
+        force = joined("force", outputs) - self.stiffness * stretch
+        stored = joined("stored", outputs) + 0.5 * self.stiffness * stretch**2
+        delivered, lost = joined("delivered", outputs), joined("lost", outputs)
         xp = namespace(force, stretch)
-        found = {"limited": joined("limited", answers)} if self.limited else {}
+        values = {"limited": joined("limited", outputs)} if self.limited else {}
         if self.stopped:
             push, elastic, squeezed = stop_forces(self.stops, x, v)
             force, stored = force + push, stored + squeezed
             lost = lost - (push - elastic) * v
-            found["stop_force"] = push
+            values["stop_force"] = push
         if any(self.tension_only):
             pulls, slack = np.array(self.tension_only), stretch < 0.0
             force = xp.where(pulls & (slack | (force > 0.0)), 0.0, force)
             stored = xp.where(pulls & slack, 0.0, stored)
             taut = xp.where(slack, 0.0, self.stiffness * stretch)
             delivered = xp.where(pulls, -(force + taut) * v, delivered)
-        found |= {"force": force, "stroke": x, "rate": v, "control": u}
-        return found | {"delivered": delivered, "stored": stored, "lost": lost}
+        values |= {"force": force, "stroke": x, "rate": v, "control": u}
+        return values | {"delivered": delivered, "stored": stored, "lost": lost}
 
     def force(self, model: Model, now: Now) -> Array:
         """Forces that act to increase the strokes, (e,)."""
-        seen = self.seen(model, now)
-        return self.evaluated(seen, self.answers(seen))["force"]
+        inputs = self.inputs(model, now)
+        return self.evaluated(inputs, self.outputs(inputs))["force"]
 
     def loads(self, model: Model, now: Now) -> Loads:
-        seen = self.seen(model, now)
-        answers = self.answers(seen)
-        found = self.evaluated(seen, answers)
-        wrench = pair_wrench(model, self.strokes, now.motion, found["force"])
-        power = -found["delivered"] - found["lost"]
-        return Loads(wrench, found["stored"], power, stroke_channels(self, found, answers))
+        inputs = self.inputs(model, now)
+        outputs = self.outputs(inputs)
+        values = self.evaluated(inputs, outputs)
+        wrench = pair_wrench(model, self.strokes, now.motion, values["force"])
+        power = -values["delivered"] - values["lost"]
+        return Loads(wrench, values["stored"], power, stroke_channels(self, values, outputs))
 
-    # --- inner states and events ------------------------------------------------------
-    def inner_start(self) -> Array | None:
+    # --- internal states and events ------------------------------------------------------
+    def internal_start(self) -> Array | None:
         if not any(law.states for law in self.laws):
             return None
         xp = namespace(self.stiffness, *(law.start() for law in self.laws))
         return xp.concatenate([law.start().reshape(-1) for law in self.laws])
 
-    def inner_rate(self, model: Model, now: Now) -> Array:
-        answers = self.answers(self.seen(model, now))
-        xp = namespace(answers[0].force)
-        return xp.concatenate([answer.rate.reshape(-1) for answer in answers])
+    def internal_rate(self, model: Model, now: Now) -> Array:
+        outputs = self.outputs(self.inputs(model, now))
+        xp = namespace(outputs[0].force)
+        return xp.concatenate([outputs.rate.reshape(-1) for outputs in outputs])
 
     @property
     def event_count(self) -> int:
@@ -202,25 +202,25 @@ class StrokeForces(Effect):
 
     def event_values(self, model: Model, now: Now) -> Array:
         values = [
-            law.event_values(seen).reshape(-1)
-            for law, seen in zip(self.laws, self.seen(model, now), strict=True)
+            law.event_values(inputs).reshape(-1)
+            for law, inputs in zip(self.laws, self.inputs(model, now), strict=True)
             if law.events
         ]
         return namespace(values[0]).concatenate(values)
 
     def switched(self, model: Model, now: Now, hit: Array) -> Array:
         out, first = [], 0
-        for law, seen, count in zip(self.laws, self.seen(model, now), self.counts, strict=True):
+        for law, inputs, count in zip(self.laws, self.inputs(model, now), self.counts, strict=True):
             last = first + law.events * count
-            own = hit[first:last].reshape(law.events, count)
-            out.append((law.switched(seen, own) if law.events else seen.z).reshape(-1))
+            hits = hit[first:last].reshape(law.events, count)
+            out.append((law.switched(inputs, hits) if law.events else inputs.z).reshape(-1))
             first = last
         return namespace(out[0]).concatenate(out)
 
     def switching(self) -> str:
-        for law, own in zip(self.laws, self.slices(), strict=True):
+        for law, rows in zip(self.laws, self.slices(), strict=True):
             if law.events or law.holds:
-                return self.words(own.start)
+                return self.words(rows.start)
         return ""
 
     # --- strokes that can be locked ---------------------------------------------------
@@ -228,7 +228,7 @@ class StrokeForces(Effect):
     def holds(self) -> bool:
         return any(law.holds for law in self.laws)
 
-    def held(self, now: Now) -> Array:
+    def latched(self, now: Now) -> Array:
         """One for every stroke that is locked, (e,)."""
         states = self.states(now)
         parts = [
@@ -239,13 +239,13 @@ class StrokeForces(Effect):
 
     def can_hold(self) -> np.ndarray:
         """Numbers of the machines with a latch."""
-        own = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
-        return np.flatnonzero(own)
+        holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
+        return np.flatnonzero(holds)
 
     # --- what is known of it -----------------------------------------------------------
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
-        for law, own in zip(self.laws, self.slices(), strict=True):
-            for i in range(own.start, own.stop):
+        for law, rows in zip(self.laws, self.slices(), strict=True):
+            for i in range(rows.start, rows.stop):
                 what = self.words(i)
                 stops = np.isfinite([self.stops.lower[i], self.stops.upper[i]]).any()
                 if stops and self.names[i] not in off_stops:
@@ -262,21 +262,21 @@ class StrokeForces(Effect):
 
     def numbers(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for number, own in enumerate(self.slices()):
-            for i in range(own.start, own.stop):
+        for number, rows in enumerate(self.slices()):
+            for i in range(rows.start, rows.stop):
                 rest = {"spring": "rest_length", "joint_force": "rest_position", "pto": "rest"}
-                found: list[Any] = [(("laws", number), i - own.start, {})]
+                places: list[Any] = [(("laws", number), i - rows.start, {})]
                 hidden = {} if self.limited else {"force_limit": "", "power_limit": ""}
                 if self.roles[i] == "joint_force":
-                    found.append(((), i, hidden | {"neutral": "rest_position"}))
+                    places.append(((), i, hidden | {"neutral": "rest_position"}))
                 else:
-                    found.append(((), i, hidden | {"neutral": ""}))
-                    found.append((("strokes",), i, {"rest": rest[self.roles[i]]}))
+                    places.append(((), i, hidden | {"neutral": ""}))
+                    places.append((("strokes",), i, {"rest": rest[self.roles[i]]}))
                 if self.stopped:
-                    found.append((("stops",), i, {"tip": ""}))
+                    places.append((("stops",), i, {"tip": ""}))
                 if self.strokes.dof_of(i) is None:
-                    found.append((("strokes", "ends"), self.strokes.place[i], {}))
-                out[self.names[i]] = found
+                    places.append((("strokes", "ends"), self.strokes.place[i], {}))
+                out[self.names[i]] = places
         return out
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
@@ -285,8 +285,8 @@ class StrokeForces(Effect):
         moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
         unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
 
-        def names(own: Any) -> list[str]:
-            return [self.names[i] for i in own]
+        def names(rows: Any) -> list[str]:
+            return [self.names[i] for i in rows]
 
         return {
             "spring": ("spring", names(springs), "spring-damper"),
@@ -333,6 +333,6 @@ def stroke_forces(model: Model) -> StrokeForces:
 
 def with_control(model: Model, signals: dict[int, Any]) -> Model:
     """The model with actuators u of some elements given by compiled signals, by number."""
-    own = stroke_forces(model)
-    chosen = tuple(signals.get(i, signal) for i, signal in enumerate(own.signals))
-    return model.with_effect(replace(own, signals=chosen))
+    forces = stroke_forces(model)
+    chosen = tuple(signals.get(i, signal) for i, signal in enumerate(forces.signals))
+    return model.with_effect(replace(forces, signals=chosen))

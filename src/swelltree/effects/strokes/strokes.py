@@ -55,33 +55,35 @@ def lengths(ends: Ends, motion: Motion) -> tuple[Array, Array, Array, Array, Arr
     return length, dot(unit, b.velocity - a.velocity), unit, a.position, b.position
 
 
-def stroke(own: Strokes, motion: Motion) -> tuple[Array, Array]:
+def stroke(strokes: Strokes, motion: Motion) -> tuple[Array, Array]:
     """Stroke and rate of every element, (e,) each."""
-    dof, place = np.array(own.dof, dtype=int), np.array(own.place, dtype=int)
+    dof, place = np.array(strokes.dof, dtype=int), np.array(strokes.place, dtype=int)
     x, v = motion.coordinate[dof], motion.rate[dof]
-    if own.ends.body_a:
+    if strokes.ends.body_a:
         xp = namespace(x, motion.pose.p)
-        length, rate = lengths(own.ends, motion)[:2]
+        length, rate = lengths(strokes.ends, motion)[:2]
         x, v = xp.concatenate([length, x]), xp.concatenate([rate, v])
-    return x[place] - own.rest, v[place]
+    return x[place] - strokes.rest, v[place]
 
 
-def pair_wrench(model: Model, own: Strokes, motion: Motion, force: Array) -> Array:
+def pair_wrench(model: Model, strokes: Strokes, motion: Motion, force: Array) -> Array:
     """Wrenches on the bodies (N, 6) of forces (e,) that act to increase the strokes."""
     xp = namespace(force, motion.pose.p)
     layout = model.layout
-    back = np.argsort(np.array(own.place, dtype=int))
+    back = np.argsort(np.array(strokes.place, dtype=int))
     sorted_force = force[back]
-    n = len(own.ends.body_a)
+    n = len(strokes.ends.body_a)
     wrench = xp.zeros((layout.n_bodies, 6))
     if n:
-        _, _, unit, at_a, at_b = lengths(own.ends, motion)
+        _, _, unit, at_a, at_b = lengths(strokes.ends, motion)
         push = sorted_force[:n, None] * unit
-        body_a, body_b = (np.array(b, dtype=int) for b in (own.ends.body_a, own.ends.body_b))
+        body_a, body_b = (
+            np.array(b, dtype=int) for b in (strokes.ends.body_a, strokes.ends.body_b)
+        )
         wrench = wrench + spread(layout, motion, body_b, at_b, push, 0.0 * push)
         wrench = wrench - spread(layout, motion, body_a, at_a, push, 0.0 * push)
-    if own.dof:
-        wrench = wrench + joint_wrench(model, own.dof, motion, sorted_force[n:])
+    if strokes.dof:
+        wrench = wrench + joint_wrench(model, strokes.dof, motion, sorted_force[n:])
     return wrench
 
 

@@ -73,25 +73,25 @@ def _looked_up(at: Array, table: Array, U: Array) -> Array:
 
 def build_rotors(system: System, layout: Layout) -> Rotors | None:
     """The rotors of a system, None without any."""
-    own = [force for force in system.forces if isinstance(force, Rotor)]
-    if not own:
+    described = [force for force in system.forces if isinstance(force, Rotor)]
+    if not described:
         return None
     if system.wind is None:
-        raise own[0].fail("there is no wind. Give System(..., wind=Wind(speed=...)).")
-    longest = max(len(rotor.wind_speed) for rotor in own)
+        raise described[0].fail("there is no wind. Give System(..., wind=Wind(speed=...)).")
+    longest = max(len(rotor.wind_speed) for rotor in described)
 
     def table(name: str) -> np.ndarray:
-        rows = [getattr(rotor, name) or (0.0,) * len(rotor.wind_speed) for rotor in own]
+        rows = [getattr(rotor, name) or (0.0,) * len(rotor.wind_speed) for rotor in described]
         return np.array([np.pad(row, (0, longest - len(row)), mode="edge") for row in rows])
 
-    axis = np.array([rotor.axis for rotor in own], dtype=float)
+    axis = np.array([rotor.axis for rotor in described], dtype=float)
     return Rotors(
-        np.array([local_point(system, rotor.hub) for rotor in own]),
+        np.array([local_point(system, rotor.hub) for rotor in described]),
         axis / np.linalg.norm(axis, axis=1, keepdims=True),
-        np.array([0.25 * np.pi * rotor.diameter**2 for rotor in own]),
+        np.array([0.25 * np.pi * rotor.diameter**2 for rotor in described]),
         table("wind_speed"),
         table("Ct"),
         table("Cp"),
-        tuple(layout.bodies.index(rotor.hub.body) for rotor in own),
-        tuple(rotor.name for rotor in own),
+        tuple(layout.bodies.index(rotor.hub.body) for rotor in described),
+        tuple(rotor.name for rotor in described),
     )

@@ -29,12 +29,12 @@ class WindDrags(Effect):
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
-        seen = point_motion(now.motion, body, self.point)
-        xp = namespace(seen.position)
+        at_point = point_motion(now.motion, body, self.point)
+        xp = namespace(at_point.position)
         wind = model.sea.wind
-        W = wind.at(seen.position) - seen.velocity[:, :2]
+        W = wind.at(at_point.position) - at_point.velocity[:, :2]
         # heading: the body's x axis seen from above
-        ahead = seen.rotation[:, :2, 0]
+        ahead = at_point.rotation[:, :2, 0]
         ahead = ahead / xp.sqrt(dot(ahead, ahead) + 1e-12)[:, None]
         along = dot(W, ahead)
         across = ahead[:, 0] * W[:, 1] - ahead[:, 1] * W[:, 0]
@@ -44,8 +44,8 @@ class WindDrags(Effect):
             [X * ahead[:, 0] - Y * ahead[:, 1], X * ahead[:, 1] + Y * ahead[:, 0], 0.0 * X], -1
         )
         moment = xp.stack([0.0 * N, 0.0 * N, N], -1)
-        wrench = spread(model.layout, now.motion, body, seen.position, force, moment)
-        power = dot(force, seen.velocity) + N * seen.angular_velocity[:, 2]
+        wrench = spread(model.layout, now.motion, body, at_point.position, force, moment)
+        power = dot(force, at_point.velocity) + N * at_point.angular_velocity[:, 2]
         return Loads(wrench, 0.0 * power, power, {"force": force})
 
 

@@ -76,8 +76,8 @@ def _error(values: list[Any], h: np.ndarray, scale: np.ndarray) -> tuple[np.ndar
     order = 1.5  # between that of smooth hulls and that of edges
     if len(values) > 2:
         near, far = _norm(values[1] - values[0], scale), _norm(values[2] - values[1], scale)
-        seen = _order(near, far, h)
-        order = float(np.clip(seen, 1.0, 2.0))
+        observed = _order(near, far, h)
+        order = float(np.clip(observed, 1.0, 2.0))
     ratio = (h[1] / h[0]) ** order
     return (values[1] - values[0]) / (ratio - 1.0), order
 

@@ -18,6 +18,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
 LONGEST = 1500.0  # m: no hull is longer
 BESIDE = 0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
+AGAINST = 0.2  # of the size of a panel: another body so near to its wet side lies against it
 HALF = 0.5  # of all area across an axis faces one way
 INSIDE = 0.75  # of a full solid angle
 
@@ -64,13 +65,13 @@ def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
     # the middle of the waterplane, so that open surfaces are judged where they are
     middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
     panels = panels.moved(-middle)
-    found = surface_of(panels)
-    if found.volumes[2] < 0.0:
+    surface = surface_of(panels)
+    if surface.volumes[2] < 0.0:
         _tell(f"body '{name}': the normals of its panels point inwards; they were turned.", notes)
         panels = Panels(panels.vertices, panels.faces[:, ::-1].copy())
         panels = Panels(panels.vertices, _triangles_last(panels.faces))
-        found = surface_of(panels)
-    _check_closed(name, found)
+        surface = surface_of(panels)
+    _check_closed(name, surface)
     return panels.moved(middle)
 
 
@@ -91,19 +92,19 @@ def _without_duplicates(name: str, panels: Panels, notes: list[str]) -> Panels:
     return Panels(panels.vertices, panels.faces[np.sort(once)])
 
 
-def _check_closed(name: str, found: Surface) -> None:
+def _check_closed(name: str, surface: Surface) -> None:
     """No part of the surface is missing, apart from the waterplane."""
-    net, size = found.normal.sum(axis=0), np.abs(found.volumes).max()
+    net, size = surface.normal.sum(axis=0), np.abs(surface.volumes).max()
     axis = int(np.abs(net[:2]).argmax())
     # one half of a symmetric hull is open along the plane of symmetry: all of it faces one way
-    if np.abs(net[axis]) > HALF * np.abs(found.normal[:, axis]).sum():
+    if np.abs(net[axis]) > HALF * np.abs(surface.normal[:, axis]).sum():
         plane = "xz" if axis == 1 else "yz"
         raise SwelltreeError(
             f"body '{name}': its panels are open along the {plane} plane, as one half of a "
             "symmetric mesh is. Give the whole hull."
         )
-    if np.abs(net[:2]).max() > OPEN * found.area or np.ptp(found.volumes) > OPEN * size:
-        x, y, z = found.volumes
+    if np.abs(net[:2]).max() > OPEN * surface.area or np.ptp(surface.volumes) > OPEN * size:
+        x, y, z = surface.volumes
         raise SwelltreeError(
             f"body '{name}': its hull has a hole: the panels enclose {x:.4g}, {y:.4g} and {z:.4g} "
             "m^3 along the three axes, which should be equal. Close the mesh below the water."
@@ -116,7 +117,7 @@ def check_apart(named: dict[str, Panels]) -> None:
     Args:
         named: wetted panels of every body, normals outwards.
     """
-    found = {name: surface_of(panels) for name, panels in named.items()}
+    surfaces = {name: surface_of(panels) for name, panels in named.items()}
     names = list(named)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
@@ -124,25 +125,64 @@ def check_apart(named: dict[str, Panels]) -> None:
             high = np.minimum(*(named[n].vertices.max(axis=0) for n in (one, other)))
             if (low >= high).any():
                 continue
-            if _enters(found[one], named[other]) or _enters(found[other], named[one]):
+            if _enters(surfaces[one], named[other]) or _enters(surfaces[other], named[one]):
                 raise SwelltreeError(
                     f"bodies '{one}' and '{other}' overlap: panels of one lie inside the other. "
                     "Move them apart, or make them one hull with Union."
                 )
 
 
+def covered(named: dict[str, Panels], notes: list[str]) -> dict[str, np.ndarray]:
+    """Which panels of each body lie against another body, so that no water meets them (bool).
+
+    Args:
+        named: wetted panels of every body, normals outwards.
+        notes: sentences about the run.
+    """
+    dry = {name: np.zeros(len(panels.faces), dtype=bool) for name, panels in named.items()}
+    for name, panels in named.items():
+        for other in named:
+            if other == name or not _near(panels, named[other]):
+                continue
+            dry[name] |= _inside(_faces(panels), named[other], AGAINST)
+        if dry[name].any():
+            area = np.linalg.norm(_faces(panels).normal, axis=1)
+            part = area[dry[name]].sum() / area.sum()
+            notes.append(
+                f"body '{name}': {part:.2g} of its wetted surface lies against another body and "
+                "meets no water."
+            )
+    return dry
+
+
+def _faces(panels: Panels) -> Surface:
+    """Whole panels, by their diagonals."""
+    a, b, c, d = np.moveaxis(panels.vertices[panels.faces], 1, 0)
+    return Surface((a + b + c + d) / 4.0, 0.5 * np.cross(c - a, d - b))
+
+
+def _near(one: Panels, other: Panels) -> bool:
+    """Do their boxes meet?"""
+    low = np.maximum(one.vertices.min(axis=0), other.vertices.min(axis=0))
+    high = np.minimum(one.vertices.max(axis=0), other.vertices.max(axis=0))
+    return bool((low <= high).all())
+
+
 def _enters(points: Surface, panels: Panels) -> bool:
     """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
+    return bool(_inside(points, panels, -BESIDE).any())
+
+
+def _inside(points: Surface, panels: Panels, out: float) -> np.ndarray:
+    """Which panels, moved along their normals by a share of their size, lie in closed panels."""
     area = np.linalg.norm(points.normal, axis=1, keepdims=True)
-    at = points.center - BESIDE * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    at = points.center + out * points.normal / np.sqrt(np.maximum(area, 1e-300))
     # the mirror image above the water closes the surface
     t = panels.triangles
     image = t[:, ::-1] * np.array([1.0, 1.0, -1.0])
     closed = np.concatenate([t, image])
-    for row in np.array_split(at, max(1, len(at) * len(closed) // 400_000)):
-        if (_solid_angle(row, closed) > INSIDE * 4.0 * np.pi).any():
-            return True
-    return False
+    rows = np.array_split(at, max(1, len(at) * len(closed) // 400_000))
+    return np.concatenate([_solid_angle(row, closed) > INSIDE * 4.0 * np.pi for row in rows])
 
 
 def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:

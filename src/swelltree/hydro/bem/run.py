@@ -20,7 +20,7 @@ import numpy as np
 from swelltree.hydro import cache as kept
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
-from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
+from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, covered, standing
 from swelltree.hydro.bem.meshes import is_thin, wetted_panels
 from swelltree.hydro.bem.solve import (
     GREEN,
@@ -31,9 +31,9 @@ from swelltree.hydro.bem.solve import (
     import_capytaine,
     solve,
 )
-from swelltree.hydro.report import told
+from swelltree.hydro.report import warnings_about
 from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.hulls import MeshFile
+from swelltree.system.bodies.hulls import MeshFile, PanelHull
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import Immersed, hull_immersed
 from swelltree.system.casefile.case import Case
@@ -114,7 +114,7 @@ def run_bem(
     job = _job(system, omega, wave_direction, lid, green, method, cache)
     scales = (1.0,)
     if refine:
-        files = any(isinstance(p, MeshFile) for body in job.bodies for p in body.hull.parts)
+        files = any(isinstance(p, PanelHull) for body in job.bodies for p in body.hull.parts)
         scales = FINER if files else COARSER
     total = len(scales) * (job.omega.size)
     with _bar(progress, total) as tick, _threads(threads):
@@ -123,7 +123,7 @@ def run_bem(
     data = _dataset(job, solved, wet, panels, key)
     if len(levels) > 1:
         data = with_errors(data, levels, refine == "extrapolate")
-    notes = [data.attrs["notes"], *told(data, "run_bem", ("frequencies", "nan"))]
+    notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     return data.assign_attrs(notes="\n".join(notes))
 
 
@@ -204,7 +204,7 @@ def _level(
     job: _Job, scale: float, tick: Callable[[], None]
 ) -> tuple[Solved, list[Immersed], list[int], str]:
     """Solve with one size of panels, or find it in the cache."""
-    files = [any(isinstance(p, MeshFile) for p in body.hull.parts) for body in job.bodies]
+    files = [any(isinstance(p, PanelHull) for p in body.hull.parts) for body in job.bodies]
     notes: list[str] = []
     panels = {
         b.name: _panels(b, scale, job.water, notes)
@@ -257,9 +257,11 @@ def _solved(
     for body in job.bodies:
         if body.name not in panels:
             panels[body.name] = _panels(body, scale, job.water, notes)
-    check_apart({body.name: panels[body.name] for body in job.bodies})
+    ordered = {body.name: panels[body.name] for body in job.bodies}
+    check_apart(ordered)
+    dry = covered(ordered, notes)
     bodies = [
-        Wetted(body.name, panels[body.name], point)
+        Wetted(body.name, panels[body.name], point, dry[body.name])
         for body, point in zip(job.bodies, points, strict=True)
     ]
     thin = any(is_thin(body) for body in job.bodies)

@@ -34,11 +34,22 @@ GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 
 @dataclass(frozen=True)
 class Wetted:
-    """A body as the BEM sees it: its name, panels in the world and the centre of its rotations."""
+    """A body as the BEM sees it: its name, panels in the world and the centre of its rotations.
+
+    Panels close the hull below the water; those of `dry` walls meet no water.
+    """
 
     name: str
     panels: Panels
     center: np.ndarray
+    dry: np.ndarray | None = None  # (panels,) bool
+
+    @property
+    def wet(self) -> Panels:
+        """Panels that meet the water."""
+        if self.dry is None:
+            return self.panels
+        return Panels(self.panels.vertices, self.panels.faces[~self.dry])
 
 
 @dataclass
@@ -269,7 +280,7 @@ def _like(size: np.ndarray) -> np.ndarray:
 
 def _floating_body(body: Wetted, lid: float | None) -> Any:
     cpt = import_capytaine()
-    mesh = to_capytaine(body.panels, body.name)
+    mesh = to_capytaine(body.wet, body.name)
     inner = None if lid is None else lid_inside(body.panels, mesh, lid)
     dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
     named = {f"{body.name}__{dof}": dofs[dof] for dof in DOFS}

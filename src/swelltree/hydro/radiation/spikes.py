@@ -5,8 +5,9 @@ with the cubic through two neighbours on each side (a constant A is a straight l
 out). The one that is off most is left out and its neighbours are judged again without it, less
 sharply where the cubic then spans a wider gap (its error grows as the product of the distances).
 What half of the frequencies miss is what this grid cannot tell. A narrow resonance, as between two
-hulls, looks like a small jump or several in a row: it is true when A follows from B there as well
-as elsewhere (Kramers-Kronig), and stays.
+hulls, looks like a jump: it is true, and stays, when A follows from B there as well as elsewhere
+(Kramers-Kronig), or when an oscillator that takes energy explains what the neighbours do not. A
+spike has no such shape in the frequencies beside it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a sha
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
 MOST = 0.2  # of the frequencies may be left out
 FEWEST = 12  # frequencies below which a jump and a coarse grid look alike
+BESIDE = 4  # frequencies on each side in which a resonance shows
+NARROWEST = (
+    0.2  # damping rate of a resonance in steps of the grid: a spike would fit a narrower one
+)
+WIDEST = 3.0
+# of a jump may be left over by a resonance: 0.13 between two hulls, 0.25 and more at spikes
+UNEXPLAINED = 0.18
 
 
 def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
@@ -69,13 +77,57 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
             near = slice(max(int(row[0]) - 1, 0), int(row[-1]) + 2)
             if gap[near].max() <= least:
                 found[row] = 0.0
+    for row in _rows_of(found, apart=BESIDE):
+        if unexplained(omega, Z, row) <= UNEXPLAINED:
+            found[row] = 0.0
+    for row in _rows_of(found):
+        if unexplained(omega, Z, row) <= UNEXPLAINED:
+            found[row] = 0.0
     return found
 
 
-def _rows_of(found: Array) -> list[Array]:
-    """Frequencies that jump, those side by side together."""
+def unexplained(omega: Array, Z: Array, row: Array) -> float:
+    r"""What an oscillator leaves of a jump, of the jump itself: nearly nothing at a resonance.
+
+    .. math:: Z \approx Z_0 + \frac{2 \gamma s}{s^2 + 2 \gamma s + \Omega^2} R, \quad R \ge 0
+
+    with a parabola :math:`Z_0` over the frequencies beside it; :math:`\Omega, \gamma` are tried on
+    a grid, R is the nearest matrix that takes energy from every motion. Entries whose damping
+    does not jump tell nothing: omega times a small error of the added mass is large.
+
+    Args:
+        omega: rising [rad/s].
+        Z: scaled B + i omega A, flattened (f, m m).
+        row: frequencies side by side that jump.
+    """
+    first, last = max(int(row[0]) - BESIDE, 0), min(int(row[-1]) + BESIDE, omega.size - 1)
+    w, m = omega[first : last + 1], round(np.sqrt(Z.shape[1]))
+    step = np.diff(omega[max(int(row[0]) - 1, 0) : int(row[-1]) + 2]).max()
+    basis = np.linalg.qr(np.vander((w - w.mean()) / (w[-1] - w[0]), 3))[0]
+
+    def beyond(values: Array) -> Array:
+        return values - basis @ (basis.T @ values)
+
+    jump = beyond(Z[first : last + 1])
+    telling = np.abs(jump.real).max(axis=0) > 0.5 * JUMP
+    if not telling.any():
+        return 1.0
+    least, count = np.inf, 8 * int(row[-1] - row[0] + 2) + 1
+    for natural in np.linspace(omega[row[0]] - step, omega[row[-1]] + step, count):
+        for rate in step * np.geomspace(NARROWEST, WIDEST, 12):
+            shape = beyond(2j * w * rate / (natural**2 - w**2 + 2j * w * rate))
+            R = (shape.conj() @ jump).real / (np.abs(shape) ** 2).sum()
+            size, direction = np.linalg.eigh(R.reshape(m, m))
+            R = (direction * size.clip(min=0.0)) @ direction.T
+            left = np.abs(jump - np.outer(shape, R.ravel()))[:, telling].max()
+            least = min(least, float(left))
+    return least / float(np.abs(jump[:, telling]).max())
+
+
+def _rows_of(found: Array, apart: int = 1) -> list[Array]:
+    """Frequencies that jump, those side by side, or at most so far apart, together."""
     bad = np.flatnonzero(found > 0)
-    return np.split(bad, np.flatnonzero(np.diff(bad) > 1) + 1) if bad.size else []
+    return np.split(bad, np.flatnonzero(np.diff(bad) > apart) + 1) if bad.size else []
 
 
 def _contradiction(omega: Array, A: Array, B: Array) -> Array:

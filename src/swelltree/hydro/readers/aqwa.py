@@ -272,9 +272,9 @@ def _listing(file: TextFile, parts: HydroParts, cog: np.ndarray) -> None:
     tables = {name: np.full(shape, np.nan + 0j) for name in TABLES.values()}
     body, name, heading = 0, "", 0
     for index, line in enumerate(file.lines):
-        found = SPACED.search(line)
-        if found:
-            body, name = to_whole(found[1], "structure", file.at(index), 0) - 1, ""
+        match = SPACED.search(line)
+        if match:
+            body, name = to_whole(match[1], "structure", file.at(index), 0) - 1, ""
             continue
         if "FORCES-VARIATION" in line:
             plain = "FROUDE KRYLOV +" not in line and "+ DIFFRACTION" not in line

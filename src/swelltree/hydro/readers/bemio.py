@@ -70,12 +70,12 @@ def _read(file: Any, path: Path) -> HydroParts:
     stiffness = np.zeros((len(dofs), len(dofs)))
     for k, group in enumerate(groups):
         _body(file, path, group, parts, slice(starts[k], starts[k + 1]), unit, infinite, stiffness)
-    told = [f"{x}/hydro_coeffs/linear_restoring_stiffness" in file for x in groups]
-    if all(told):
+    present = [f"{x}/hydro_coeffs/linear_restoring_stiffness" in file for x in groups]
+    if all(present):
         parts.matrices["hydrostatic_stiffness"] = stiffness
-    elif any(told):
+    elif any(present):
         raise _fail(
-            path, f"'{groups[told.index(False)]}' has no linear_restoring_stiffness. Add it."
+            path, f"'{groups[present.index(False)]}' has no linear_restoring_stiffness. Add it."
         )
     for name, key, size in (
         ("center_of_mass", "cg", 3),
@@ -173,10 +173,10 @@ def _fail(path: Path, text: str) -> SwelltreeError:
 
 
 def _raw(file: Any, key: str, path: Path, default: Any = None) -> Any:
-    found = read_value(file, key, path, "hydro data")
-    if found is None and default is None:
+    values = read_value(file, key, path, "hydro data")
+    if values is None and default is None:
         raise SwelltreeError(f"'{path}' has no '{key}'. It is not a whole BEMIO file.")
-    return default if found is None else found
+    return default if values is None else values
 
 
 def _get(file: Any, key: str, path: Path, default: Any = None) -> np.ndarray:

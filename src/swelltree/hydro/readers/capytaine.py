@@ -96,20 +96,22 @@ def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str], where: st
         if name not in raw or (name == "mean_drift" and parts.directions is None):
             continue
         values = _complex(raw[name], where)
-        own = tuple(str(x) for x in values.dims if str(x).endswith(("omega", "omega_1", "omega_2")))
-        own += tuple(str(x) for x in values.dims if str(x).endswith(("_headings", "_direction")))
-        own += ("influenced_dof",)
-        for axis in own[:-1]:
+        axes = tuple(
+            str(x) for x in values.dims if str(x).endswith(("omega", "omega_1", "omega_2"))
+        )
+        axes += tuple(str(x) for x in values.dims if str(x).endswith(("_headings", "_direction")))
+        axes += ("influenced_dof",)
+        for axis in axes[:-1]:
             if not axis.endswith("_headings"):
                 _axis(raw, axis, where)
-        _check_dims(values, own, where)
+        _check_dims(values, axes, where)
         if name == "mean_drift":
             _check_dims(values, FORCE, where)
             values = values.sortby(["omega", "wave_direction"]).transpose(*FORCE)
         values = values.transpose(..., "influenced_dof").sel(influenced_dof=dofs)
         as_numbers(values.values, name, lambda text: SwelltreeError(f"{where}: {text}"))
-        own = set(values.dims) - set(FORCE)
-        coords = {key: x for key, x in raw.coords.items() if own & set(x.dims)}
+        axes = set(values.dims) - set(FORCE)
+        coords = {key: x for key, x in raw.coords.items() if axes & set(x.dims)}
         parts.extra[name] = (tuple(map(str, values.dims)), values.values)
         parts.coords.update({str(key): (x.dims, x.values) for key, x in coords.items()})
     if "second_order_force" in raw.attrs:
@@ -275,11 +277,11 @@ def hydrostatics_beside(folder: Path, count: int) -> Beside | None:
         for row, line in enumerate(file.lines):
             # some writers repeat the letter X on all three lines: go by their order
             pair = re.search(r"[XYZ]F\s*=\s*(\S+)\s*-\s*[XYZ]G\s*=\s*(\S+)", line)
-            found = re.search(r"Displacement\s*=\s*(\S+)", line)
+            match = re.search(r"Displacement\s*=\s*(\S+)", line)
             if pair:
                 centres.append([to_number(x, "centre", file.at(row)) for x in pair.groups()])
-            if found:
-                displaced.append(to_number(found[1], "Displacement", file.at(row)))
+            if match:
+                displaced.append(to_number(match[1], "Displacement", file.at(row)))
         if len(centres) != 3 or len(displaced) != 1:
             raise SwelltreeError(
                 f"'{path}': expected three lines 'XF = ... - XG = ...' and one 'Displacement = "

@@ -13,21 +13,32 @@ import numpy as np
 
 from swelltree.hydro.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
-from swelltree.hydro.readers.wamit import WamitSetup, assemble_wamit, deep_or, family_of, require
+from swelltree.hydro.readers.wamit import (
+    WamitSetup,
+    assemble_wamit,
+    complete,
+    deep_or,
+    family_of,
+    require,
+)
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.numbers import to_positive, to_whole
+from swelltree.system.waters.water import Water
 
 # Output_frequency_type of HAMS as WAMIT's IPEROUT
 KINDS = {1: 3, 2: 4, 3: 2, 4: 1, 5: 5}
 
 
-def read_hams(path: Path, *, rho: float | None = None, g: float | None = None) -> HydroParts:
+def read_hams(
+    path: Path, *, rho: float | None = None, g: float | None = None, water: Water | None = None
+) -> HydroParts:
     """The contents of a HAMS folder.
 
     Args:
         path: of the folder, or of a file in it.
         rho: density [kg/m^3]; HAMS divides by it and does not write it here.
         g: gravity [m/s^2]; likewise.
+        water: that tells them where the user does not.
     """
     root = path if path.is_dir() else path.parent
     while root.name.lower() in ("wamit_format", "output", "input"):
@@ -38,7 +49,7 @@ def read_hams(path: Path, *, rho: float | None = None, g: float | None = None) -
     if not first:
         raise SwelltreeError(f"'{output}' has no file ending in .1. Run HAMS first.")
     setup = read_control(TextFile(control))
-    setup.rho, setup.g = rho, g
+    complete(path, setup, {"rho": rho, "g": g}, water)
     require(path, setup, "HAMS divides by it and does not write it")
     hydrostatic = root / "Input" / "Hydrostatic.in"
     parts = assemble_wamit(first[0], family_of(first[0]), setup, 1)
@@ -50,9 +61,9 @@ def read_hams(path: Path, *, rho: float | None = None, g: float | None = None) -
 
 def _inside(root: Path, *candidates: tuple[str, ...]) -> Path:
     for parts in candidates:
-        found = root.joinpath(*parts)
-        if found.exists():
-            return found
+        inside = root.joinpath(*parts)
+        if inside.exists():
+            return inside
     raise SwelltreeError(
         f"'{root}' has no '{'/'.join(candidates[0])}'. A HAMS folder holds Input and Output."
     )

@@ -125,9 +125,9 @@ def lookup(root: Path, name: str) -> Path | None:
         *(p for p in root.iterdir() if p.is_dir() and p.name.lower() in ("results", "mesh")),
     ]
     for folder in folders:
-        for found in sorted(folder.iterdir()):
-            if found.is_file() and found.name.lower() == name.lower():
-                return found
+        for entry in sorted(folder.iterdir()):
+            if entry.is_file() and entry.name.lower() == name.lower():
+                return entry
     return None
 
 
@@ -258,10 +258,10 @@ def _forces(file: TextFile, case: NemohCase) -> tuple[np.ndarray, np.ndarray, np
     """Headings, omega and forces (omega, heading, force): one zone per heading."""
     headings, tables = [], []
     for row, values in _zones(file, 1 + 2 * len(case.forces)):
-        found = re.search(r"beta\s*=\s*([^\s\"]+)", file.lines[row])
-        if not found:
+        match = re.search(r"beta\s*=\s*([^\s\"]+)", file.lines[row])
+        if not match:
             raise file.fail(row, "a heading 'beta = ... deg' in the zone")
-        headings.append(np.deg2rad(to_number(found[1], "heading beta", file.at(row))))
+        headings.append(np.deg2rad(to_number(match[1], "heading beta", file.at(row))))
         tables.append(values)
     table = np.stack(tables, axis=1)
     force = table[..., 1::2] * np.exp(1j * table[..., 2::2])
@@ -287,11 +287,11 @@ def _hydrostatics(root: Path, case: NemohCase, parts: HydroParts) -> None:
             parts.files.extend(beside.files)
             break
     names = ["KH.dat"] if count == 1 else [f"KH_{k}.dat" for k in range(count)]
-    found = [lookup(root, name) for name in names]
+    files = [lookup(root, name) for name in names]
     stiffness = np.zeros((len(parts.dofs), len(parts.dofs)))
-    if not any(found):
+    if not any(files):
         return
-    for body, path, name in zip(case.bodies, found, names, strict=True):
+    for body, path, name in zip(case.bodies, files, names, strict=True):
         if path is None:
             raise SwelltreeError(
                 f"'{root}' has no '{name}', the stiffness of body '{body}', but those of other "
@@ -366,6 +366,6 @@ def read_aquaplus(root: Path, case: NemohCase) -> HydroParts:
 
 
 def _need(root: Path, name: str) -> Path:
-    found = lookup(root, name)
-    assert found is not None
-    return found
+    file = lookup(root, name)
+    assert file is not None
+    return file

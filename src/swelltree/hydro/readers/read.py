@@ -12,9 +12,10 @@ from swelltree.hydro.dataset import HydroParts, assemble, body_names, find_body,
 from swelltree.hydro.gap_mending import mend_gaps
 from swelltree.hydro.gaps import check_way
 from swelltree.hydro.readers.nemoh import lookup
-from swelltree.hydro.soundness import check_announced
+from swelltree.hydro.soundness import check_agrees, check_announced
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.numbers import to_number, to_positive
+from swelltree.system.waters.water import Water
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,6 +37,7 @@ def read_hydro(
     format: str | None = None,
     check: bool = True,
     gaps: str = "error",
+    water: Water | None = None,
 ) -> xr.Dataset:
     """Hydrodynamic data of another code, in our convention.
 
@@ -56,6 +58,8 @@ def read_hydro(
         gaps: what becomes of values that are missing: "error" (told with file and frequency),
             "interpolate" (between neighbouring frequencies), "drop" (these frequencies are left
             out) or "keep" (NaN, which `compile` refuses). What was done stands in the notes.
+        water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
+            rho, g and depth tell them; a case file gives its own.
     """
     path = Path(path)
     check_way(gaps)
@@ -67,17 +71,14 @@ def read_hydro(
             f"The formats are {listed(FORMATS)}."
         )
     count = len(names) if names is not None and not isinstance(names, Mapping) else None
-    parts = _read(kind, path, rho, g, depth, length, count)
-    for given, found, name in (
+    parts = _read(kind, path, rho, g, depth, length, count, water)
+    for given, stated, name in (
         (rho, parts.rho, "rho"),
         (g, parts.g, "g"),
         (depth, parts.depth, "depth"),
     ):
-        if given is not None and not np.isclose(given, found, rtol=1e-3):
-            raise SwelltreeError(
-                f"'{path}' was computed with {name} = {found:g}, but {name} = {given:g} is given. "
-                f"Leave {name} out, or recompute the data."
-            )
+        if given is not None:
+            check_agrees(path, name, given, stated)
     check_announced(parts, refuse=gaps == "error")
     data = mend_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
     if names is not None:
@@ -128,11 +129,14 @@ def _read(
     depth: float | None,
     length: float | None,
     bodies: int | None,
+    water: Water | None,
 ) -> HydroParts:
     if kind == "wamit":
         from swelltree.hydro.readers.wamit import read_wamit
 
-        return read_wamit(path, rho=rho, g=g, depth=depth, length=length, bodies=bodies)
+        return read_wamit(
+            path, rho=rho, g=g, depth=depth, length=length, bodies=bodies, water=water
+        )
     if kind == "nemoh":
         from swelltree.hydro.readers.nemoh import read_nemoh
 
@@ -148,7 +152,7 @@ def _read(
     if kind == "hams":
         from swelltree.hydro.readers.hams import read_hams
 
-        return read_hams(path, rho=rho, g=g)
+        return read_hams(path, rho=rho, g=g, water=water)
     from swelltree.hydro.readers.capytaine import read_capytaine
 
     return read_capytaine(path)
@@ -216,7 +220,7 @@ def _recognise_folder(path: Path) -> str:
         path.name.lower() == "results" and lookup(path.parent, "Nemoh.cal")
     ):
         return "nemoh"
-    names = {found.name.lower() for found in path.iterdir()}
+    names = {entry.name.lower() for entry in path.iterdir()}
     if "controlfile.in" in names or {"input", "output"} <= names:
         return "hams"
     stems = sorted(

@@ -40,14 +40,14 @@ class Rows:
             what: it holds.
             most: largest number allowed.
         """
-        found = self.values[:, column]
-        wrong = (found != np.floor(found)) | (found < 1) | (found > most)
+        numbers = self.values[:, column]
+        wrong = (numbers != np.floor(numbers)) | (numbers < 1) | (numbers > most)
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.fail(
-                row, f"{what} {found[row]:g} is not one of 1 to {most}. Mend it or recompute."
+                row, f"{what} {numbers[row]:g} is not one of 1 to {most}. Mend it or recompute."
             )
-        return found.astype(int) - 1
+        return numbers.astype(int) - 1
 
     def unrepeated(self, *keys: np.ndarray, what: str) -> None:
         """Refuse rows that say the same thing twice.
@@ -196,12 +196,12 @@ def leading_numbers(line: str, fail: Fail) -> list[float]:
         line: its text.
         fail: makes the error about the line.
     """
-    found = []
+    numbers = []
     for word in line.replace(",", " ").split():
         if not is_number(word):
             break
-        found.append(to_number(word, "the value", fail))
-    return found
+        numbers.append(to_number(word, "the value", fail))
+    return numbers
 
 
 def after_equals(line: str, fail: Fail) -> list[float]:

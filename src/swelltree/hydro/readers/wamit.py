@@ -21,8 +21,10 @@ from swelltree.hydro.dataset import HydroParts, rigid_labels
 from swelltree.hydro.readers.textfile import Rows, TextFile, after_equals
 from swelltree.hydro.readers.wamit_listing import read_listing_tables
 from swelltree.hydro.readers.wamit_second import read_drift, read_qtf
+from swelltree.hydro.soundness import check_agrees
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.numbers import check_size, to_number, to_positive, to_whole
+from swelltree.system.waters.water import Water
 
 NUMERIC = (".1", ".3", ".3fk", ".3sc", ".hst", ".8", ".9", ".12d", ".12s")
 MOST_MODES = 10_000  # a number beyond is a broken file
@@ -68,6 +70,7 @@ def read_wamit(
     depth: float | None = None,
     length: float | None = None,
     bodies: int | None = None,
+    water: Water | None = None,
 ) -> HydroParts:
     """The contents of a family of WAMIT files with one stem.
 
@@ -78,19 +81,27 @@ def read_wamit(
         depth: [m]; needed unless .out or .pot tell it.
         length: scale ULEN [m]; that of the .out file, else 1.
         bodies: number of bodies, where no file tells it.
+        water: whose density, gravity and depth hold where neither files nor the user tell them.
     """
     family = family_of(path)
     setup = read_setup(family)
-    if rho is not None:
-        setup.rho = rho
-    if g is not None:
-        setup.g = g
-    if depth is not None:
-        setup.depth = depth
+    complete(path, setup, {"rho": rho, "g": g, "depth": depth}, water)
     if length is not None:
         setup.length = length
     require(path, setup, "no .out file tells it")
     return assemble_wamit(path, family, setup, bodies)
+
+
+def complete(
+    path: Path, setup: WamitSetup, given: dict[str, float | None], water: Water | None
+) -> None:
+    """Density, gravity and depth that the files do not tell, from the user or else the water."""
+    for name, value in given.items():
+        told = getattr(setup, name)
+        if told is None and (value is not None or water is not None):
+            setattr(setup, name, getattr(water, name) if value is None else value)
+        elif told is not None and value is not None:
+            check_agrees(path, name, value, told)
 
 
 def require(path: Path, setup: WamitSetup, why_g: str) -> None:
@@ -108,9 +119,9 @@ def family_of(path: Path) -> dict[str, Path]:
     """Files with the same stem, by ending in small letters."""
     stem = path.stem.lower()
     return {
-        found.suffix.lower(): found
-        for found in sorted(path.parent.iterdir())
-        if found.is_file() and found.stem.lower() == stem
+        entry.suffix.lower(): entry
+        for entry in sorted(path.parent.iterdir())
+        if entry.is_file() and entry.stem.lower() == stem
     }
 
 
@@ -148,8 +159,8 @@ def assemble_wamit(
     if tables is None and ".3" not in family and listing is not None:
         tables = read_listing_tables(listing)
     if listing is not None:
-        found = {line.strip() for line in listing.lines if "Wave period (sec)" in line}
-        setup.announced[listing.path] = len(found)
+        titles = {line.strip() for line in listing.lines if "Wave period (sec)" in line}
+        setup.announced[listing.path] = len(titles)
     n_dofs = radiation.shape[1]
     _zero_by_symmetry(source, radiation, notes)
     modes = split_dofs(path, n_dofs, setup, bodies)
@@ -245,10 +256,10 @@ def read_radiation(file: TextFile, kind: int) -> tuple[np.ndarray, np.ndarray]:
     i, j = (rows.indices(k, name, MOST_MODES) for k, name in ((1, "mode I"), (2, "mode J")))
     rows.unrepeated(rows.values[:, 0], i, j, what="this pair of modes and period")
     n = int(max(i.max(), j.max())) + 1
-    own = np.unique(i[i == j])
-    if own.size < n:
+    diagonal = np.unique(i[i == j])
+    if diagonal.size < n:
         last = int(np.argmax(np.maximum(i, j)))
-        absent = np.setdiff1d(np.arange(n), own)[0] + 1
+        absent = np.setdiff1d(np.arange(n), diagonal)[0] + 1
         raise rows.fail(
             last,
             f"mode {n} is there, but mode {absent} has no row I = J = {absent}. Recompute with all "
@@ -318,8 +329,8 @@ def _modes(rows: Rows, column: int, n: int) -> np.ndarray:
 
 
 def _groups(periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    found, which = np.unique(periods, return_inverse=True)
-    return found, which.reshape(-1)
+    periods_once, which = np.unique(periods, return_inverse=True)
+    return periods_once, which.reshape(-1)
 
 
 def _is_limit(first: np.ndarray) -> np.ndarray:
@@ -417,13 +428,13 @@ def read_setup(family: dict[str, Path]) -> WamitSetup:
 def _configuration(file: TextFile, setup: WamitSetup) -> None:
     for index, line in enumerate(file.lines):
         fail = file.at(index)
-        found = re.match(r"\s*IPEROUT\s*=\s*(\S+)", line, re.I)
-        if found:
-            setup.period_kind = to_whole(found[1], "IPEROUT", fail, 1, 4)
-        found = re.match(r"\s*NEWMDS\s*(?:\((\d+)\))?\s*=\s*([\d\s]+)", line, re.I)
-        if found:
-            numbers = [to_whole(x, "NEWMDS", fail, 0, MOST_MODES) for x in found[2].split()]
-            first = to_whole(found[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
+        match = re.match(r"\s*IPEROUT\s*=\s*(\S+)", line, re.I)
+        if match:
+            setup.period_kind = to_whole(match[1], "IPEROUT", fail, 1, 4)
+        match = re.match(r"\s*NEWMDS\s*(?:\((\d+)\))?\s*=\s*([\d\s]+)", line, re.I)
+        if match:
+            numbers = [to_whole(x, "NEWMDS", fail, 0, MOST_MODES) for x in match[2].split()]
+            first = to_whole(match[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
             setup.modes += [0] * (first + len(numbers) - len(setup.modes))
             setup.modes[first : first + len(numbers)] = numbers
     setup.files.append(file.path)
@@ -476,9 +487,9 @@ def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
 def _force_control(file: TextFile, setup: WamitSetup) -> None:
     """Density of a .frc file in the form of IALTFRC = 2: the line after the options is rho."""
     for index, line in enumerate(file.lines[:8]):
-        found = re.match(r"\s*(\S+)\s.*\bRHO\b", line)
-        if found:
-            setup.rho = to_positive(found[1], "density RHO", file.at(index))
+        match = re.match(r"\s*(\S+)\s.*\bRHO\b", line)
+        if match:
+            setup.rho = to_positive(match[1], "density RHO", file.at(index))
             setup.files.append(file.path)
             return
 
@@ -491,18 +502,18 @@ def _listing(file: TextFile, setup: WamitSetup) -> None:
     for index, line in enumerate(file.lines[:head]):
         fail = file.at(index)
         if "Gravity:" in line:
-            found = re.findall(r":\s*(\S+)", line)
-            if len(found) < 2:
+            match = re.findall(r":\s*(\S+)", line)
+            if len(match) < 2:
                 raise file.fail(index, "'Gravity: ... Length scale: ...'")
-            setup.g = to_positive(found[0], "gravity", fail)
-            setup.length = to_positive(found[1], "length scale", fail)
+            setup.g = to_positive(match[0], "gravity", fail)
+            setup.length = to_positive(match[1], "length scale", fail)
         elif "Water depth:" in line:
             word = (line.split(":")[1].split() or [""])[0]
             deep = word.startswith("inf")
             setup.depth = np.inf if deep else to_positive(word, "water depth", fail)
         elif re.search(r"\S+\.gdf", line, re.I) and "file type" not in line:
-            found = re.search(r"(\S+)\.gdf", line, re.I)
-            names.append(Path(found[1]).name if found else "")
+            match = re.search(r"(\S+)\.gdf", line, re.I)
+            names.append(Path(match[1]).name if match else "")
         elif "XBODY" in line and "=" in line:
             places.append(after_equals(line, fail))
         else:
@@ -599,12 +610,12 @@ def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None
     turns = [rotation_about_z(np.deg2rad(angle)) for angle in places[:, 3]]
     parts.points["rotation_center"] = places[:, :3]
     for name, key in (("center_of_mass", "gravity"), ("center_of_buoyancy", "buoyancy")):
-        found = setup.points.get(key, [])
-        if len(found) == count:
+        points = setup.points.get(key, [])
+        if len(points) == count:
             parts.points[name] = np.array(
                 [
                     place + turn @ row
-                    for place, turn, row in zip(places[:, :3], turns, found, strict=True)
+                    for place, turn, row in zip(places[:, :3], turns, points, strict=True)
                 ]
             )
     volumes = setup.points.get("volume", [])

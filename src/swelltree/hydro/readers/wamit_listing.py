@@ -91,8 +91,8 @@ def _filled(
     file: TextFile, tables: list[dict[tuple[int, int], list[float]]], shape: tuple[int, int], k: int
 ) -> np.ndarray:
     """Entries as one array, NaN where there is none; every mode must have one of its own."""
-    own = {i for entries in tables for i, j in entries if i == j}
-    absent = sorted(set(range(shape[0])) - own)
+    diagonal = {i for entries in tables for i, j in entries if i == j}
+    absent = sorted(set(range(shape[0])) - diagonal)
     if absent:
         raise SwelltreeError(
             f"'{file.path}' has {shape[0]} modes but no added mass A({absent[0] + 1},"
@@ -113,10 +113,10 @@ def _period(file: TextFile, index: int) -> float:
         return -1.0
     if re.search(r"period\s*(\(sec\))?\s*=\s*zero", line):
         return 0.0
-    found = re.search(r"=\s*(\S+)", line)
-    if not found:
+    match = re.search(r"=\s*(\S+)", line)
+    if not match:
         raise file.fail(index, "'Wave period (sec) = ...'")
-    return to_positive(found[1], "wave period", file.at(index))
+    return to_positive(match[1], "wave period", file.at(index))
 
 
 Row = tuple[int, list[float]]  # index of the line, its numbers
@@ -126,9 +126,9 @@ def _rows(file: TextFile, index: int) -> tuple[list[Row], int]:
     """Rows of numbers after a heading, up to the first line without."""
     rows: list[Row] = []
     while index < len(file.lines):
-        found = leading_numbers(file.lines[index], file.at(index))
-        if len(found) >= 3:
-            rows.append((index, found))
+        numbers = leading_numbers(file.lines[index], file.at(index))
+        if len(numbers) >= 3:
+            rows.append((index, numbers))
         elif rows or file.lines[index].strip().startswith("***"):
             break
         index += 1
@@ -139,23 +139,23 @@ def _entries(file: TextFile, rows: list[Row], period: float) -> dict[tuple[int, 
     """Added mass and damping by pair of modes; at the limits there is no damping."""
     if not rows:
         raise file.fail(len(file.lines), "rows 'I J A(I,J) B(I,J)'")
-    found: dict[tuple[int, int], list[float]] = {}
+    entries: dict[tuple[int, int], list[float]] = {}
     for index, row in rows:
         i, j = (to_whole(x, "mode", file.at(index), 1, 10_000) - 1 for x in row[:2])
         if len(row) != (4 if period > 0 else 3):
             raise file.fail(index, "I J A(I,J)" + (" B(I,J)" if period > 0 else ""))
-        if (i, j) in found:
+        if (i, j) in entries:
             raise file.fail(index, f"the pair ({i + 1},{j + 1}) once in a table")
-        found[i, j] = [*row[2:], 0.0][:2]
-    return found
+        entries[i, j] = [*row[2:], 0.0][:2]
+    return entries
 
 
 def _force(file: TextFile, rows: list[Row]) -> dict[int, tuple[int, complex]]:
     """Line and force by mode."""
-    found: dict[int, tuple[int, complex]] = {}
+    force: dict[int, tuple[int, complex]] = {}
     for index, row in rows:
         i = to_whole(row[0], "mode", file.at(index), 1, 10_000) - 1
-        if i in found or len(row) != 3:
+        if i in force or len(row) != 3:
             raise file.fail(index, "'I Mod Pha' with every mode once")
-        found[i] = index, row[1] * np.exp(1j * np.deg2rad(row[2]))
-    return found
+        force[i] = index, row[1] * np.exp(1j * np.deg2rad(row[2]))
+    return force

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping import control, events
@@ -172,6 +173,7 @@ def integrate(
     *,
     method: str = "tsit5",
     observe: Callable[[Any, Any, Any], Any] | None = None,
+    kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
     differentiable: bool = False,
     max_steps_per_output: int = 64,
 ) -> tuple[Carry, Any]:
@@ -187,6 +189,8 @@ def integrate(
         options: tolerances and steps.
         method: "tsit5", "dopri5", "rk4" (fixed step) or "stiff".
         observe: ``observe(args, t, y)`` gives the output at a time; None gives y.
+        kept: ``kept(args, t, y)`` gives channels whose largest, smallest and mean values since the
+            output before are wanted; outputs are then pairs of the output and these.
         differentiable: use a bounded loop, for forward and reverse derivatives. The steps
             themselves are held constant in the derivative.
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
@@ -203,34 +207,50 @@ def integrate(
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
 
-    def reach(carry: Carry, target: Any) -> Carry:
+    def values_now(carry: Carry) -> Extremes | None:
+        return None if kept is None else known_now(kept(args, carry.t, carry.y))
+
+    def further(state: tuple[Carry, Extremes | None], target: Any) -> Any:
+        carry, between = state
+        after = attempt(carry, target)
+        if kept is None or between is None:
+            return after, between
+        longer = with_step(between, kept(args, after.t, after.y), after.t - carry.t)
+        return after, choose(after.t > carry.t, longer, between)
+
+    def reach(carry: Carry, target: Any) -> tuple[Carry, Extremes | None]:
         if differentiable:
 
-            def maybe(carry: Carry, _: Any) -> tuple[Carry, None]:
-                go = unfinished(carry, target)
-                return jax.lax.cond(go, lambda c: attempt(c, target), lambda c: c, carry), None
+            def maybe(state: Any, _: Any) -> tuple[Any, None]:
+                go = unfinished(state[0], target)
+                return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
-            return jax.lax.scan(maybe, carry, None, length=max_steps_per_output)[0]
+            return jax.lax.scan(
+                maybe, (carry, values_now(carry)), None, length=max_steps_per_output
+            )[0]
 
         def go(state: Any) -> Any:
-            return unfinished(state[0], target) & (state[1] < options.max_steps)
+            return unfinished(state[0], target) & (state[2] < options.max_steps)
 
         def body(state: Any) -> Any:
-            return attempt(state[0], target), state[1] + 1
+            return *further(state[:2], target), state[2] + 1
 
-        return jax.lax.while_loop(go, body, (carry, jnp.zeros((), jnp.int32)))[0]
+        begin = carry, values_now(carry), jnp.zeros((), jnp.int32)
+        return jax.lax.while_loop(go, body, begin)[:2]
 
     def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
-        carry = reach(carry, target)
+        carry, between = reach(carry, target)
         late = unfinished(carry, target)
         carry = carry._replace(
             code=jnp.where(late, Code.TOO_MANY_STEPS, carry.code).astype(jnp.int32),
             t_fail=jnp.where(late, carry.t, carry.t_fail),
         )
-        seen = carry.y if observe is None else observe(args, target, carry.y)
+        sample = carry.y if observe is None else observe(args, target, carry.y)
+        if between is not None:
+            sample = sample, as_channels(between)
         fine = carry.code == Code.SUCCESS
         carry = carry._replace(n_outputs=carry.n_outputs + fine)
-        return carry, jax.tree.map(lambda x: jnp.where(fine, x, jnp.nan), seen)
+        return carry, jax.tree.map(lambda x: jnp.where(fine, x, jnp.nan), sample)
 
     if differentiable:
         output = jax.checkpoint(output, prevent_cse=False)
@@ -243,10 +263,12 @@ def compiled(
     problem: Problem,
     method: str = "tsit5",
     observe: Callable[[Any, Any, Any], Any] | None = None,
+    kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
 ) -> Callable[[Any, Options, Carry, Any], tuple[Carry, Any]]:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once."""
+    how = {"method": method, "observe": observe, "kept": kept}
 
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
-        return integrate(problem, args, carry, times, options, method=method, observe=observe)
+        return integrate(problem, args, carry, times, options, **how)
 
     return jax.jit(advance)

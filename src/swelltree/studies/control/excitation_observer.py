@@ -32,7 +32,7 @@ from swelltree.studies.linear.linear_model import (
     spelled,
 )
 from swelltree.studies.linear.state_space import import_control
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError, listed
 
 WIDTH = 0.125  # of the gap to the next oscillator: damping of each, over its frequency
@@ -155,7 +155,7 @@ def excitation_observer(
             "deviation of a sample."
         )
     share = np.linalg.pinv(T.T) @ linear.bodies.T
-    bands = _bands(*_force_spectrum(model, sea, case, share), oscillators)
+    bands = _bands(*_force_spectrum(linear.model, sea, case, share), oscillators)
     m, n = len(pushed), linear.A.shape[0]
     A, B, force = _with_oscillators(linear, rows, m, bands)
     seen = np.hstack([C, D[:, :m] @ force[:, n:]])

@@ -22,7 +22,7 @@ from swelltree.model.signals import Sinusoids
 from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, with_signals
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
 Law = Callable[[Array, Array], Array]
@@ -112,7 +112,7 @@ def tracking_law(
     inside = in_band(table, waves)
     w = np.asarray(waves.omega)[inside]
     port = look_in(model, how, ports, 1.0, 1, radiation, frequencies=w)
-    force = excitation_at(table, w, np.asarray(waves.beta)[inside])
+    force = excitation_at(port.table, w, np.asarray(waves.beta)[inside])
     force = force * np.asarray(waves.complex_amplitude)[inside][:, None]
     alone = wave_rates(port, force)[:, 0]
     Z = 1.0 / port.mobility[:, 0, 0]

@@ -30,6 +30,7 @@ from swelltree.spatial.products import compact
 from swelltree.studies.control.ports import Ports, port_motion, port_rows
 from swelltree.studies.control.series import Response
 from swelltree.studies.linear.rao import linear_system
+from swelltree.studies.linear.turned_data import turned_to_rest
 from swelltree.studies.periodic.set_up import memory_at
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
@@ -53,6 +54,7 @@ class Port:
     mean: np.ndarray  # (p,) bool: a mean of u is held by something
     ports: Ports
     clipped: tuple[int, ...]  # harmonics whose negative damping was set to zero
+    table: Any  # hydro data in the axes of the rest, or None
 
     @property
     def harmonics(self) -> int:
@@ -83,6 +85,7 @@ def look_in(
         frequencies: any frequencies in place of the harmonics [rad/s].
     """
     linear = linear_system(model, how) if linear is None else linear
+    model = turned_to_rest(model, how, linear["state"])
     G, P = port_rows(ports, linear), linear["to_bodies"]
     omega = 2 * np.pi / period
     w = omega * np.arange(1, harmonics + 1) if frequencies is None else frequencies
@@ -111,6 +114,7 @@ def look_in(
         held,
         ports,
         clipped,
+        None if model.hydro is None else model.hydro.table,
     )
 
 
@@ -155,7 +159,7 @@ def _mean(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return G @ inverse @ G.T * np.outer(held, held), held
 
 
-def wave_forces(model: Model, port: Port, waves: Any) -> np.ndarray:
+def wave_forces(port: Port, waves: Any) -> np.ndarray:
     """Excitation of all bodies by harmonic, (N, 6N) complex."""
     if not isinstance(waves, Components):
         raise SwelltreeError(
@@ -163,7 +167,7 @@ def wave_forces(model: Model, port: Port, waves: Any) -> np.ndarray:
             "Use method='nonlinear'."
         )
     out = np.zeros((port.harmonics, len(port.to_bodies)), dtype=complex)
-    table = None if model.hydro is None else model.hydro.table
+    table = port.table
     if table is None:
         raise SwelltreeError("optimal_control: the model has no hydro data. Compile with hydro=...")
     inside = in_band(table, waves)

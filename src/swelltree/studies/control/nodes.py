@@ -25,8 +25,8 @@ from swelltree.studies.control.ports import Ports, port_motion, with_signals
 from swelltree.studies.periodic.nodes import (
     Nodes,
     in_chunks,
+    jacobians_of,
     scalars_of,
-    slopes_of,
     traced,
     values_of,
 )
@@ -35,7 +35,7 @@ from swelltree.studies.periodic.series import (
     derivative,
     differentiated,
     mean_products,
-    series_slope,
+    series_jacobian,
 )
 
 Place = tuple[int, ...]  # numbers of elements on strokes
@@ -81,7 +81,7 @@ class Solved:
     Y: np.ndarray  # (c, u)
     a: np.ndarray  # (nodes, p)
     values: tuple[np.ndarray, ...]
-    slopes: tuple[np.ndarray, ...]
+    jacobians: tuple[np.ndarray, ...]
     memory_force: np.ndarray  # (nodes, 6N)
     factor: Factor  # of the Jacobian
 
@@ -110,8 +110,8 @@ class DrivenNodes(Nodes):
     def values_program(self) -> Any:
         return values_of(driven_node, self.how, self.ports.place)
 
-    def slopes_program(self) -> Any:
-        return slopes_of(driven_node, self.how, self.ports.place)
+    def jacobian_program(self) -> Any:
+        return jacobians_of(driven_node, self.how, self.ports.place)
 
     # --- the motion under a given u -----------------------------------------------------
     def series(self, z: np.ndarray) -> np.ndarray:
@@ -127,9 +127,9 @@ class DrivenNodes(Nodes):
 
     def solved(self, Y: np.ndarray, a: np.ndarray) -> tuple[Solved, np.ndarray]:
         """All about a motion, and its residual (c u,)."""
-        values, slopes, mu = self.with_slopes(np.concatenate([self.inputs(Y), a], axis=1))
-        factor = Factor(self.jacobian(values, slopes, mu))
-        found = Solved(Y, a, values, slopes, mu, factor)
+        values, jacobians, mu = self.with_jacobians(np.concatenate([self.inputs(Y), a], axis=1))
+        factor = Factor(self.jacobian(values, jacobians, mu))
+        found = Solved(Y, a, values, jacobians, mu, factor)
         return found, self.residual(Y, values, mu).reshape(-1)
 
     def solve(
@@ -189,11 +189,11 @@ class DrivenNodes(Nodes):
     # --- derivatives ---------------------------------------------------------------------
     def sensitivity(self, found: Solved) -> np.ndarray:
         """Change of Y with the unknowns, (c, u, z)."""
-        rho = self.node_slopes(found.slopes, found.memory_force)
+        rho = self.node_jacobians(found.jacobians, found.memory_force)
         u, c, p = self.u, self.c, self.p
         Jz = np.zeros((u, p, c, c))
         for e, i in np.ndindex(u, p):
-            Jz[e, i] = series_slope(self.basis, rho[:, e, 3 * u + i : 3 * u + i + 1])
+            Jz[e, i] = series_jacobian(self.basis, rho[:, e, 3 * u + i : 3 * u + i + 1])
         for e in self.period.unbalanced:
             e = np.asarray(e)
             Jz[:, :, 0] -= np.einsum("a,bpc,b->apc", e, Jz[:, :, 0], e)
@@ -222,12 +222,12 @@ class DrivenNodes(Nodes):
 
     def directions_stay(self, found: Solved) -> bool:
         """Are body velocities the same sums of rates at all times?"""
-        stay = self.steady.all(found.values[2]) and self.steady.all(found.slopes[1])
-        return stay and not self.steady.any(found.slopes[2])
+        stay = self.steady.all(found.values[2]) and self.steady.all(found.jacobians[1])
+        return stay and not self.steady.any(found.jacobians[2])
 
     def straight(self, found: Solved) -> bool:
         """Are strokes and rates sums of the unknowns?"""
-        return self.steady.all(found.slopes[3]) and self.steady.all(found.slopes[4])
+        return self.steady.all(found.jacobians[3]) and self.steady.all(found.jacobians[4])
 
     def project(self, found: Solved) -> np.ndarray:
         """From strokes and rates at the nodes to their series."""
@@ -235,7 +235,7 @@ class DrivenNodes(Nodes):
 
     def series_change(self, found: Solved, S: np.ndarray, which: int) -> np.ndarray:
         """Change of the series of strokes (3) or rates (4) with the unknowns."""
-        G, u = found.slopes[which], self.u
+        G, u = found.jacobians[which], self.u
         if not self.straight(found):
             used = np.flatnonzero(G.any(axis=(0, 1)))
             moved = G[:, :, used] @ self.inputs_change(S, used)
@@ -254,9 +254,9 @@ class DrivenNodes(Nodes):
     ) -> np.ndarray:
         """Second derivatives in z of sums of strokes and rates at nodes, weighted (nodes, p)."""
         u = self.u
-        slopes, values = found.slopes, found.values
-        slope = np.einsum("jp,jpw->jw", of_x, slopes[3]) + np.einsum(
-            "jp,jpw->jw", of_rate, slopes[4]
+        jacobians, values = found.jacobians, found.values
+        slope = np.einsum("jp,jpw->jw", of_x, jacobians[3]) + np.einsum(
+            "jp,jpw->jw", of_rate, jacobians[4]
         )
         in_Y = sum(self.B[k].T @ slope[:, k * u : (k + 1) * u] for k in range(3))
         lam = -found.factor.solve(np.reshape(in_Y, -1), transposed=True).reshape(self.c, u)
@@ -282,11 +282,11 @@ class DrivenNodes(Nodes):
             W = self.inputs_change(S, used)
             HW = H[:, used[:, None], used] @ W
             total = W.reshape(-1, z).T @ HW.reshape(-1, z)
-        if self.remembers and self.steady.any(slopes[2]):
-            A = np.einsum("jbnw,jn->jbw", slopes[2], at[:, : self.n])
+        if self.remembers and self.steady.any(jacobians[2]):
+            A = np.einsum("jbnw,jn->jbw", jacobians[2], at[:, : self.n])
             every = self.inputs_change(S, np.arange(w.shape[1]))
             left = (A @ every).reshape(-1, z)
-            right = self.convolved(slopes[1] @ every).reshape(-1, z)
+            right = self.convolved(jacobians[1] @ every).reshape(-1, z)
             cross = left.T @ right
             total = total + cross + cross.T
         return total

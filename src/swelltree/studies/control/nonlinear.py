@@ -107,7 +107,7 @@ def nonlinear_control(
 ) -> tuple[Any, float]:
     """Answer of the nonlinear search, and the bound of the linearised system."""
     from swelltree.studies.control.optimal_control import (
-        Answer,
+        ControlSolution,
         best_of_starts,
         check_found,
         scales,
@@ -126,9 +126,8 @@ def nonlinear_control(
     stops = softened[0] is not None
     reduced = Reduced(DrivenNodes(how, periods[0], ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
-    table = None if model.hydro is None else model.hydro.table
-    if isinstance(waves, Components) and table is not None:
-        alone = wave_rates(port, wave_forces(model, port, waves))
+    if isinstance(waves, Components) and port.table is not None:
+        alone = wave_rates(port, wave_forces(port, waves))
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(ports, asked.limits, power_scale)
     goal = Goal(asked.efficiency, asked.copper, limits)
@@ -175,14 +174,16 @@ def nonlinear_control(
         notes.append(
             f"End stops have soft tips of {100 * TIPS[-1]:g} % of their distance in the search."
         )
-    answer = Answer(response, optimum, program, goal, passive, bodies, spent, tuple(notes))
-    return answer, power_bound(port, alone) if np.any(alone) else np.nan
+    solution = ControlSolution(
+        response, optimum, program, goal, passive, bodies, spent, tuple(notes)
+    )
+    return solution, power_bound(port, alone) if np.any(alone) else np.nan
 
 
 def _pinned(how: Formulation, period: Period) -> Period:
     """The problem with pins in the directions that nothing holds in the mean."""
-    slopes, _ = at_rest(how, period)
-    directions, equations = pins(slopes[:, : len(slopes)])
+    jacobians, _ = at_rest(how, period)
+    directions, equations = pins(jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
 
 

@@ -45,7 +45,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.linear_or_not import is_affine, is_linear, may_be_linear, what_bends
 from swelltree.studies.linear.rao import linear_system
 from swelltree.studies.periodic.set_up import harmonics_for, period_of
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -73,7 +73,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ControlSolution:
     """What was found, before it becomes a dataset."""
 
     response: Response
@@ -212,11 +212,11 @@ def optimal_control(
                 ),
             )
             if chosen == "linear":
-                answer, bound = _linear(free, port, waves, asked)
+                solution, bound = _linear(port, waves, asked)
             else:
                 from swelltree.studies.control.nonlinear import nonlinear_control
 
-                answer, bound = nonlinear_control(free, how, port, waves, asked, radiation)
+                solution, bound = nonlinear_control(free, how, port, waves, asked, radiation)
             about = {
                 "study": "optimal_control",
                 "method": chosen,
@@ -225,9 +225,9 @@ def optimal_control(
                 "clipped": " ".join(str(k) for k in port.clipped),
                 "case": str(one),
             }
-            found = control_dataset(free.layout, ports, port.omega, answer, about)
+            found = control_dataset(free.layout, ports, port.omega, solution, about)
             why = bends or ("" if straight else CURVED)
-            notes = [*answer.notes, why and f"The model is not linear: {why}."]
+            notes = [*solution.notes, why and f"The model is not linear: {why}."]
             if replay:
                 numbers, said = replayed_powers(model, found, waves, length, radiation)
                 found.attrs |= numbers
@@ -252,7 +252,7 @@ def _looks_linear(
     """Is the model linear? Asked of the equations that the nonlinear search would need."""
     if not may_be_linear(_still(model), how):
         return False
-    if model.lines is None and period[2] >= 1:
+    if not model.has_unknowns and period[2] >= 1:
         from swelltree.studies.control.nodes import driven_node
         from swelltree.studies.periodic.nodes import scalars_of
         from swelltree.studies.periodic.set_up import set_up
@@ -291,9 +291,9 @@ def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple
     return force, power if power > 0.0 else 1.0
 
 
-def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer, float]:
+def _linear(port: Port, waves: Any, asked: Asked) -> tuple[ControlSolution, float]:
     begin = time.process_time()
-    excitation = wave_forces(model, port, waves)
+    excitation = wave_forces(port, waves)
     alone = wave_rates(port, excitation)
     force_scale, power_scale = scales(port, alone, asked.limits)
     limits = read_limits(port.ports, asked.limits, power_scale)
@@ -326,7 +326,9 @@ def _linear(model: Model, port: Port, waves: Any, asked: Asked) -> tuple[Answer,
     F = to_complex(response.force)
     bodies = body_motion(port, excitation, F[1:])
     bodies = np.concatenate([np.zeros_like(bodies[:1]), bodies])
-    return Answer(response, optimum, program, goal, best, bodies, spent), power_bound(port, alone)
+    return ControlSolution(response, optimum, program, goal, best, bodies, spent), power_bound(
+        port, alone
+    )
 
 
 def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:

@@ -30,7 +30,8 @@ from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.rao import linear_system
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.linear.turned_data import turned_to_rest
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
@@ -44,6 +45,7 @@ class Plant:
         how = chosen_formulation("path_matrix")
         linear = linear_system(model, how)
         P, G = linear["to_bodies"], port_rows(ports, linear)
+        self.model = model = turned_to_rest(model, how, linear["state"])
         hydro = model.hydro
         if hydro is None or not isinstance(hydro.memory, Memory | None):
             raise SwelltreeError(
@@ -132,7 +134,7 @@ class Mpc:
     def _preview(self, model: Model, sea: Any, case: int | str) -> Any:
         """Excitation in the free directions at times, known ahead."""
         waves = realised(model, sea, case)
-        table = model.hydro.table
+        table = self.plant.model.hydro.table
         if table is None:
             raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
         inside = in_band(table, waves)

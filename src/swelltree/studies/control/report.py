@@ -12,7 +12,7 @@ from swelltree.solvers.linear_reduction import (
     comparable,
     reached,
     scaled_channels,
-    split_drifting,
+    split_unrestrained,
 )
 from swelltree.system.errors import SwelltreeError, listed
 
@@ -41,7 +41,7 @@ class ControlReport:
     minimal: int
     unmoved: tuple[str, ...]
     unseen: tuple[str, ...]
-    drifting: np.ndarray
+    unrestrained: np.ndarray
     hankel: np.ndarray
 
     @property
@@ -55,8 +55,8 @@ class ControlReport:
             found.append(f"No input moves {_short(self.unmoved)} by itself.")
         if self.unseen:
             found.append(f"No output tells {_short(self.unseen)}.")
-        if self.drifting.size:
-            found.append(drift_sentence(self.drifting))
+        if self.unrestrained.size:
+            found.append(unrestrained_sentence(self.unrestrained))
         if self.hankel.size:
             small = int((self.hankel < 1e-3 * self.hankel[0]).sum())
             found.append(
@@ -69,7 +69,7 @@ class ControlReport:
         return "\n".join(self.sentences)
 
 
-def drift_sentence(poles: np.ndarray) -> str:
+def unrestrained_sentence(poles: np.ndarray) -> str:
     """What is told of modes that do not decay."""
     grows = int((np.real(poles) > 1e-3 * max(np.abs(poles).max(), 1e-6)).sum())
     kind = f", {grows} of which grow" if grows else ""
@@ -114,9 +114,9 @@ def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]
     """The report of a system given by its matrices."""
     _, (a, b, c) = comparable(A, B, C)
     moved, seen = reached(a, b), reached(a.T, c.T)
-    inner = moved.T @ a @ moved
-    both = reached(inner.T, (c @ moved).T, np.linalg.norm(c, axis=1)).shape[1]
-    parts = split_drifting(A, B, C)
+    internal = moved.T @ a @ moved
+    both = reached(internal.T, (c @ moved).T, np.linalg.norm(c, axis=1)).shape[1]
+    parts = split_unrestrained(A, B, C)
     fa, fb, fc = parts.decaying
     hankel = np.zeros(0)
     if fa.shape[0]:

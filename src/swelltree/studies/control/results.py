@@ -13,7 +13,7 @@ from swelltree.studies.control.series import sampled
 
 
 def control_dataset(
-    layout: Any, ports: Any, omega: float, answer: Any, attrs: dict[str, Any]
+    layout: Any, ports: Any, omega: float, solution: Any, attrs: dict[str, Any]
 ) -> Any:
     """Series, harmonics, multipliers and mean powers of an optimum, labelled.
 
@@ -26,7 +26,7 @@ def control_dataset(
     """
     import xarray as xr
 
-    r, goal, program, optimum = answer.response, answer.goal, answer.program, answer.optimum
+    r, goal, program, optimum = solution.response, solution.goal, solution.program, solution.optimum
     u = r.force + ports.damping * r.rate + ports.stiffness * r.stroke
     n = (len(r.force) - 1) // 2
     count = 2 ** int(np.ceil(np.log2(max(16 * n, 64))))
@@ -42,7 +42,7 @@ def control_dataset(
     units = "N or N m"
     about = {"time_convention": "exp(-iwt)"}
     order = [layout.bodies.index(name) for name in layout.described]
-    bodies = answer.bodies.reshape(len(answer.bodies), -1, 6)[:, order]
+    bodies = solution.bodies.reshape(len(solution.bodies), -1, 6)[:, order]
     active = np.flatnonzero(np.abs(optimum.multiplier) > 1e-7)
     rows = [
         (limit.name, ports.names[limit.port], float(time))
@@ -75,7 +75,7 @@ def control_dataset(
         ),
         "passive_damping": (
             "pto",
-            answer.passive[1],
+            solution.passive[1],
             {"long_name": "best damper", "units": "N s/m"},
         ),
         "multiplier": (
@@ -101,11 +101,11 @@ def control_dataset(
         "harmonics": n,
         "mean_power": float(absorbed.sum(axis=1).mean()),
         "electrical_power": float(delivered.sum(axis=1).mean()),
-        "passive_power": answer.passive[0],
+        "passive_power": solution.passive[0],
         "kkt_residual": optimum.kkt,
         "leak": max(float(over), 0.0),
         "iterations": len(optimum.history),
-        "search_cpu": answer.search_cpu,
+        "search_cpu": solution.search_cpu,
         "quadratic_iterations": optimum.quadratic_iterations,
     }
     return xr.Dataset(data, coords, numbers | attrs)

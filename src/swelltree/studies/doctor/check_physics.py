@@ -17,7 +17,8 @@ from swelltree.model.model import Model
 from swelltree.studies.doctor.rest import at_rest, inertias
 from swelltree.studies.doctor.sea import damping_decayed, expected_motion, resonances, sea_in_band
 from swelltree.studies.given import study_of_model
-from swelltree.studies.time.simulate import realised, simulate
+from swelltree.studies.seas import realised
+from swelltree.studies.time.simulate import simulate
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding, sorted_findings
 from swelltree.waves.airy import Components

@@ -71,7 +71,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
     from swelltree.studies.rest.equilibrium import find_rest
 
     try:
-        if model.lines is not None:
+        if model.has_unknowns:
             return [*_moved(model, _described(model, how), _moored_rest(model, how))]
         rest, _, _, _ = find_rest(model, how)
     except SwelltreeError as error:
@@ -79,7 +79,7 @@ def at_rest(model: Model, how: Formulation) -> list[Finding]:
         return [Finding("error", "no equilibrium", text)]
     after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
     moved = [*_moved(model, _described(model, how), after)]
-    if any(getattr(group, "drums", None) is not None for group in model.effects):
+    if any(effect.winches is not None for effect in model.effects):
         return moved
     return [*moved, *_stability(model, how, linear_system(model, how, rest))]
 
@@ -96,13 +96,13 @@ def _described(model: Model, how: Formulation) -> Pose:
 
 def _moored_rest(model: Model, how: Formulation) -> Pose:
     """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
-    from swelltree.studies.rest.moored_rest import seen_at
-    from swelltree.studies.time.moored import to_rest
-    from swelltree.two_step.walk import form_of
+    from swelltree.studies.time.imbalance import channels_of
+    from swelltree.studies.time.two_step_start import to_rest
+    from swelltree.two_step.state import form_of
 
     form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")
-    seen = seen_at(model, form, to_rest(model, form, 1).sample)
-    return Pose(seen["position"][0], seen["rotation"][0])
+    channels = channels_of(model, form, to_rest(model, form, 1).sample)
+    return Pose(channels["position"][0], channels["rotation"][0])
 
 
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
@@ -142,7 +142,7 @@ def _stability(model: Model, how: Formulation, linear: dict) -> Iterator[Finding
 
     values, shapes = eigh(K, M)
     largest = max(float(np.abs(values).max()), 1e-300)
-    drifting = []
+    unrestrained = []
     for value, shape in zip(values, shapes.T, strict=True):
         # which body and freedom take most of the elastic energy, or else move most
         share = np.abs(linear["to_bodies"]) @ np.abs(shape * (K @ shape))
@@ -157,12 +157,12 @@ def _stability(model: Model, how: Formulation, linear: dict) -> Iterator[Finding
                 {"growth": float(np.sqrt(-value))},
             )
         elif abs(value) <= max(SOFT * largest, 1e-12):
-            drifting.append(where)
-    if drifting:
+            unrestrained.append(where)
+    if unrestrained:
         yield Finding(
             "note",
             "free",
-            f"nothing holds {', '.join(dict.fromkeys(drifting))}: it will drift. Add a mooring "
+            f"nothing holds {', '.join(dict.fromkeys(unrestrained))}: it will drift. Add a mooring "
             "where that matters.",
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.linear_hydro.build import moving_dofs
-from swelltree.effects.linear_hydro.in_sea import NEGLIGIBLE
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -118,7 +118,7 @@ def expected_motion(
 ) -> Iterator[Finding]:
     """Largest motions to be expected, by the linear answer, against the linear range."""
     from swelltree.studies.linear.rao import response
-    from swelltree.studies.time.simulate import realised
+    from swelltree.studies.seas import realised
 
     waves = realised(model, wave, case)
     steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2

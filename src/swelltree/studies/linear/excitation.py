@@ -12,7 +12,7 @@ from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.wave_forces import group_excitation
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from swelltree.effects.applied import AppliedForces
 from swelltree.effects.linear_hydro.data import Convolution
-from swelltree.effects.lines.dynamic.lines import STATIC_LINES, with_static_lines
+from swelltree.effects.lines.dynamic.lines import STATIC_LINES
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
@@ -144,7 +145,7 @@ def _elements(model: Model, to: dict[str, np.ndarray], linear: dict[str, Any]) -
 
 def model_states(group: Any) -> bool:
     """Does a group of forces keep states of its own?"""
-    return group.inner_start() is not None
+    return group.internal_start() is not None
 
 
 def _applied(model: Model, how: Formulation, state: Any, P: np.ndarray) -> dict:

@@ -18,7 +18,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.engine.in_scalars import Prepared
 from swelltree.formulations import Formulation, State
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.total import total_loads
 
@@ -31,12 +31,12 @@ def _leftover(how: Formulation) -> Any:
     """Program: change of force and of mass at a displacement and velocity."""
 
     def leftover(model: Model, rest: State, x: Any, s: Any) -> Any:
-        t, inner = jnp.zeros(()), inner_at_rest(model)
+        t, internal = jnp.zeros(()), internal_at_rest(model)
 
         def force(x: Any, s: Any) -> Any:
             moved = how.retract(model, rest, x)
             kin = how.kinematics(model, t, State(moved.q, s, moved.chart))
-            tau = how.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+            tau = how.project(model, kin, total_loads(model, t, kin.motion, internal).wrench)
             heavy = with_immersed_mass(model, t, kin.motion)
             return tau - how.bias(model, kin), how.mass(heavy, kin), kin.P
 
@@ -58,15 +58,13 @@ def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
         model: driven elements without their signals.
         off_stops: names of PTOs whose stroke stays off their stops.
     """
-    if model.lines is not None:
-        return "it has dynamic lines or contacts"
     found = (effect.bends(off_stops) for effect in model.effects)
     return next((words for words in found if words), "")
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:
     """Has the model nothing by which it is not linear for sure?"""
-    if inner_at_rest(model).elements or any(g.uses_sea for g in model.effects):
+    if internal_at_rest(model).elements or any(g.uses_sea for g in model.effects):
         return False
     return not (how.rows(model) and how.keeps_rows)
 
@@ -76,8 +74,8 @@ def is_affine(scalars: Prepared) -> bool:
     count, size = scalars.count, len(scalars.programs.unknown)
     w = SIZE * np.random.default_rng(5).standard_normal((count, size))
     there = scalars.values(w)
-    here, slopes = scalars.slopes(np.zeros_like(w))
-    for a, b, slope in zip(there, here, slopes, strict=True):
+    here, jacobians = scalars.jacobians(np.zeros_like(w))
+    for a, b, slope in zip(there, here, jacobians, strict=True):
         change = np.einsum("j...w,jw->j...", slope, w)
         size = max(float(np.abs(change).max(initial=0.0)), 1e-3)
         if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * size:

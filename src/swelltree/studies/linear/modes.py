@@ -20,9 +20,9 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
-from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import settled_at, solve_motion
@@ -37,10 +37,9 @@ from swelltree.studies.linear.own_frequency import (
     traced_eigenvalues,
 )
 from swelltree.studies.linear.stroke_damping import linear_notes
-from swelltree.studies.linear.turned_data import turned_to_rest
+from swelltree.studies.linear.turned_data import in_axes_of_rest
 from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.rest.relax import check_no_drums
-from swelltree.studies.time.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
 ADDED_MASS = {
@@ -57,7 +56,7 @@ def accelerations(
     """
     t = jnp.zeros(())
     n = state.s.shape[0]
-    inner = settled_at(model, formulation, state)
+    internal = settled_at(model, formulation, state)
     kin = formulation.kinematics(model, t, state)
     Z = jnp.eye(n)
     if kin.rows is not None and formulation.keeps_rows:
@@ -73,7 +72,7 @@ def accelerations(
         pushed = model.with_effect(KnownRadiation(wrench.reshape(shape)))
         moved = formulation.retract(model, state, Z @ y)
         there = State(moved.q, Z @ rate, moved.chart)
-        return Z.T @ solve_motion(pushed, formulation, t, there, inner)[2].s_dot
+        return Z.T @ solve_motion(pushed, formulation, t, there, internal)[2].s_dot
 
     zero = jnp.zeros(Z.shape[1])
     at = (zero, zero, jnp.zeros(shape[0] * 6))
@@ -142,9 +141,6 @@ def modes(
     else:
         state = how.start(model) if start is None else start
     state = State(state.q, jnp.zeros_like(state.s), state.chart)
-    if radiation is not None:
-        seen = turned_to_rest(model, how, state)
-        radiation = Radiation(seen.hydro.table, seen.added_mass)
     parts = tuple(np.asarray(x) for x in _linearised(how)(without_table(model), state))
     if not all(np.isfinite(x).all() for x in parts):
         raise SwelltreeError(
@@ -155,7 +151,8 @@ def modes(
         lam, shapes = spectrum(state_matrix(parts, none, none))
         which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
     else:
-        lam, shapes = own_frequency_modes(parts, radiation)
+        seen = in_axes_of_rest(model, how, state, parts)
+        lam, shapes = own_frequency_modes(tuple(map(np.asarray, seen)), radiation)
         which = ADDED_MASS["frequency"]
     moving = energy_shares(model, how, state, parts[3] @ shapes)
     attrs = {"added_mass": which} | (provenance or {})
@@ -169,11 +166,13 @@ def _traced(
     state = how.start(model) if start is None else start
     if at_equilibrium:
         state, _ = equilibrium_state(model, how, state)
-    parts = accelerations(model, how, State(state.q, 0.0 * state.s, state.chart))
+    state = State(state.q, 0.0 * state.s, state.chart)
+    parts = accelerations(model, how, state)
     A = _state_matrix(*parts[:2])
     if radiation is None:
         return {"state_matrix": A, "eigenvalue": jnp.linalg.eigvals(A)}
-    return {"state_matrix": A, "eigenvalue": traced_eigenvalues(parts, radiation)}
+    seen = in_axes_of_rest(model, how, state, parts)
+    return {"state_matrix": A, "eigenvalue": traced_eigenvalues(seen, radiation)}
 
 
 def energy_shares(model: Model, how: Formulation, state: State, shapes: np.ndarray) -> np.ndarray:

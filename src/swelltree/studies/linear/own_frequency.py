@@ -40,7 +40,7 @@ class Radiation:
         B = interpolated(self.omega, self.B, inside)[0]
         return A - self.base, B * min(omega / self.omega[0], 1.0)
 
-    def slopes(self, omega: float) -> tuple[np.ndarray, np.ndarray]:
+    def jacobians(self, omega: float) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives with frequency."""
         h = 1e-4 * max(omega, self.omega[0])
         (A0, B0), (A1, B1) = self.at(max(omega - h, 0.0)), self.at(omega + h)
@@ -158,7 +158,7 @@ def _solved(parts: Any, radiation: Radiation) -> tuple[np.ndarray, ...]:
     for value, x in zip(lam, shapes.T, strict=True):
         omega = abs(float(np.imag(value)))
         dA, B = radiation.at(omega)
-        A_rate, B_rate = radiation.slopes(omega)
+        A_rate, B_rate = radiation.jacobians(omega)
         N = value**2 * (np.eye(f) + J @ dA @ T) - value * (C - J @ B @ T) - K
         w = np.linalg.svd(N)[0][:, -1].conj()
         row = (value, x, w, np.sign(np.imag(value)), dA, B, A_rate, B_rate)

@@ -23,7 +23,7 @@ import numpy as np
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.in_sea import interpolated
-from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.effects.strokes.strokes import stroke
 from swelltree.engine.arrays import Array
@@ -59,8 +59,8 @@ def _balance(formulation: Formulation) -> Staged:
         n = w.shape[0] // 2
         moved = formulation.retract(model, state, w[:n])
         kin = formulation.kinematics(model, t, State(moved.q, w[n:], moved.chart))
-        inner = settled_at(model, formulation, state)
-        wrench = total_loads(model, t, kin.motion, inner).wrench
+        internal = settled_at(model, formulation, state)
+        wrench = total_loads(model, t, kin.motion, internal).wrench
         tau = formulation.project(model, kin, wrench) - formulation.bias(model, kin)
         # without the added mass of the data, which depends on frequency
         dry = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
@@ -107,10 +107,10 @@ def _linearised(
     scalars = _in_scalars(formulation).at(rest, np.zeros(1), 2 * n)
     found: Any = None
     if scalars is not None:
-        values, slopes = scalars.slopes(zero[None])
-        if all(np.isfinite(x).all() for x in (*values, *slopes)):
+        values, jacobians = scalars.jacobians(zero[None])
+        if all(np.isfinite(x).all() for x in (*values, *jacobians)):
             tree = _balance(formulation).closed(rest, np.zeros(()), zero)[1]
-            found = [jax.tree.unflatten(tree, [y[0] for y in x]) for x in (slopes, values)]
+            found = [jax.tree.unflatten(tree, [y[0] for y in x]) for x in (jacobians, values)]
     slope, value = _in_arrays(formulation)(rest, zero) if found is None else found
     out = {name: value[name] for name in ("mass", "P", "stroke_damping", "rows") if name in value}
     out |= {name: slope[name][:, :n] for name in ("coordinate", "stroke")}

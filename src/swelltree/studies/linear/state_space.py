@@ -9,8 +9,8 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
-from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_drifting
-from swelltree.studies.control.report import drift_sentence
+from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_unrestrained
+from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.linear_model import input_rows, linear_model, output_rows
 from swelltree.studies.traced import check_traced
@@ -71,9 +71,9 @@ def state_space(
     if order is not None or error is not None:
         A, B, C, states = _reduced(A, B, C, order, error, notes)
     else:
-        poles = split_drifting(A, B, C).poles
+        poles = split_unrestrained(A, B, C).poles
         if poles.size:
-            notes.append(drift_sentence(poles))
+            notes.append(unrestrained_sentence(poles))
     if step is not None:
         A, B = held_inputs(A, B, step)
         notes.append(f"sampled every {step:g} s with inputs held in between.")
@@ -121,7 +121,7 @@ def _reduced(
     notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
     """Balanced truncation, told in the notes."""
-    before, parts = A.shape[0], split_drifting(A, B, C)
+    before, parts = A.shape[0], split_unrestrained(A, B, C)
     k = parts.poles.size
     if order is not None and order < k:
         raise SwelltreeError(
@@ -136,7 +136,7 @@ def _reduced(
         )
     A, B, C = small.system
     if k:
-        notes.append(drift_sentence(parts.poles))
+        notes.append(unrestrained_sentence(parts.poles))
     notes.append(
         f"reduced from {before} to {A.shape[0]} states by balanced truncation: error "
         f"{small.error:.2g} of the largest responses (never more than {small.bound:.2g})."

@@ -11,7 +11,7 @@ from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
@@ -21,15 +21,15 @@ def stroke_damping(model: Model, t: Array, motion: Motion) -> Array:
     own = stroke_forces(model)
     if not own.names:
         return jnp.zeros(0)
-    now = Now(t, motion, inner_at_rest(model))
+    now = Now(t, motion, internal_at_rest(model))
     out = []
-    for law, seen in zip(own.laws, own.seen(model, now), strict=True):
+    for law, inputs in zip(own.laws, own.inputs(model, now), strict=True):
 
-        def force(v: Array, law=law, seen=seen) -> Array:
-            return law.answer(replace(seen, v=v)).force
+        def force(v: Array, law=law, inputs=inputs) -> Array:
+            return law.outputs(replace(inputs, v=v)).force
 
         # a machine's force depends on its own rate only
-        rest = jnp.zeros_like(jnp.asarray(seen.v))
+        rest = jnp.zeros_like(jnp.asarray(inputs.v))
         out.append(-jax.jvp(force, (rest,), (jnp.ones_like(rest),))[1])
     return jnp.concatenate(out)
 

@@ -11,6 +11,7 @@ as runs in time have them. Data in fixed axes stay as they are.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,25 @@ def turned_to_rest(model: Model, how: Formulation, state: State) -> Model:
     added = turned_matrix(psi, np.asarray(model.added_mass))
     turned = replace(hydro, memory=memory, damping=damping, table=table)
     return model.with_effect(turned).replace(added_mass=added)
+
+
+def in_axes_of_rest(model: Model, how: Formulation, state: State, parts: Any) -> Any:
+    """Accelerations per wrench and velocities of bodies in the axes of their data at rest.
+
+    Turning what data are multiplied with is the same as turning them, and works inside `jit` too.
+
+    Args:
+        model: compiled.
+        how: the formulation.
+        state: of rest.
+        parts: K, C, J, T of `own_frequency`, in world axes.
+    """
+    frame = model.effect(FollowingFrame)
+    if frame is None:
+        return parts
+    K, C, J, T = parts
+    psi = yaw(frame.mean, how.kinematics(model, np.zeros(()), state).motion.pose)
+    return K, C, columns_in_axes(psi, J.T).T, columns_in_axes(psi, T)
 
 
 def turned_table(table: Table, psi: np.ndarray) -> Table:

@@ -28,14 +28,14 @@ def _compiled(formulation: Formulation) -> Any:
 
     def forces(model: Model, state: State, omega: Array, k: Array, beta: Array) -> Array:
         motion = formulation.kinematics(model, jnp.zeros(()), state).motion
-        inner = settled_at(model, formulation, state)
+        internal = settled_at(model, formulation, state)
 
         def at(t: Array, a: Array, w: Array, k: Array, b: Array) -> Array:
             one = [jnp.reshape(x, (1,)) for x in (a, w, k, b, 0.0 * a)]
             sea = replace(model.sea, waves=Components(*one))
             moved = model.replace(sea=sea)
             groups = [group for group in model.effects if group.adds_excitation]
-            parts = [group.loads(moved, Now(t, motion, inner)).wrench for group in groups]
+            parts = [group.loads(moved, Now(t, motion, internal)).wrench for group in groups]
             return jnp.asarray(sum(parts)).reshape(-1)
 
         def rate(part: float, w: Array, k: Array, b: Array) -> Array:

@@ -32,8 +32,8 @@ def truncation_error(nodes: Nodes, Y: np.ndarray) -> float:
     """
     count, N = nodes.count, nodes.basis.harmonics
     known = at_nodes(nodes.basis, Y)
-    values, slopes, mu = nodes.with_slopes(np.concatenate(known, axis=1))
-    Z = _impedance(nodes, values[2].mean(axis=0), nodes.node_slopes(slopes, mu).mean(axis=0))
+    values, jacobians, mu = nodes.with_jacobians(np.concatenate(known, axis=1))
+    Z = _impedance(nodes, values[2].mean(axis=0), nodes.node_jacobians(jacobians, mu).mean(axis=0))
     left = np.fft.rfft(nodes.unprojected(values, mu), axis=0)
     left[: N + 1] = 0.0
     missing = -_solved(Z, left)
@@ -53,10 +53,10 @@ def enough_nodes(harmonics: int) -> int:
     return max(2 * (2 * harmonics + 1), FINE)
 
 
-def _impedance(nodes: Nodes, P: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+def _impedance(nodes: Nodes, P: np.ndarray, jacobians: np.ndarray) -> np.ndarray:
     """Impedance at all harmonics of the transform, (count // 2 + 1, u, u)."""
     u, n = nodes.u, nodes.n
-    R0, R1, R2 = (slopes[:, k * u : (k + 1) * u] for k in range(3))
+    R0, R1, R2 = (jacobians[:, k * u : (k + 1) * u] for k in range(3))
     s = 1j * nodes.omega * np.arange(nodes.count // 2 + 1)[:, None, None]
     Z = R0 + s * R1 + s * s * R2
     Z[:, :n, :n] += s * (P.T @ nodes.memory @ P)

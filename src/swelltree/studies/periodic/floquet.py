@@ -1,6 +1,6 @@
 r"""Stability of a periodic motion: Floquet multipliers.
 
-A small disturbance of displacements, velocities, radiation memory and inner states is carried
+A small disturbance of displacements, velocities, radiation memory and internal states is carried
 through one period by the equations of motion themselves (automatic differentiation of the time
 stepping). The eigenvalues of that map are the multipliers: the motion is stable when all of them
 lie inside the unit circle. A direction that nothing holds has the multiplier one.
@@ -20,7 +20,7 @@ from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import Phase, rates, start_phase
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.solvers.stepping.smooth import Options, Problem, integrate
 from swelltree.solvers.stepping.smooth import start as start_carry
@@ -69,9 +69,9 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
     def motion(y: Any, y_rate: Any) -> Any:
         with compact():
             state, _ = state_at(how, period, y[:n], y_rate[:n])
-            inner = unflat(period.inner, y[n + m :] + flat(period.inner))
+            internal = unflat(period.internal, y[n + m :] + flat(period.internal))
             v = how.kinematics(period.model, jnp.zeros(()), state).motion.v
-            return state, inner.elements, in_axes(mean_yaw(inner), v).reshape(-1)
+            return state, internal.elements, in_axes(mean_yaw(internal), v).reshape(-1)
 
     states, elements, v = jax.vmap(motion)(value, rate)
     chi: Any = ()
@@ -85,7 +85,7 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
             total = total + (1.0 if k == 0 else 2.0) * np.real(part)
         chi = total
     first = jax.tree.map(lambda x: np.asarray(x)[0], (states, elements))
-    return Phase(first[0], np.asarray(begin.work), Inner(chi, first[1]))
+    return Phase(first[0], np.asarray(begin.work), InternalState(chi, first[1]))
 
 
 @functools.lru_cache(maxsize=8)
@@ -94,16 +94,16 @@ def _map(how: Formulation, steps: int) -> Any:
 
     def carried(model: Model, period: Period, phase: Phase, length: Any) -> Any:
         n = phase.state.s.shape[0]
-        chi = phase.inner.radiation
+        chi = phase.internal.radiation
         k = 0 if isinstance(chi, tuple) else chi.shape[0]
-        z = flat(Inner((), phase.inner.elements))
+        z = flat(InternalState((), phase.internal.elements))
 
         def disturbed(d: Any) -> Phase:
             moved = how.retract(model, phase.state, d[:n])
             state = State(moved.q, phase.state.s + d[n : 2 * n], phase.state.chart)
             memory = chi + d[2 * n : 2 * n + k] if k else chi
-            elements = unflat(phase.inner, z + d[2 * n + k :]).elements
-            return Phase(state, phase.work, Inner(memory, elements))
+            elements = unflat(phase.internal, z + d[2 * n + k :]).elements
+            return Phase(state, phase.work, InternalState(memory, elements))
 
         def end(d: Any) -> Any:
             task = Problem(rate=lambda m, t, y: rates(m, how, t, y))
@@ -114,8 +114,8 @@ def _map(how: Formulation, steps: int) -> Any:
             y = carry.y
             x = how.velocity_of(model, phase.state, y.state.q - phase.state.q)
             parts = [x, y.state.s - phase.state.s]
-            parts += [y.inner.radiation - chi] if k else []
-            return jnp.concatenate([*parts, flat(Inner((), y.inner.elements)) - z])
+            parts += [y.internal.radiation - chi] if k else []
+            return jnp.concatenate([*parts, flat(InternalState((), y.internal.elements)) - z])
 
         with compact():
             return jax.jacfwd(end)(jnp.zeros(2 * n + k + z.shape[0]))

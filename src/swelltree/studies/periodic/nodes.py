@@ -26,7 +26,7 @@ from swelltree.formulations import Formulation
 from swelltree.solvers.fourier import at_nodes, to_coefficients
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic.problem import Period, node, sizes
-from swelltree.studies.periodic.series import Steady, series_slope
+from swelltree.studies.periodic.series import Steady, series_jacobian
 
 TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
 FEW = 6  # unknowns of a node up to which they are taken one by one
@@ -63,7 +63,7 @@ def values_of(function: Any, *static: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=32)
-def slopes_of(function: Any, *static: Any) -> Any:
+def jacobians_of(function: Any, *static: Any) -> Any:
     """Program for values and slopes in w at all nodes."""
 
     def one(period: Period, t: Any, w: Any) -> Any:
@@ -71,17 +71,17 @@ def slopes_of(function: Any, *static: Any) -> Any:
             out = traced(function, *static)(period, t, w)
             return out, out
 
-        slopes, values = jax.jacfwd(both, has_aux=True)(w)
-        return values, slopes
+        jacobians, values = jax.jacfwd(both, has_aux=True)(w)
+        return values, jacobians
 
     return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)), fixed=2)
 
 
-def in_chunks(program: Any, slopes: int, period: Period, *batch: Any) -> Any:
+def in_chunks(program: Any, jacobians: int, period: Period, *batch: Any) -> Any:
     """A program over all nodes, some at a time; it takes so many slopes."""
     count = len(batch[0])
     parts = 1
-    while count * slopes // parts > TOGETHER and count % (2 * parts) == 0:
+    while count * jacobians // parts > TOGETHER and count % (2 * parts) == 0:
         parts *= 2
     if parts == 1:
         return program(period, *batch)
@@ -133,9 +133,9 @@ class Nodes:
         """(period, t, w) -> values."""
         return values_of(at_node, self.how)
 
-    def slopes_program(self) -> Any:
+    def jacobian_program(self) -> Any:
         """(period, t, w) -> values and slopes."""
-        return slopes_of(at_node, self.how)
+        return jacobians_of(at_node, self.how)
 
     def in_scalars(self) -> InScalars:
         """The equations number by number."""
@@ -145,7 +145,7 @@ class Nodes:
         """A sentence where an operation keeps the equations from the quick programs."""
         if self.scalars is not None:
             return ""
-        compiled = self.slopes_program().reason or self.values_program().reason
+        compiled = self.jacobian_program().reason or self.values_program().reason
         if compiled:
             return (
                 f"The equations are compiled by XLA because of '{compiled}' (in a law, a signal "
@@ -186,18 +186,20 @@ class Nodes:
             values = self.scalars.values(w)
         else:
             values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
-        return values, self.held(values)
+        return values, self.memory_force(values)
 
-    def with_slopes(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
+    def with_jacobians(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
         """Values, slopes and the memory force."""
         self.evaluations += 1
         if self.scalars is not None:
-            values, slopes = self.scalars.slopes(w)
+            values, jacobians = self.scalars.jacobians(w)
         else:
-            values, slopes = in_chunks(self.slopes_program(), w.shape[1], self.bare, self.time, w)
-        return values, slopes, self.held(values)
+            values, jacobians = in_chunks(
+                self.jacobian_program(), w.shape[1], self.bare, self.time, w
+            )
+        return values, jacobians, self.memory_force(values)
 
-    def held(self, values: Values) -> np.ndarray:
+    def memory_force(self, values: Values) -> np.ndarray:
         """Memory force at the nodes, (nodes, 6N)."""
         return -self.convolved(values[1]) if self.remembers else np.zeros_like(values[1])
 
@@ -219,22 +221,22 @@ class Nodes:
         return self.unbalanced @ self.unprojected(values, mu).mean(axis=0)
 
     # --- derivatives ---------------------------------------------------------------------
-    def node_slopes(self, slopes: Values, mu: np.ndarray) -> np.ndarray:
+    def node_jacobians(self, jacobians: Values, mu: np.ndarray) -> np.ndarray:
         """Slopes of the residual at nodes with the memory force held, (nodes, u, w)."""
-        if not self.steady.any(slopes[2]):
-            return slopes[0]
-        out = np.array(slopes[0])
-        out[:, : self.n] -= np.einsum("jbnw,jb->jnw", slopes[2], mu)
+        if not self.steady.any(jacobians[2]):
+            return jacobians[0]
+        out = np.array(jacobians[0])
+        out[:, : self.n] -= np.einsum("jbnw,jb->jnw", jacobians[2], mu)
         return out
 
-    def jacobian(self, values: Values, slopes: Values, mu: np.ndarray) -> np.ndarray:
+    def jacobian(self, values: Values, jacobians: Values, mu: np.ndarray) -> np.ndarray:
         """Of the residual coefficients in Y, (c u, c u)."""
         u, c = self.u, self.c
-        rho, V, P = self.node_slopes(slopes, mu), slopes[1], values[2]
+        rho, V, P = self.node_jacobians(jacobians, mu), jacobians[1], values[2]
         if u <= FEW:
             J = np.zeros((u, u, c, c))
             for e, f in np.ndindex(u, u):
-                J[e, f] = series_slope(self.basis, rho[:, e, f : 3 * u : u])
+                J[e, f] = series_jacobian(self.basis, rho[:, e, f : 3 * u : u])
         else:
             # node residual per coefficient: (nodes, u, c, u)
             at: Any = sum(
@@ -243,16 +245,16 @@ class Nodes:
             J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)
         if self.remembers:
             if self.steady.all(V) and self.steady.all(P):
-                J[: self.n] += self._memory_slope(P[0], V[0])
+                J[: self.n] += self._memory_jacobian(P[0], V[0])
             else:
-                J[: self.n] += self._moving_memory_slope(P, V)
+                J[: self.n] += self._moving_memory_jacobian(P, V)
         for d, e in zip(self.pinned, self.unbalanced, strict=True):
             # the mean equations
             J[:, :, 0] -= np.einsum("a,bfc,b->afc", e, J[:, :, 0], e)
             J[:, :, 0, 0] += np.outer(e, d)
         return J.transpose(2, 0, 3, 1).reshape(c * u, c * u)
 
-    def _memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+    def _memory_jacobian(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Memory of directions that do not move, harmonic by harmonic, (n, u, c, c)."""
         u, N = self.u, self.basis.harmonics
         k = np.arange(N + 1)
@@ -265,7 +267,7 @@ class Nodes:
         out[..., cos, sin], out[..., sin, cos] = Z.imag[..., 1:], -Z.imag[..., 1:]
         return out
 
-    def _moving_memory_slope(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
+    def _moving_memory_jacobian(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
         u, c, B = self.u, self.c, self.B
         moved: Any = sum(
             V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
@@ -276,12 +278,14 @@ class Nodes:
         J = np.tensordot(self.basis.project, at, 1)  # (c, n, c u)
         return J.reshape(c, self.n, c, u).transpose(1, 3, 0, 2)
 
-    def along(self, values: Values, slopes: Values, rho: np.ndarray, D: np.ndarray) -> np.ndarray:
+    def along(
+        self, values: Values, jacobians: Values, rho: np.ndarray, D: np.ndarray
+    ) -> np.ndarray:
         """Change of the residual coefficients along D (c, u), without evaluating anything."""
         w = self.inputs(D)
         tau = np.einsum("jew,jw->je", rho, w)
         if self.remembers:
-            back = self.convolved(np.einsum("jbw,jw->jb", slopes[1], w))
+            back = self.convolved(np.einsum("jbw,jw->jb", jacobians[1], w))
             tau[:, : self.n] += np.einsum("jbn,jb->jn", values[2], back)
         out = to_coefficients(self.basis, tau)
         for d, e in zip(self.pinned, self.unbalanced, strict=True):

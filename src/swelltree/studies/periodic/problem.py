@@ -1,7 +1,7 @@
 r"""The equations of motion over one period (Paparella 2015).
 
 Unknowns are the coefficients of displacements x from the state of rest (in the directions of a
-formulation's velocities), of the multipliers of its remaining rows, and of inner states z. At
+formulation's velocities), of the multipliers of its remaining rows, and of internal states z. At
 every node
 
 .. math::
@@ -32,7 +32,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.model.effect import Now
-from swelltree.model.inner import Inner, inner_rate
+from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
@@ -45,7 +45,7 @@ class Period:
 
     model: Model  # without radiation memory, its waves given at the nodes
     rest: State  # the start without velocity, from which displacements count
-    inner: Any  # inner states at rest, the radiation memory left out
+    internal: Any  # internal states at rest, the radiation memory left out
     basis: Basis | Any
     memory: Array | Any  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
     inverse: Array | Any  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
@@ -57,26 +57,26 @@ class Period:
         return replace(self, basis=None, memory=None, inverse=None, pinned=None, unbalanced=None)
 
 
-def flat(inner: Inner) -> Array:
-    """Inner states of elements as one row."""
-    parts = [jnp.ravel(inner.elements[kind]) for kind in sorted(inner.elements)]
+def flat(internal: InternalState) -> Array:
+    """Internal states of elements as one row."""
+    parts = [jnp.ravel(internal.elements[kind]) for kind in sorted(internal.elements)]
     return jnp.concatenate(parts) if parts else jnp.zeros(0)
 
 
-def unflat(like: Inner, z: Array) -> Inner:
+def unflat(like: InternalState, z: Array) -> InternalState:
     """Inverse of `flat`."""
     elements, first = {}, 0
     for kind in sorted(like.elements):
         size = jnp.size(like.elements[kind])
         elements[kind] = z[first : first + size].reshape(jnp.shape(like.elements[kind]))
         first += size
-    return Inner((), elements)
+    return InternalState((), elements)
 
 
 def sizes(how: Formulation, period: Period) -> tuple[int, int, int]:
-    """Numbers of displacements, multipliers and inner states."""
+    """Numbers of displacements, multipliers and internal states."""
     rows = len(how.rows(period.model)) if how.keeps_rows else 0
-    states = sum(jnp.size(x) for x in period.inner.elements.values())
+    states = sum(jnp.size(x) for x in period.internal.elements.values())
     return period.rest.s.shape[0], rows, states
 
 
@@ -111,22 +111,22 @@ def node(
     s_dot = x_second
     if not how.flat_chart(model):
         _, s_dot = jax.jvp(velocities, (x, x_rate), (x_rate, x_second))
-    inner = unflat(period.inner, y[n + m :] + flat(period.inner))
-    model = present(model, inner)
+    internal = unflat(period.internal, y[n + m :] + flat(period.internal))
+    model = present(model, internal)
     kin = how.kinematics(model, t, state)
-    wrench = total_loads(model, t, kin.motion, inner).wrench
-    inner_rates = inner_rate(model, Now(t, kin.motion, inner))
+    wrench = total_loads(model, t, kin.motion, internal).wrench
+    internal_rates = internal_rate(model, Now(t, kin.motion, internal))
     model = with_immersed_mass(model, t, kin.motion)
     tau = how.mass(model, kin) @ s_dot + how.bias(model, kin) - how.project(model, kin, wrench)
     rows = jnp.zeros(0)
     if m:
         rows, J, _, _ = how.constraint(kin)
         tau = tau - J.T @ y[n : n + m]
-    rates = flat(inner_rates)
+    rates = flat(internal_rates)
     return (
         jnp.concatenate([tau, rows, y_rate[n + m :] - rates]),
-        in_axes(mean_yaw(inner), kin.motion.v).reshape(-1),
-        columns_in_axes(mean_yaw(inner), kin.P),
+        in_axes(mean_yaw(internal), kin.motion.v).reshape(-1),
+        columns_in_axes(mean_yaw(internal), kin.P),
     )
 
 

@@ -55,7 +55,7 @@ def differentiated(basis: Basis, x: np.ndarray, order: int) -> np.ndarray:
     return out
 
 
-def series_slope(basis: Basis, rho: np.ndarray) -> np.ndarray:
+def series_jacobian(basis: Basis, rho: np.ndarray) -> np.ndarray:
     """Slope of the coefficients of sum(rho_k y^(k)) in those of y, rho (nodes, orders)."""
     c = 2 * basis.harmonics + 1
     out = np.zeros((c, c))

@@ -12,7 +12,7 @@ from swelltree.effects.linear_hydro.in_sea import in_waves, interpolated
 from swelltree.engine.backend import jax
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import event_count, settled_at
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import basis
 from swelltree.studies.periodic.problem import Period, sizes
@@ -79,7 +79,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )
-    if model.lines is not None:
+    if model.has_unknowns:
         raise SwelltreeError(
             "steady_state needs smooth forces, and dynamic lines and contacts are not. Give lines "
             "model='quasi_static', or use simulate until it repeats."
@@ -174,12 +174,12 @@ def set_up(
     still = still_model(model, radiation)
     begin = how.start(still)
     rest = jax.tree.map(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
-    inner = Inner((), settled_at(still, how, rest).elements)
+    internal = InternalState((), settled_at(still, how, rest).elements)
     memory = memory_at(model, float(series.omega) * np.arange(count // 2 + 1), radiation)
     wavy = still
     if waves is not None:
         wavy = in_waves(still, replace(waves, ramp=0.0), length, step=length / count)
     none = np.zeros((0, sum(x.size for x in jax.tree.leaves(rest.s))))
-    period = Period(without_table(wavy), rest, inner, series, memory, none, none, none)
+    period = Period(without_table(wavy), rest, internal, series, memory, none, none, none)
     u = sum(sizes(how, period))
     return replace(period, pinned=np.zeros((0, u)), unbalanced=np.zeros((0, u)))

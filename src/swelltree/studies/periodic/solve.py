@@ -63,8 +63,8 @@ def at_rest(how: Formulation, period: Period) -> tuple[np.ndarray, np.ndarray]:
     scalars = scalars_of(at_node, how).at(still, np.zeros(1), size)
     if scalars is None:
         return _linearised(how)(still)
-    values, slopes = scalars.slopes(np.zeros((1, size)))
-    return slopes[0][0], values[2][0]
+    values, jacobians = scalars.jacobians(np.zeros((1, size)))
+    return jacobians[0][0], values[2][0]
 
 
 def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,9 +92,9 @@ def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> n
 
 def with_impedance(how: Formulation, period: Period) -> Period:
     """The period with the inverse of its linear impedance, and its pins."""
-    slopes, P = at_rest(how, period)
-    u, n = len(slopes), period.rest.s.shape[0]
-    R0, R1, R2 = (slopes[:, k * u : (k + 1) * u] for k in range(3))
+    jacobians, P = at_rest(how, period)
+    u, n = len(jacobians), period.rest.s.shape[0]
+    R0, R1, R2 = (jacobians[:, k * u : (k + 1) * u] for k in range(3))
     directions, equations = pins(R0)
     N, omega = period.basis.harmonics, float(period.basis.omega)
     s = 1j * omega * np.arange(N + 1)[:, None, None]
@@ -111,9 +111,9 @@ Evaluate = Callable[[np.ndarray, bool], tuple[float, np.ndarray]]
 
 def _dense_evaluate(nodes: Nodes) -> Evaluate:
     def evaluate(Y: np.ndarray, _: bool) -> tuple[float, np.ndarray]:
-        values, slopes, mu = nodes.with_slopes(nodes.inputs(Y))
+        values, jacobians, mu = nodes.with_jacobians(nodes.inputs(Y))
         r = nodes.residual(Y, values, mu).reshape(-1)
-        J = nodes.jacobian(values, slopes, mu)
+        J = nodes.jacobian(values, jacobians, mu)
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             return np.inf, np.zeros_like(Y)
         scale = np.abs(J).max(axis=1)
@@ -128,29 +128,29 @@ class _Krylov:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.slopes: Any = None  # at some motion on the way; none: those at rest
+        self.jacobians: Any = None  # at some motion on the way; none: those at rest
         self.where: Any = None  # that motion
 
     def __call__(self, Y: np.ndarray, slow: bool) -> tuple[float, np.ndarray]:
         nodes, period = self.nodes, self.nodes.period
         w = nodes.inputs(Y)
         if slow:
-            values, slopes, mu = nodes.with_slopes(w)
-            self.slopes, self.where = (values, slopes, nodes.node_slopes(slopes, mu)), Y
+            values, jacobians, mu = nodes.with_jacobians(w)
+            self.jacobians, self.where = (values, jacobians, nodes.node_jacobians(jacobians, mu)), Y
         else:
             values, mu = nodes.at(w)
         change = -preconditioned(period, nodes.residual(Y, values, mu))
         size = float(np.abs(change[:, : nodes.n]).max())
         if not np.isfinite(change).all():
             return np.inf, change
-        if self.slopes is None or size < 1e-14:
+        if self.jacobians is None or size < 1e-14:
             return size, change
         from scipy.sparse.linalg import LinearOperator, gmres
 
-        at, slopes, rho = self.slopes
+        at, jacobians, rho = self.jacobians
 
         def push(d: np.ndarray) -> np.ndarray:
-            moved = nodes.along(at, slopes, rho, d.reshape(Y.shape))
+            moved = nodes.along(at, jacobians, rho, d.reshape(Y.shape))
             return preconditioned(period, moved).reshape(-1)
 
         # columns in units of displacements, so one scale serves all
@@ -167,8 +167,8 @@ def newton(
         period = with_impedance(how, period)
     else:
         # the slopes at rest tell what nothing holds
-        slopes, _ = at_rest(how, period)
-        directions, equations = pins(slopes[:, : Y.shape[1]])
+        jacobians, _ = at_rest(how, period)
+        directions, equations = pins(jacobians[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)
     found = _newton(how, period, Y, tol, max_iterations)
     if found.code is Code.SUCCESS:

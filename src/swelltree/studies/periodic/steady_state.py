@@ -37,7 +37,7 @@ from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, un
 from swelltree.studies.periodic.set_up import check_periodic, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
 from swelltree.studies.periodic.solve import Found, newton
-from swelltree.studies.time.simulate import realised, with_elevation
+from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
@@ -180,13 +180,13 @@ def _observer(how: Formulation) -> Any:
     def seen(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
         n, m, _ = sizes(how, period)
         N = period.model.layout.n_bodies
-        inner = unflat(period.inner, y[n + m :] + flat(period.inner))
-        known = KnownRadiation(out_of_axes(mean_yaw(inner), mu.reshape(N, 6)))
+        internal = unflat(period.internal, y[n + m :] + flat(period.internal))
+        known = KnownRadiation(out_of_axes(mean_yaw(internal), mu.reshape(N, 6)))
         model = period.model.with_effect(known)
         work = jnp.asarray(start_phase(model, how).work)
         state, _ = state_at(how, period, y[:n], y_rate[:n])
         with compact():
-            return observe(model, how, t, Phase(state, work, inner))
+            return observe(model, how, t, Phase(state, work, internal))
 
     return in_numpy(jax.vmap(seen, in_axes=(None, 0, 0, 0, 0)))
 
@@ -214,7 +214,8 @@ def _to_dataset(
 ) -> Any:
     from swelltree.effects.linear_hydro.data import displacement
     from swelltree.model.kinematics import Pose
-    from swelltree.results.dataset import body_order, to_dataset
+    from swelltree.results.channels import body_order
+    from swelltree.results.dataset import to_dataset
 
     nodes = Nodes(how, own)
     values, mu = nodes.at(nodes.inputs(found.Y))

@@ -9,15 +9,16 @@ import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
-from swelltree.model.inner import inner_at_rest, inner_settled
+from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
+from swelltree.results.channels import finished_now
 from swelltree.solvers.newton import (
     NewtonResult,
     newton,
@@ -27,7 +28,6 @@ from swelltree.solvers.newton import (
 from swelltree.solvers.solution import Code
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
-from swelltree.studies.time.simulate import is_traced
 from swelltree.system.errors import SwelltreeError
 
 TOLERANCE = 1e-10  # of the largest weight or load
@@ -41,7 +41,7 @@ class Statics:
     model: Model
     state: State
     force_scale: Array
-    inner: Any  # inner states at rest
+    internal: Any  # internal states at rest
     taken_off: Array  # part of the first imbalance that continuation still carries
 
 
@@ -55,12 +55,12 @@ def _balance(formulation: Formulation) -> Any:
     def residual(args: Statics, x: Array) -> Array:
         model, state = args.model, args.state
         n = state.s.shape[0]
-        model = present(model, args.inner)
+        model = present(model, args.internal)
         here = formulation.retract(model, State(state.q, 0.0 * state.s, state.chart), x[:n])
         t = jnp.zeros(())
         kin = formulation.kinematics(model, t, here)
-        inner = inner_settled(model, args.inner, kin.motion.pose)
-        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, inner).wrench)
+        internal = internal_settled(model, args.internal, kin.motion.pose)
+        tau = formulation.project(model, kin, total_loads(model, t, kin.motion, internal).wrench)
         if model.locked is not None:
             tau = jnp.where(model.locked > 0.5, args.force_scale * x[:n], tau)
         if kin.rows is None or not formulation.keeps_rows:
@@ -97,8 +97,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, 
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
-    inner = start_phase(model, formulation).inner
-    args = Statics(model, state, _force_scale(model), inner, np.zeros(n + rows))
+    internal = start_phase(model, formulation).internal
+    args = Statics(model, state, _force_scale(model), internal, np.zeros(n + rows))
     return residual, args, np.zeros(n + rows)
 
 
@@ -124,7 +124,7 @@ def equilibrium(
         provenance: attributes added to the result.
     """
     how = chosen_formulation(formulation)
-    if model.lines is not None:
+    if model.has_unknowns:
         from swelltree.studies.rest.moored_rest import moored_equilibrium
 
         return moored_equilibrium(model, how.name, provenance)
@@ -132,7 +132,8 @@ def equilibrium(
         state, code = equilibrium_state(model, how, start)
         begin = start_phase(model, how)
         phase = Phase(state, begin.work, settled_at(model, how, state))
-        return observe(model, how, jnp.zeros(()), phase) | {"code": code, "phase": phase}
+        channels = observe(model, how, jnp.zeros(()), phase)
+        return finished_now(model, channels) | {"code": code, "phase": phase}
     model = with_drums_stopped(model)
     state, _, before, found = find_rest(model, how, start)
     begin = start_phase(model, how)
@@ -145,7 +146,7 @@ def _settled(how: Formulation) -> Any:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
-        model = present(model, inner_at_rest(model))
+        model = present(model, internal_at_rest(model))
         still = State(state.q, jnp.zeros_like(state.s), state.chart)
         return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
 
@@ -165,7 +166,7 @@ def find_rest(
 
     def path(fraction: float) -> Statics:
         # carry the first imbalance along and take it off little by little
-        return Statics(model, state, args.force_scale, args.inner, (1.0 - fraction) * before)
+        return Statics(model, state, args.force_scale, args.internal, (1.0 - fraction) * before)
 
     found = newton(
         residual,
@@ -211,8 +212,8 @@ def _to_dataset(
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 
-    seen = _observed(how)(model, phase)
-    channels = {name: np.asarray(x)[None] for name, x in seen.items()}
+    at_rest = _observed(how)(model, phase)
+    channels = {name: np.asarray(x)[None] for name, x in at_rest.items()}
     attrs = {
         "study": "equilibrium",
         "formulation": how.name,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.model.model import Model
-from swelltree.studies.time.imbalance import seen_at, told, unbalanced
-from swelltree.studies.time.moored import to_rest
-from swelltree.two_step.walk import form_of
+from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
+from swelltree.studies.time.two_step_start import to_rest
+from swelltree.two_step.state import form_of
 
 
 def moored_equilibrium(
@@ -20,21 +20,21 @@ def moored_equilibrium(
 
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
     # lines at rest between the bodies as described: what they then pull with is out of balance
-    held = seen_at(model, form, to_rest(model, form, 1, hold=True).sample)
+    sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
     rest = to_rest(model, form, 1)
-    channels = seen_at(model, form, rest.sample)
-    before, names = unbalanced(model, held)
+    channels = channels_of(model, form, rest.sample)
+    before, names = unbalanced(model, sample)
     attrs = {
         "study": "equilibrium",
         "formulation": "path_matrix" if form.joint_coordinates else "lagrange",
         "iterations": int(rest.steps),
         "largest_motion": float(rest.moved),
-        "message": told(before, names),
+        "message": in_words(before, names),
     }
-    found = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
-    found["imbalance_before"] = (
+    result = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    result["imbalance_before"] = (
         "direction",
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance as described"},
     )
-    return found.assign_coords(direction=list(names))
+    return result.assign_coords(direction=list(names))

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import with_static_lines
+from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.effect import Loads, Now
-from swelltree.model.inner import inner_at_rest
+from swelltree.model.effect import Now
+from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
+from swelltree.model.total import joined_channels
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
@@ -42,14 +43,11 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
     still = Motion(
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
-    now = Now(jnp.zeros(()), still, inner_at_rest(model))
-    total, channels = jnp.zeros_like(xi), {}
-    for effect in model.effects:
-        if effect.moors:
-            part: Loads = effect.loads(model, now)
-            total = total + part.wrench
-            channels |= {effect.prefix + key: x for key, x in part.channels.items()}
-    return total, channels
+    now = Now(jnp.zeros(()), still, internal_at_rest(model))
+    parts = [(effect, effect.loads(model, now)) for effect in model.effects if effect.moors]
+    total = jnp.zeros_like(xi) + sum(part.wrench for _, part in parts)
+    channels = [(effect, part.channels) for effect, part in parts]
+    return total, joined_channels(channels, model.layout)
 
 
 @jax.jit

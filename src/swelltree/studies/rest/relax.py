@@ -7,7 +7,6 @@ stable. The motion of the system with all velocities damped ends near that one.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from swelltree.effects.lines.multibody.cables import Cables
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Formulation, State
 from swelltree.formulations.equations import Phase, settle, solve_motion, start_phase
-from swelltree.model.inner import Inner
+from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options, Problem, start
 from swelltree.solvers.stepping.smooth import integrate
@@ -32,21 +31,14 @@ def cables_of(model: Model) -> Any:
 
 def with_drums_stopped(model: Model) -> Model:
     """The model with the winches of its cables held: rest is sought with the rope that is out."""
-    group = cables_of(model)
-    if group is None or group.drums is None:
-        return model
-    drums = group.drums
-    winches = replace(drums.winches, max_speed=0.0 * drums.winches.max_speed)
-    still = replace(group, drums=replace(drums, winches=winches))
-    groups = tuple(still if g is group else g for g in model.effects)
-    return model.replace(effects=groups)
+    return model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
 
 
 def check_no_drums(model: Model, study: str) -> None:
     """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
-    group = cables_of(model)
-    if group is not None and group.drums is not None:
-        name = group.drums.winches.names[0]
+    wound = [e.winches for e in model.effects if e.winches is not None and not e.has_unknowns]
+    if wound:
+        name = wound[0].names[0]
         raise SwelltreeError(
             f"winch '{name}': {study} takes no winch on a multibody cable. "
             "Compile the system without it, with the length of line that is out."
@@ -69,22 +61,22 @@ def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
 def _program(how: Formulation, matters: bool) -> Any:
     """Compiled damped motion."""
 
-    def rate(args: tuple[Model, Any, Inner], t: Any, state: State) -> State:
-        model, damping, inner = args
-        kin, _, a = solve_motion(model, how, jnp.zeros(()), state, inner)
+    def rate(args: tuple[Model, Any, InternalState], t: Any, state: State) -> State:
+        model, damping, internal = args
+        kin, _, a = solve_motion(model, how, jnp.zeros(()), state, internal)
         q_dot = how.position_rate(model, kin, state)
         chart = jax.tree.map(jnp.zeros_like, state.chart)
         return State(q_dot, a.s_dot - damping * state.s, chart)
 
-    def settled(args: tuple[Model, Any, Inner], t: Any, state: State) -> State:
-        model, _, inner = args
-        return settle(model, how, jnp.zeros(()), Phase(state, jnp.zeros(0), inner)).state
+    def settled(args: tuple[Model, Any, InternalState], t: Any, state: State) -> State:
+        model, _, internal = args
+        return settle(model, how, jnp.zeros(()), Phase(state, jnp.zeros(0), internal)).state
 
     task = Problem(rate, settled, settle_changes_rate=matters)
 
-    def run(model: Model, damping: Any, inner: Inner, state: State, end: Any) -> State:
+    def run(model: Model, damping: Any, internal: InternalState, state: State, end: Any) -> State:
         options = Options(rtol=1e-3, atol=1e-5, max_steps=1_000_000)
-        args = (model, damping, inner)
+        args = (model, damping, internal)
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)
         return carry.y
 
@@ -98,10 +90,10 @@ def relaxed(model: Model, how: Formulation, state: State) -> State:
     rest = np.asarray(group.start_rest)
     longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
     damping = 2.0 * np.sqrt(g / longest)
-    inner = start_phase(model, how).inner
+    internal = start_phase(model, how).internal
     still = State(state.q, 0.0 * state.s, state.chart)
     end = np.asarray(TIMES / damping)
-    found = _program(how, how.settling_matters(model))(model, damping, inner, still, end)
+    found = _program(how, how.settling_matters(model))(model, damping, internal, still, end)
     q = np.asarray(found.q)
     if not np.isfinite(q).all():
         return still

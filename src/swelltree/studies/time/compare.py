@@ -19,8 +19,9 @@ from swelltree.model.model import Model
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.rest.equilibrium import equilibrium
+from swelltree.studies.seas import realised
 from swelltree.studies.time.operability import succeeded
-from swelltree.studies.time.simulate import realised, simulate
+from swelltree.studies.time.simulate import simulate
 from swelltree.system.errors import SwelltreeError
 
 

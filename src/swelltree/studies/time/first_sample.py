@@ -20,27 +20,28 @@ from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
+from swelltree.model.present import present
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.linalg import constrained_solve
-from swelltree.studies.time.moored_results import attached_wrench
+from swelltree.two_step.lines.channels import solved_loads
 from swelltree.two_step.lines.hung_points import hung, with_inertia
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import motion_at
-from swelltree.two_step.walk import Form, Setup, Walk
+from swelltree.two_step.state import Form, Setup, StepperState
 
 
 class Start(NamedTuple):
-    """Where a run begins: constants of its steps, and the walk with the velocities given."""
+    """Where a run begins: constants of its steps, and the state with the velocities given."""
 
     setup: Setup
-    walk: Walk
+    state: StepperState
 
 
 def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
     """Samples whose first one moves with the velocities given."""
-    found = jax.tree.map(lambda x: np.asarray(x)[0], samples)
-    moving = replace(found, v=np.asarray(start.walk.v_minus))
+    sample = jax.tree.map(lambda x: np.asarray(x)[0], samples)
+    moving = replace(sample, v=np.asarray(start.state.v_minus))
     first = _accelerated(model, form, start, moving)
     if not np.isfinite(first.v_dot).all() or not np.isfinite(first.lam).all():
         first = moving  # bodies without mass
@@ -52,8 +53,10 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
-    wrench = total_loads(model, t, motion, first.inner).wrench + attached_wrench(model, first)
-    heavy = with_immersed_mass(model, t, motion)
+    now = present(model, first.internal)
+    solved = solved_loads(model, first)
+    wrench = total_loads(now, t, motion, first.internal, solved=solved).wrench
+    heavy = with_immersed_mass(now, t, motion)
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))
     f = np.asarray(wrench - gyroscopic(inertia, v)).reshape(-1)
@@ -75,8 +78,8 @@ def _solved(
     )
     mass, force, J, gamma = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
     a, lam = constrained_solve(mass, force, J, gamma, model.surplus)
-    own = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
-    return np.asarray(a).reshape(-1, 6), np.asarray(lam)[own]
+    of_form = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
+    return np.asarray(a).reshape(-1, 6), np.asarray(lam)[of_form]
 
 
 def _written(rows: Any, row: Any) -> np.ndarray:

@@ -10,11 +10,11 @@ from swelltree.engine.backend import jax
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.studies.time.moored_results import observer
-from swelltree.two_step.walk import Form
+from swelltree.studies.time.two_step_channels import observer
+from swelltree.two_step.state import Form
 
 
-def told(before: np.ndarray, names: tuple[str, ...]) -> str:
+def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
     """What was out of balance as described, in words; nothing where nothing can move."""
     if not before.size:
         return ""
@@ -23,15 +23,15 @@ def told(before: np.ndarray, names: tuple[str, ...]) -> str:
     return f"Before: {names[k].replace('__', ' ')}: {before[k]:.4g} {unit} out of balance."
 
 
-def seen_at(model: Model, form: Form, sample: Any) -> dict[str, np.ndarray]:
+def channels_of(model: Model, form: Form, sample: Any) -> dict[str, np.ndarray]:
     """Channels of one sample, time first."""
     one = jax.tree.map(lambda x: np.asarray(x)[None], sample)
     return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}
 
 
-def unbalanced(model: Model, held: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
+def unbalanced(model: Model, sample: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Generalised forces in the directions of the tree joints."""
-    pose = Pose(held["position"][0], held["rotation"][0])
+    pose = Pose(sample["position"][0], sample["rotation"][0])
     P = np.asarray(velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose))))
-    tau = P.T @ held["wrench"][0].reshape(-1)
+    tau = P.T @ sample["wrench"][0].reshape(-1)
     return tau, model.layout.dof_labels[: model.layout.n_tree]

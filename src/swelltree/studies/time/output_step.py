@@ -145,10 +145,7 @@ def _multiple(duration: float, wanted: float, step: float) -> float:
 
 def numbers_per_sample(model: Model) -> int:
     """About how many numbers a result has at each time."""
-    nodes = 0
-    if model.lines is not None and model.lines.arrays is not None:
-        nodes = len(model.lines.names) * model.lines.arrays.n
-    return 100 * model.layout.n_bodies + 10 * nodes
+    return 100 * model.layout.n_bodies + sum(effect.size_of_sample for effect in model.effects)
 
 
 def periods(model: Model, waves: Any) -> list[float]:
@@ -186,9 +183,9 @@ def _linearised(how: Formulation) -> Any:
 
 
 def natural_frequencies(model: Model) -> np.ndarray:
-    """Frequencies with which the bodies swing about the start [rad/s]; dynamic lines left out."""
+    """Frequencies with which the bodies swing about the start [rad/s], without dynamic lines."""
     how = chosen_formulation("path_matrix")
-    bare = model.replace(lines=None)
+    bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
     state = how.start(bare)
     if len(state.s) > FREEDOMS:
         return np.zeros(0)

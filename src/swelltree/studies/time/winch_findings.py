@@ -22,10 +22,9 @@ UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is n
 
 
 def all_winches(model: Model) -> list[Winches]:
-    """Winches of dynamic lines and of multibody cables."""
-    own = winches_of(model)
-    drums = [getattr(group, "drums", None) for group in model.effects]
-    return [x for x in (own, *(d.winches for d in drums if d is not None)) if x is not None]
+    """Winches of all effects that have some."""
+    found = (effect.winches for effect in model.effects)
+    return [winches for winches in found if winches is not None]
 
 
 def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
@@ -132,17 +131,17 @@ def _sentences(model: Model, result: Any) -> list[str]:
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
     excused = _resting(model, result) | _released(lines.lines, told, time)
-    for w, (name, k) in enumerate(zip(lines.winches.names, lines.winches.line, strict=True)):
-        nodes = np.asarray(result["line_position"])[:, k]
+    for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
+        nodes = result["line_position"].sel(line=lines.pieces[k]).values
         way = nodes[:, -1] - nodes[:, 0]
-        length = np.asarray(result["winch_length"])[:, w]
+        length = result["winch_length"].sel(winch=name).values
         # mooring lines sag; hoisting lines hang down
         hangs = np.hypot(way[:, 0], way[:, 1]) < UPRIGHT * length
         straight = np.linalg.norm(way, axis=1) >= SHORT * length
         loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~excused[:, k]
         if loose.sum() * span > SLACK_FOR:
             found.append(
-                f"winch '{name}': line '{lines.names[k]}' hung slack for {loose.sum() * span:.3g} "
+                f"winch '{name}': line '{lines.pieces[k]}' hung slack for {loose.sum() * span:.3g} "
                 f"s, first at t = {time[loose.argmax()]:.6g} s; its load is lighter than water or "
                 "is lowered faster than it sinks. Give more weight or less speed."
             )
@@ -163,7 +162,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
 def _resting(model: Model, result: Any) -> np.ndarray:
     """When the load of each line stood on the seabed (time, line)."""
     lines = model.lines
-    out = np.zeros((result.sizes["time"], len(lines.names)), bool)
+    out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)
     if "contact_force" not in result:
         return out
     force = np.linalg.norm(np.asarray(result["contact_force"]), axis=-1) > 0.0

@@ -189,10 +189,13 @@ class Axisymmetric(Hull):
     Args:
         profile: rows (radius, z) from the lowest point to the highest, joined by straight lines
             [m]; z = 0 is the waterline. Ends that are not on the axis are closed by flat discs.
+        bore: radius of a hole along the axis [m]. Where another body fills it, such as the spar
+            that a float slides on, no water is between them.
     """
 
     shape: ClassVar[str] = "axisymmetric"
     profile: Profile
+    bore: Number = field(default=0.0, kw_only=True)
     offset: Vector = field(default=ORIGIN, kw_only=True)
     panel_size: Number | None = field(default=None, kw_only=True)
 
@@ -207,6 +210,11 @@ class Axisymmetric(Hull):
             raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
         if not heights[-1] > heights[0]:
             raise self.fail("profile has no height. Give rows of different z.")
+        if self.bore < 0 or (self.bore > 0 and self.bore >= min(radii)):
+            raise self.fail(
+                f"bore {self.bore} m is not between zero and the smallest radius {min(radii)} m of "
+                "the profile. Give a smaller one."
+            )
 
 
 @description
@@ -231,14 +239,31 @@ class Plate(Hull):
         )
 
 
+def _no_size(value: Any) -> None:
+    if value is not None:
+        raise ValueError(
+            f"{shown(value)} cannot be had: a mesh keeps its own panels. Leave panel_size out and "
+            "give a mesh of that size, for example from Gmsh; run_bem(refine=True) tells what the "
+            "size costs."
+        )
+
+
+NoSize = Annotated[None, BeforeValidator(_no_size)]
+
+
+class PanelHull(Hull):
+    """Base of the hulls that come as panels."""
+
+
 @description
-class MeshFile(Hull):
+class MeshFile(PanelHull):
     """A hull from a mesh file: STL, WAMIT .gdf, NEMOH .dat, HAMS .pnl, Gmsh .msh and others.
 
     Args:
         path: of the file; in a case file, relative to it.
         scale: metres per unit of the file.
         file_format: such as "nemoh"; told by the ending of the name if not given.
+        panel_size: the panels are those of the file: give none.
     """
 
     shape: ClassVar[str] = "mesh"
@@ -246,14 +271,67 @@ class MeshFile(Hull):
     scale: Number = 1.0
     file_format: str | None = None
     offset: Vector = field(default=ORIGIN, kw_only=True)
-
-    @property
-    def panel_size(self) -> None:
-        """The panels are those of the file."""
-        return
+    panel_size: NoSize = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self.check_sizes(scale=self.scale)
+
+
+def _as_points(value: Any) -> tuple[tuple[float, ...], ...]:
+    rows = row_of(value)
+    points = tuple(as_numbers(row) for row in rows or ())
+    if len(points) < 3 or any(len(point) != 3 for point in points):
+        raise ValueError("is not a list of points. Give x, y, z for each of three or more.")
+    return points
+
+
+def _as_faces(value: Any) -> tuple[tuple[int, ...], ...]:
+    faces = tuple(as_numbers(row) for row in row_of(value) or ())
+    if not faces or any(len(face) not in (3, 4) for face in faces):
+        raise ValueError("is not a list of panels. Give three or four numbers of points for each.")
+    if any(number != int(number) or number < 0 for face in faces for number in face):
+        raise ValueError("holds a number that is not 0, 1, 2 ... Count points from zero.")
+    return tuple(tuple(int(number) for number in face) for face in faces)
+
+
+@description
+class Mesh(PanelHull):
+    """A hull from panels in memory.
+
+    A mesh or a floating body of Capytaine and a mesh of meshio can be given as the hull of a body
+    as they are; this is what they become.
+
+    Args:
+        vertices: points of the panels, (n, 3) [m].
+        faces: three or four numbers of points for each panel, from zero, counter-clockwise seen
+            from the water.
+        panel_size: the panels are those given: give none.
+    """
+
+    shape: ClassVar[str] = "panels"
+    vertices: Annotated[Any, BeforeValidator(_as_points)]
+    faces: Annotated[Any, BeforeValidator(_as_faces)]
+    offset: Vector = field(default=ORIGIN, kw_only=True)
+    panel_size: NoSize = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        most = max(number for face in self.faces for number in face)
+        if most >= len(self.vertices):
+            raise self.fail(
+                f"a panel has point {most} of {len(self.vertices)}. Count points from zero."
+            )
+
+
+def _panels_of(value: Any) -> tuple[Any, Any] | None:
+    """Points and panels of a mesh of Capytaine or meshio, None where it is none."""
+    mesh = getattr(value, "mesh", value)  # a floating body has one
+    mesh = mesh.merged() if hasattr(mesh, "merged") else mesh
+    if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
+        return mesh.vertices, mesh.faces
+    if hasattr(mesh, "points") and hasattr(mesh, "cells"):
+        blocks = [block for block in mesh.cells if block.type in ("triangle", "quad")]
+        return mesh.points, [face for block in blocks for face in block.data]
+    return None
 
 
 def _path_text(path: Any) -> Any:
@@ -292,7 +370,7 @@ class Union(Hull):
             for part in hull.parts:
                 offset = tuple(a + b for a, b in zip(part.offset, self.offset, strict=True))
                 changes: dict[str, Any] = {"offset": offset}
-                if part.panel_size is None and not isinstance(part, MeshFile):
+                if part.panel_size is None and not isinstance(part, PanelHull):
                     changes["panel_size"] = self.panel_size
                 found.append(part.replace(**changes))
         return tuple(found)
@@ -310,6 +388,7 @@ HULL_SHAPES: dict[str, Any] = {
         Axisymmetric,
         Plate,
         MeshFile,
+        Mesh,
         Union,
     )
 }
@@ -320,6 +399,9 @@ def as_hull(value: Any, required: bool = False) -> Any:
     if (value is None and not required) or isinstance(value, Hull):
         return value
     if not isinstance(value, dict):
+        panels = _panels_of(value)
+        if panels is not None:
+            return within(Mesh, {"vertices": panels[0], "faces": panels[1]})
         raise ValueError(
             f"{shown(value)} is not a hull. Give Box(...), Cylinder(...), Sphere(...) or another "
             "shape."
@@ -344,6 +426,8 @@ def _hull_schema() -> dict[str, Any]:
         "offset": {**row, "minItems": 3, "maxItems": 3},
         "axis": {"enum": ["x", "y"]},
         "profile": {"type": "array", "items": {**row, "minItems": 2, "maxItems": 2}},
+        "vertices": {"type": "array", "items": {**row, "minItems": 3, "maxItems": 3}},
+        "faces": {"type": "array", "items": {**row, "minItems": 3, "maxItems": 4}},
         "path": {"type": "string"},
         "file_format": {"type": "string"},
         "hulls": {"type": "array", "items": {"type": "object"}, "minItems": 1},
@@ -355,7 +439,11 @@ def _hull_schema() -> dict[str, Any]:
                 "type": "object",
                 "properties": {
                     "shape": {"const": shape},
-                    **{f.name: others.get(f.name, positive) for f in dataclasses.fields(cls)},
+                    **{
+                        f.name: others.get(f.name, positive)
+                        for f in dataclasses.fields(cls)
+                        if f.name != "panel_size" or not issubclass(cls, PanelHull)
+                    },
                 },
                 "required": [
                     "shape",

@@ -1,4 +1,4 @@
-"""Panels from mesh files: STL read here, everything else by Capytaine's loaders."""
+"""Panels from meshes: STL files read here, others by Capytaine's loaders, or from memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.system.bodies.hulls import Mesh
 from swelltree.system.bodies.panels import Panels, merged
 from swelltree.system.errors import SwelltreeError, suggest
 
@@ -30,7 +31,12 @@ def mesh_bytes(path: str) -> bytes:
 
 
 def read_panels(hull: Any) -> Panels:
-    """Panels of a `MeshFile` hull in its own frame, without its offset."""
+    """Panels of a `MeshFile` or `Mesh` in its own frame, without its offset."""
+    if isinstance(hull, Mesh):
+        faces = np.array([face if len(face) == 4 else (*face, face[2]) for face in hull.faces], int)
+        triangles = faces[:, 0] == faces[:, 3]  # Capytaine repeats the first point of a triangle
+        faces[triangles, 3] = faces[triangles, 2]
+        return merged(Panels(np.array(hull.vertices, float), faces))
     content = mesh_bytes(hull.path)
     stamp = hash(content)
     return _read(hull.path, hull.file_format, hull.scale, stamp)

@@ -159,7 +159,7 @@ def hull_panels(hull: h.Hull, scale: float = 1.0, *, true_sections: bool = False
 
 def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
     match part:
-        case h.MeshFile():
+        case h.PanelHull():
             from swelltree.system.bodies.mesh_files import read_panels
 
             panels = read_panels(part)
@@ -267,8 +267,10 @@ def profile(part: h.Hull) -> list[tuple[float, float]]:
             rows = [(0.0, low), (part.bottom_radius, low)]
             rows += [(part.radius, low + part.height), (0.0, low + part.height)]
         case h.Axisymmetric():
-            first, last = part.profile[0], part.profile[-1]
-            rows = [(0.0, first[1]), *part.profile, (0.0, last[1])]
+            (_, low), (_, high) = part.profile[0], part.profile[-1]
+            rows = [(part.bore, low), *part.profile, (part.bore, high)]
+            if part.bore > 0.0:
+                rows.append(rows[0])
         case h.Sphere() | h.Hemisphere():
             centre, top = sphere_centre(part)
             angles = np.linspace(0.0, math.pi * top, 25)

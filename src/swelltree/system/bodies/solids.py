@@ -63,7 +63,7 @@ def hull_solid(hull: h.Hull) -> Solid:
     """The whole hull as a solid."""
     return _sum_solids(
         _shifted_solid(_solid(part), part.offset)
-        if not isinstance(part, h.MeshFile)
+        if not isinstance(part, h.PanelHull)
         else solid_of_panels(hull_panels(part))
         for part in hull.parts
     )
@@ -79,7 +79,7 @@ def hull_immersed(hull: h.Hull, rotation: Any = None) -> Immersed:
     tilted = rotation is not None and not np.allclose(np.asarray(rotation)[2], (0, 0, 1), atol=1e-9)
     found = []
     for part in hull.parts:
-        if tilted or isinstance(part, h.MeshFile):
+        if tilted or isinstance(part, h.PanelHull):
             panels = hull_panels(part).moved(rotation=rotation)
             found.append(immersed_of_panels(panels.immersed()))
         else:
@@ -178,8 +178,8 @@ def _immersed(part: Any) -> Immersed:
         case _:
             q = _round(part, 0.0)
             volume, z = q[0], q[1] / q[0] if q[0] else 0.0
-            radius = _radius_at_waterline(part)
-            area, second = math.pi * radius**2, np.full(2, radius**2 / 4.0)
+            radius, hole = _radius_at_waterline(part) ** 2, _bore(part) ** 2
+            area, second = math.pi * max(radius - hole, 0.0), np.full(2, (radius + hole) / 4.0)
     plane = np.array([x, y])
     return Immersed(
         volume,
@@ -201,12 +201,16 @@ def _pieces(part: Any, top: float) -> list[tuple[float, float, Any]]:
 
         return [(low, min(high, top), arc)] if low < top else []
     found = []
-    rows = profile(part)
-    for (r0, z0), (r1, z1) in itertools.pairwise(rows):
+    for (r0, z0), (r1, z1) in itertools.pairwise(profile(part)):
         if z1 > z0 and z0 < top:
             slope = (r1 - r0) / (z1 - z0)
             found.append((z0, min(z1, top), lambda z, r=r0, z0=z0, s=slope: r + s * (z - z0)))
     return found
+
+
+def _bore(part: Any) -> float:
+    """Radius of the hole along the axis [m]."""
+    return part.bore if isinstance(part, h.Axisymmetric) else 0.0
 
 
 def _round(part: Any, top: float) -> np.ndarray:
@@ -215,8 +219,9 @@ def _round(part: Any, top: float) -> np.ndarray:
     total = np.zeros(4)
     for low, high, radius in _pieces(part, top):
         z = 0.5 * (high + low) + 0.5 * (high - low) * nodes
-        w = 0.5 * (high - low) * weights * math.pi * radius(z) ** 2
-        total += np.array([w.sum(), w @ z, w @ z**2, w @ radius(z) ** 2 / 4.0])
+        r, hole = radius(z) ** 2, _bore(part) ** 2
+        w = 0.5 * (high - low) * weights * math.pi * (r - hole)
+        total += np.array([w.sum(), w @ z, w @ z**2, w @ (r + hole) / 4.0])
     return total
 
 

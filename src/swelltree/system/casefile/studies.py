@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.casefile.study_values import CaseName, Limit, Names, limit_argument
 from swelltree.system.describe import Description, description
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, one_of
+from swelltree.system.values import Names as Channels
 from swelltree.system.waters.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.system.waters.seas import SeaLike, StillWater
 
@@ -74,6 +75,7 @@ class SimulateStudy(Study):
         atol: absolute tolerance of adaptive solvers.
         step: time step of fixed-step solvers [s].
         max_step: longest step of any solver [s].
+        extremes: channels whose largest, smallest and mean values between samples are kept.
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
         start: "equilibrium", "described" or "cold".
@@ -91,6 +93,7 @@ class SimulateStudy(Study):
     atol: Number = 1e-9
     step: Number | None = None
     max_step: Number | None = None
+    extremes: Channels = ()
     wave: SeaLike = StillWater()
     excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
     start: Annotated[str, _start[0], _start[1]] | None = None

@@ -36,6 +36,7 @@ CABLES = ("multibody", "lumped")  # models of which every node is a body
 DEFAULT_SEGMENTS = 20
 _model = one_of(MODELS, "line model")
 _axial = one_of(("elastic", "inextensible"), "axial law")
+_end = one_of(("A", "B"), "end of a line")
 _slack = one_of(("pulls_only", "damped"), "behaviour of slack elements")
 _form = one_of(("block", "plain"), "form of the chain")
 
@@ -186,8 +187,9 @@ class Line(Description):
         clamp_A: direction of the line at A in the axes of what it is fixed to, for lines with
             bending stiffness; pinned if not given.
         clamp_B: direction of the line at B, from A towards B.
-        release_time: the line lets go of B at this time [s].
-        release_tension: the line breaks at B at this tension [N].
+        release_time: the line lets go of its end at this time [s].
+        release_tension: the line breaks at its end at this tension [N].
+        release_end: the end that is let go, "B" or "A".
         slack: what an element of a multibody or lumped cable does when it is shorter than its
             rest length: "pulls_only" (nothing; damping never pushes), or "damped" (the dash-pot
             stays at work, as printed in Wuillaume et al. 2017, eq. 7).
@@ -212,6 +214,7 @@ class Line(Description):
     clamp_B: Clamp = None
     release_time: Number | None = None
     release_tension: Number | None = None
+    release_end: Annotated[str, _end[0], _end[1]] = "B"
     slack: Annotated[str, _slack[0], _slack[1]] = "pulls_only"
     form: Annotated[str, _form[0], _form[1]] = "block"
     dry: Flag = False

@@ -24,8 +24,8 @@ class Stage(Description):
     Args:
         action: "pay_out" or "haul_in" (a winch runs), "hold" (its set speed is zero, control goes
             on), "brake" (its drum is held, control is off), "couple" (a body catches the free end B
-            of a line), "release" (a line lets go of its end B). A hold or brake without duration
-            lasts until the next stage of its winch.
+            of a line), "release" (a line lets go of its `release_end`). A hold or brake without
+            duration lasts until the next stage of its winch.
         target: the winch, or for couple and release the line.
         start: [s]; when the stage before ends if not given, zero for the first.
         duration: with both ramps [s].

@@ -22,7 +22,7 @@ from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
 
 HELD = ("free", "pinned", "fixed")
-_held = one_of(HELD, "way to hold a rod")
+_attachment = one_of(HELD, "way to hold a rod")
 
 
 def _as_rod_end(value: Any) -> Any:
@@ -74,7 +74,7 @@ class Rod(Description):
         Cdt: drag coefficient along the rod, on its circumference.
         Cat: added mass coefficient along the rod.
         segments: between its nodes.
-        held: "free"; "pinned": turns about A; "fixed": to the body of A, or to the world.
+        attachment: "free"; "pinned": turns about A; "fixed": to the body of A, or to the world.
     """
 
     kind: ClassVar[str] = "rod"
@@ -90,7 +90,7 @@ class Rod(Description):
     Cdt: Number = 0.0
     Cat: Number = 0.0
     segments: Count = 10
-    held: Annotated[str, _held[0], _held[1]] = "free"
+    attachment: Annotated[str, _attachment[0], _attachment[1]] = "free"
 
     def __post_init__(self) -> None:
         if not self.diameter > 0:
@@ -104,10 +104,10 @@ class Rod(Description):
             raise self.fail(
                 f"end A is on '{self.A.body}' but end B on '{self.B.body}'. Give both in one frame."
             )
-        if self.A.body != WORLD_NAME and self.held == "free":
+        if self.A.body != WORLD_NAME and self.attachment == "free":
             raise self.fail(
-                f"its ends are on '{self.A.body}' but it is free. Give held='pinned' or "
-                "held='fixed', or its ends in the world."
+                f"its ends are on '{self.A.body}' but it is free. Give attachment='pinned' or "
+                "attachment='fixed', or its ends in the world."
             )
         if not self.length > 0:
             raise self.fail("the ends coincide. Give two different points.")
@@ -167,7 +167,7 @@ class Rod(Description):
             "free": Free(f"{self.name}_free", WORLD_NAME, self.name),
             "pinned": Ball(f"{self.name}_pin", base, self.name),
             "fixed": Weld(f"{self.name}_weld", base, self.name),
-        }[self.held]
+        }[self.attachment]
         member = MorisonMember(
             f"{self.name}_strips",
             self.end_A,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.system.errors import listed, suggest
-from swelltree.system.lines.line import Line, OnJunction, OnLine
+from swelltree.system.lines.line import CABLES, Line, OnJunction, OnLine
 from swelltree.system.lines.operations import SWITCHES, Operation, Stage
 from swelltree.system.lines.schedules import Schedule, couplings, winch_schedule
 from swelltree.system.lines.winches import Winch
@@ -48,6 +48,18 @@ def check_winches(system: Any) -> None:
             raise winch.fail(
                 f"line '{line.name}' has the model '{line.model}', which cannot change its "
                 "length. Give model='dynamic' or 'multibody'."
+            )
+        beside = [other.name for other in lines.values() if other.model == "dynamic"]
+        if line.model in CABLES and beside:
+            raise winch.fail(
+                f"line '{line.name}' has the model '{line.model}', whose winches do not run beside "
+                f"the dynamic line '{beside[0]}'. Give '{line.name}' model='dynamic', or the "
+                "dynamic lines model='quasi_static'."
+            )
+        if line.release_end == "A":
+            raise winch.fail(
+                f"it stands at end A of line '{line.name}', which that line lets go. Give "
+                "release_end='B', or swap the ends of the line."
             )
         for other in system.lines:
             if any(isinstance(e, OnLine) and e.line == line.name for e in (other.A, other.B)):
@@ -117,6 +129,10 @@ def _check_couplings(system: Any) -> None:
             for row in couplings(system.operations)
             if row.line == line.name
         ]
+        if line.release_end == "A" and any(couples for _, couples in own):
+            raise line.fail(
+                "operations couple its end B, but it lets go of its end A. Give release_end='B'."
+            )
         if line.release_time is not None:
             own = sorted([*own, (line.release_time, False)], key=lambda row: row[0])
         held, last = not isinstance(line.B, OnJunction), -1.0

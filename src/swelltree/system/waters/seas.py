@@ -14,7 +14,18 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description
-from swelltree.system.values import Count, Flag, Number, Numbers, as_text, one_of, row_of
+from swelltree.system.values import (
+    Count,
+    Flag,
+    Number,
+    Numbers,
+    SeaNumber,
+    Seed,
+    as_text,
+    is_traced,
+    one_of,
+    row_of,
+)
 from swelltree.system.waters.spectra import DirectionalTable, SpectrumLike, SpreadingLike, read_type
 
 _spacing = one_of(("equal_energy", "equal"), "spacing")
@@ -79,10 +90,10 @@ class Sea(Description):
         if self.ramp < 0:
             raise self.fail(f"ramp {self.ramp} s is negative. Give seconds, or zero for none.")
 
-    def check_positive(self, **values: tuple[float | None, str]) -> None:
+    def check_positive(self, **values: tuple[Any, str]) -> None:
         """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
-            if value is not None and not value > 0:
+            if value is not None and not is_traced(value) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def settle_pair(self, outside: str, unit: str, inside_unit: str) -> None:
@@ -93,7 +104,9 @@ class Sea(Description):
             raise self.fail(f"neither {inside} nor {outside} is given. Give one of them.")
         self.check_positive(**{outside: (given, unit), inside: (kept, inside_unit)})
         if given is not None and kept is not None:
-            if abs(_converted(outside, given) - kept) > 1e-12 * kept:
+            if is_traced(given) or is_traced(kept):
+                kept = _converted(outside, given) if is_traced(given) else kept
+            elif abs(_converted(outside, given) - kept) > 1e-12 * kept:
                 raise self.fail(
                     f"{inside} {kept}{inside_unit} and {outside} {given}{unit} do not agree. "
                     "Give one of them."
@@ -122,7 +135,7 @@ class Sea(Description):
             )
 
 
-def _converted(outside: str, value: float) -> float:
+def _converted(outside: str, value: Any) -> Any:
     """Amplitude of a height, omega of a period."""
     return value / 2 if outside == "height" else 2 * math.pi / value
 
@@ -153,12 +166,12 @@ class RegularWave(Sea):
     """
 
     type: ClassVar[str] = "regular"
-    amplitude: Number | None = None
-    omega: Number | None = None
-    beta: Number = 0.0
-    phase: Number = 0.0
-    height: Number | None = None
-    period: Number | None = None
+    amplitude: SeaNumber | None = None
+    omega: SeaNumber | None = None
+    beta: SeaNumber = 0.0
+    phase: SeaNumber = 0.0
+    height: SeaNumber | None = None
+    period: SeaNumber | None = None
     ramp: Number = 0.0
 
     def __post_init__(self) -> None:
@@ -220,11 +233,11 @@ class IrregularSea(Sea):
 
     type: ClassVar[str] = "irregular"
     spectrum: SpectrumLike
-    seed: Count = 0
+    seed: Seed = 0
     components: Count = 200
     omega_min: Number | None = None
     omega_max: Number | None = None
-    beta: Number = 0.0
+    beta: SeaNumber = 0.0
     spreading: SpreadingLike | None = None
     amplitudes: Amplitudes = "deterministic"
     spacing: Spacing = "equal_energy"
@@ -235,7 +248,7 @@ class IrregularSea(Sea):
         if self.components < 1:
             raise self.fail("components 0 makes no sea. Give about 200, or StillWater().")
         self.check_components(self.components)
-        if self.seed >= 2**64:
+        if not is_traced(self.seed) and self.seed >= 2**64:
             raise self.fail(f"seed {self.seed} has more than 64 bits. Give a smaller one.")
         if self.spreading is not None and isinstance(self.spectrum, DirectionalTable):
             raise self.fail("a directional table is spread already. Leave out 'spreading'.")
@@ -262,11 +275,11 @@ class FocusedWave(Sea):
 
     type: ClassVar[str] = "focused"
     spectrum: SpectrumLike
-    amplitude: Number
-    x: Number = 0.0
-    t: Number = 0.0
-    y: Number = 0.0
-    beta: Number = 0.0
+    amplitude: SeaNumber
+    x: SeaNumber = 0.0
+    t: SeaNumber = 0.0
+    y: SeaNumber = 0.0
+    beta: SeaNumber = 0.0
     components: Count = 200
     omega_min: Number | None = None
     omega_max: Number | None = None

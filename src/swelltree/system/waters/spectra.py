@@ -13,7 +13,15 @@ from pydantic import BeforeValidator
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
-from swelltree.system.values import Count, Number, Numbers, as_numbers, row_of
+from swelltree.system.values import (
+    Count,
+    Number,
+    Numbers,
+    SeaNumber,
+    as_numbers,
+    is_traced,
+    row_of,
+)
 
 
 class Spectrum(Description):
@@ -26,10 +34,10 @@ class Spectrum(Description):
         """How messages call this spectrum: spectrum 'jonswap'."""
         return f"spectrum '{self.type}'"
 
-    def check_positive(self, **values: tuple[float | None, str]) -> None:
+    def check_positive(self, **values: tuple[Any, str]) -> None:
         """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
-            if value is not None and not value > 0:
+            if value is not None and not is_traced(value) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def check_rising(self, field: str, values: tuple[float, ...], unit: str) -> None:
@@ -50,13 +58,13 @@ class Jonswap(Spectrum):
     """
 
     type: ClassVar[str] = "jonswap"
-    Hs: Number
-    Tp: Number
-    gamma: Number = 3.3
+    Hs: SeaNumber
+    Tp: SeaNumber
+    gamma: SeaNumber = 3.3
 
     def __post_init__(self) -> None:
         self.check_positive(Hs=(self.Hs, " m"), Tp=(self.Tp, " s"))
-        if not 1 <= self.gamma <= 20:
+        if not is_traced(self.gamma) and not 1 <= self.gamma <= 20:
             raise self.fail(f"gamma {self.gamma} is not between 1 and 20. Try 3.3.")
 
 
@@ -70,8 +78,8 @@ class Bretschneider(Spectrum):
     """
 
     type: ClassVar[str] = "bretschneider"
-    Hs: Number
-    Tp: Number
+    Hs: SeaNumber
+    Tp: SeaNumber
 
     def __post_init__(self) -> None:
         self.check_positive(Hs=(self.Hs, " m"), Tp=(self.Tp, " s"))
@@ -89,8 +97,8 @@ class PiersonMoskowitz(Spectrum):
     """
 
     type: ClassVar[str] = "pierson_moskowitz"
-    Hs: Number | None = None
-    Tp: Number | None = None
+    Hs: SeaNumber | None = None
+    Tp: SeaNumber | None = None
 
     def __post_init__(self) -> None:
         if self.Hs is None and self.Tp is None:
@@ -112,11 +120,11 @@ class OchiHubble(Spectrum):
     """
 
     type: ClassVar[str] = "ochi_hubble"
-    Hs1: Number
-    Tp1: Number
+    Hs1: SeaNumber
+    Tp1: SeaNumber
     lambda1: Number
-    Hs2: Number
-    Tp2: Number
+    Hs2: SeaNumber
+    Tp2: SeaNumber
     lambda2: Number
 
     def __post_init__(self) -> None:
@@ -141,7 +149,7 @@ class WhiteNoise(Spectrum):
     """
 
     type: ClassVar[str] = "white_noise"
-    Hs: Number
+    Hs: SeaNumber
     omega_min: Number
     omega_max: Number
 

@@ -1,58 +1,122 @@
-"""What a run reports of its lines, at one instant."""
+"""What a solved step says of dynamic lines and contacts: forces on bodies, and channels."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.arrays import LineArrays, with_first
+from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.effects.lines.seabed import Bed, bed_plane
-from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jnp
+from swelltree.engine.arrays import Array, namespace
+from swelltree.model.effect import Loads
+from swelltree.model.kinematics import with_world
 from swelltree.model.model import Model
-from swelltree.spatial.vectors import dot
+from swelltree.spatial.vectors import cross, dot, matvec
 from swelltree.system.lines.seabed import ON_BED
-from swelltree.two_step.lines.winch_rest import with_first
-from swelltree.two_step.lines.winch_step import winch_channels
+from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import Sample
 
 
-def line_channels(model: Model, sample: Sample) -> dict[str, Array]:
-    """Positions, tensions, flags, energies and residuals of the lines."""
-    lines, now = model.lines, sample.lines
-    if lines is None or lines.arrays is None or now is None:
-        return {}
-    arrays, seen = lines.arrays, now.report
+def solved_loads(model: Model, sample: Sample) -> Loads | None:
+    """Loads of what has unknowns of its own, as they were solved for; None where nothing has."""
+    lines = model.lines
+    if lines is None:
+        return None
+    # their books are kept from step to step
+    none = np.zeros(0)
+    return Loads(attached_wrench(lines, sample), none, none, line_channels(lines, sample))
+
+
+def attached_wrench(lines: DynamicLines, sample: Sample) -> Array:
+    """Wrench of lines and contacts on every body (N, 6), about the reference points."""
+    xp = namespace(sample.v)
+    wrench = xp.zeros_like(sample.v)
+    N = sample.v.shape[0]
+    for bodies, points, force in _attached(lines, sample):
+        body = np.array(bodies, dtype=int)
+        R = with_world(sample.pose.R, np.eye(3))[body]
+        moment = cross(matvec(R, points), force)
+        hits = (np.arange(N)[:, None] == body[None, :]).astype(float)
+        wrench = wrench + hits @ xp.concatenate([force, moment], -1)
+    return wrench
+
+
+def _attached(lines: DynamicLines, sample: Sample) -> list[tuple[Any, Any, Any]]:
+    """Bodies, points and forces of line ends, ties and contacts."""
+    found = []
+    if sample.lines is not None and lines.arrays is not None:
+        force = sample.lines.report.end_force.reshape(-1, 3)
+        found.append((lines.end_body, lines.end_point, force))
+    if lines.tie_body:
+        found.append((lines.tie_body, sample.tie_point, -sample.tie))
+    if lines.n_contacts:
+        found.append((lines.contact_body, lines.contact_point, sample.contact_force))
+    return found
+
+
+def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
+    """Positions, tensions, flags, energies and residuals; forces of the seabed on bodies."""
+    touching = {"contact_force": sample.contact_force} if sample.contact_force.size else {}
+    now = sample.lines
+    if lines.arrays is None or now is None:
+        return touching
+    xp = namespace(now.q)
+    arrays, report = lines.arrays, now.report
     if now.winch is not None:
         arrays = with_first(arrays, now.winch.first, now.winch.rest)
-    used = jnp.arange(arrays.n) >= arrays.first[:, None]
-    length = jnp.where(used, arrays.rest_length, 0.0)
+    used = np.arange(arrays.n) >= xp.asarray(arrays.first)[:, None]
+    length = xp.where(used, arrays.rest_length, 0.0)
     at_A, at_B = (
-        _above_the_bed(lines.bed, now.q[:, k], seen.end_force[:, e]) for k, e in ((0, 0), (-1, 1))
+        _above_the_bed(lines.bed, now.q[:, k], report.end_force[:, e]) for k, e in ((0, 0), (-1, 1))
     )
-    at_B = _size(at_B)
-    for k, own in enumerate(lines.tie_line):  # ends that can be released
-        if lines.tie_waits[k] == 0.0:
-            at_B = at_B.at[own].set(_size(sample.tie)[k])
-    out = {
+    out = touching | {
         "line_position": now.q,
-        "line_tension": seen.tension,
+        "line_tension": report.tension,
         "line_impulse": now.impulse,
         "line_mean_tension": now.impulse / now.span,
-        "line_slack": seen.slack,
-        "line_grounded": seen.grounded,
-        "fairlead_tension": at_B,
-        "anchor_tension": _size(at_A),
-        "anchor_uplift": jnp.maximum(at_A[:, 2], 0.0),
-        "touchdown": _touchdown(seen.grounded, length),
-        "line_kinetic_energy": seen.kinetic,
-        "line_stored_energy": seen.stored,
-        "line_potential_energy": seen.potential,
-        "length_violation": seen.length_violation.max(),
-        "penetration": seen.penetration.max(),
-        "complementarity": seen.complementarity.max(),
+        "line_slack": report.slack,
+        "line_grounded": report.grounded,
+        "fairlead_tension": _at_released_ends(lines, sample, _size(at_B), at_A=False),
+        "anchor_tension": _at_released_ends(lines, sample, _size(at_A), at_A=True),
+        "anchor_uplift": xp.maximum(_uplift(lines, sample, at_A[:, 2]), 0.0),
+        "touchdown": _touchdown(report.grounded, length),
+        "line_kinetic_energy": report.kinetic,
+        "line_stored_energy": report.stored,
+        "line_potential_energy": report.potential,
+        "length_violation": report.length_violation.max(),
+        "penetration": report.penetration.max(),
+        "complementarity": report.complementarity.max(),
     }
     if now.winch is not None:
         out |= winch_channels(lines.winches, arrays, now.winch)
         # segments come and go with the rope that is out
         out |= {"line_length": length, "line_segments": used.sum(1).astype(float)}
     return out | ({"junction_position": now.y} if lines.junctions else {})
+
+
+def _at_released_ends(lines: DynamicLines, sample: Sample, tension: Array, *, at_A: bool) -> Array:
+    """Tensions at one of the ends, where it can be released that of its tie (line,) [N]."""
+    both = enumerate(zip(lines.tie_waits, lines.tie_at_A, strict=True))
+    ties = [k for k, (waits, there) in both if waits == 0.0 and there == at_A]
+    if not ties:
+        return tension
+    xp = namespace(tension)
+    hits = np.arange(tension.shape[0])[:, None] == np.array(lines.tie_line)[ties]
+    tied = xp.where(hits, _size(sample.tie)[np.array(ties)], 0.0).sum(1)
+    return xp.where(hits.any(1), tied, tension)
+
+
+def _uplift(lines: DynamicLines, sample: Sample, force: Array) -> Array:
+    """Upward force at ends A, where one can be released that on its tie (line,) [N]."""
+    ties = [k for k, there in enumerate(lines.tie_at_A) if there]
+    if not ties:
+        return force
+    xp = namespace(force)
+    hits = np.arange(force.shape[0])[:, None] == np.array(lines.tie_line)[ties]
+    tied = xp.where(hits, -sample.tie[np.array(ties), 2], 0.0).sum(1)
+    return xp.where(hits.any(1), tied, force)
 
 
 def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:
@@ -65,17 +129,46 @@ def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:
     """
     if bed is None:
         return force
+    xp = namespace(place, force)
     normal, offset = bed_plane(bed, place)
-    lies = dot(normal, place) - offset < ON_BED * jnp.abs(place[:, 2])
-    up = jnp.where(lies, jnp.maximum(force[:, 2], 0.0), force[:, 2])
-    return jnp.concatenate([force[:, :2], up[:, None]], -1)
+    lies = dot(normal, place) - offset < ON_BED * xp.abs(place[:, 2])
+    up = xp.where(lies, xp.maximum(force[:, 2], 0.0), force[:, 2])
+    return xp.concatenate([force[:, :2], up[:, None]], -1)
 
 
 def _size(force: Array) -> Array:
-    return jnp.sqrt(dot(force, force))
+    return namespace(force).sqrt(dot(force, force))
 
 
 def _touchdown(grounded: Array, length: Array) -> Array:
     """Distance along the line from A to the last node on the bed, zero where none is [m]."""
-    along = jnp.concatenate([jnp.zeros((length.shape[0], 1)), jnp.cumsum(length, axis=1)], axis=1)
-    return jnp.where(grounded, along, 0.0).max(axis=1)
+    xp = namespace(length)
+    along = xp.concatenate([xp.zeros((length.shape[0], 1)), xp.cumsum(length, axis=1)], axis=1)
+    return xp.where(grounded, along, 0.0).max(axis=1)
+
+
+def winch_channels(winches: Any, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
+    """What a run reports of its winches.
+
+    Args:
+        winches: compiled.
+        arrays: the lines as long as they are now.
+        now: the sample.
+    """
+    xp = namespace(now.length)
+    rows = np.array(winches.line, dtype=int)
+    used = np.arange(arrays.n) >= xp.asarray(arrays.first)[:, None]
+    mass = xp.where(used, arrays.mass_per_length * arrays.rest_length, 0.0).sum(-1)
+    return {
+        "winch_length": now.length,
+        "winch_speed": now.speed,
+        "winch_tension": now.tension,
+        "winch_power": now.power,
+        "winch_work": now.work,
+        "winch_rope_mass": mass[rows],
+        "winch_rope_energy": now.brought,
+        "winch_rope_momentum": now.momentum,
+        "winch_lost_energy": now.lost,
+        "winch_lost_momentum": now.slip,
+        "winch_segments": (arrays.n - arrays.first[rows]).astype(float),
+    }

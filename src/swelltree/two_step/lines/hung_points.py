@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import LineSystem
+from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array
 from swelltree.engine.in_numpy import in_numpy
 from swelltree.model.kinematics import Pose, with_world
@@ -24,8 +24,8 @@ from swelltree.two_step.first_half_step import Given, given_by
 from swelltree.two_step.instant import step_from
 from swelltree.two_step.lines.instant import Ends, ends_now
 from swelltree.two_step.samples import Sample
+from swelltree.two_step.state import Form, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
-from swelltree.two_step.walk import Form, Setup, Walk
 
 
 class Points(NamedTuple):
@@ -59,7 +59,7 @@ class Points(NamedTuple):
 
 
 def hung(
-    model: Model, form: Form, setup: Setup, walk: Walk, first: Sample
+    model: Model, form: Form, setup: Setup, state: StepperState, first: Sample
 ) -> tuple[Sample, Points | None]:
     """The first sample with tensions of that instant, and forces of ends without their inertia.
 
@@ -67,22 +67,22 @@ def hung(
         model: compiled, in its sea.
         form: coordinates.
         setup: constants of the run.
-        walk: the start, with the velocities given.
+        state: the start, with the velocities given.
         first: sample of the first step, with the velocities given.
     """
     if first.lines is None:
         return first, None
     lines = model.lines
-    given, points = given_by(walk, setup.h), _points(lines, walk, first.pose)
-    moving, junctions = _velocities(lines, walk, points, given.junctions, first.v)
+    given, points = given_by(state, setup.h), _points(lines, state, first.pose)
+    moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
     given = given._replace(v=first.v, junctions=junctions)
     report = first.lines.report
-    ends, v, needed = _program(form)(model, setup, walk, given, moving, report.tension)
+    ends, v, needed = _program(form)(model, setup, state, given, moving, report.tension)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
     force = np.where(alone[:, :, None], report.end_force, ends.force)
     mass = np.where(alone[:, :2, None, None], 0.0, ends.mass).reshape(-1, 3, 3)
-    tie, tied = _tied(model, walk, ends, needed)
+    tie, tied = _tied(model, state, ends, needed)
     points = points._replace(mass=np.concatenate([mass, tied]))
     report = replace(report, tension=ends.tension, end_force=force)
     return replace(first, tie=tie, lines=replace(first.lines, v=v, report=report)), points
@@ -93,16 +93,16 @@ def _program(form: Form) -> Any:
     """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
 
     def found(
-        model: Model, setup: Setup, walk: Walk, given: Given, moving: Array, tension: Array
+        model: Model, setup: Setup, state: StepperState, given: Given, moving: Array, tension: Array
     ) -> tuple[Ends, Array, Array]:
-        step = step_from(model, form, setup, walk)
-        lines, h, y = step.model.lines, setup.h, walk.lines.y
+        step = step_from(model, form, setup, state)
+        lines, h, y = step.model.lines, setup.h, state.lines.y
         v = with_ends(lines.arrays, given.nodes, moving)
-        beyond = end_positions(lines, walk.pose, y)[:, 2:]
-        ends = ends_now(lines.arrays, step.now.frozen, h, walk.lines.q, v, tension, beyond)
+        beyond = end_positions(lines, state.pose, y)[:, 2:]
+        ends = ends_now(lines.arrays, step.now.frozen, h, state.lines.q, v, tension, beyond)
         # a junction on its way takes no force for its inertia
-        steady = replace(walk.lines, y_last=y - h * given.junctions)
-        steady = replace(step, walk=replace(walk, lines=steady))
+        steady = replace(state.lines, y_last=y - h * given.junctions)
+        steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * given.junctions)
 
     return in_numpy(found)
@@ -121,38 +121,38 @@ def with_inertia(sample: Sample, points: Points | None) -> Sample:
     return replace(sample, tie=sample.tie + taken[count:], lines=lines)
 
 
-def _points(lines: LineSystem, walk: Walk, pose: Pose) -> Points:
+def _points(lines: DynamicLines, state: StepperState, pose: Pose) -> Points:
     """Ends and ties without masses."""
     ends = np.array(lines.end_body, dtype=int).reshape(-1, lines.n_points)[:, :2]
     own = np.asarray(lines.end_point).reshape(-1, lines.n_points, 3)[:, :2]
     body = np.concatenate([ends.reshape(-1), np.array(lines.tie_body, dtype=int)])
-    point = np.concatenate([own.reshape(-1, 3), np.asarray(walk.tie_point).reshape(-1, 3)])
+    point = np.concatenate([own.reshape(-1, 3), np.asarray(state.tie_point).reshape(-1, 3)])
     arm = matvec(with_world(np.asarray(pose.R), np.eye(3))[body], point)
     return Points(body, arm, np.zeros((len(body), 3, 3)))
 
 
 def _velocities(
-    lines: LineSystem, walk: Walk, points: Points, junctions: Array, v: np.ndarray
+    lines: DynamicLines, state: StepperState, points: Points, junctions: Array, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Velocities of the ends (line, 2, 3) and of the junctions (junction, 3); tied ones follow."""
     moving, junctions = points.moved(v), np.array(junctions)
     assert lines.arrays is not None
     ends, ties = np.split(moving, [2 * lines.arrays.n_lines])
     for k, j in enumerate(lines.tie_junction):
-        if walk.let_go[k] == 0.0:
+        if state.let_go[k] == 0.0:
             junctions[j] = ties[k]
     ends = ends + with_world(junctions, np.zeros(3))[_junctions_of(lines)]
     return ends.reshape(-1, 2, 3), junctions
 
 
-def _junctions_of(lines: LineSystem) -> np.ndarray:
+def _junctions_of(lines: DynamicLines) -> np.ndarray:
     """Junction of the ends A and B of every line (line * 2,), J: none."""
     found = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
     return found[:, :2].reshape(-1)
 
 
 def _tied(
-    model: Model, walk: Walk, ends: Ends, needed: np.ndarray
+    model: Model, state: StepperState, ends: Ends, needed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Force (tie, 3) that ties need but for their inertia, and the mass (tie, 3, 3) they carry."""
     lines = model.lines
@@ -161,7 +161,7 @@ def _tied(
     own = lines.junction_mass + lines.junction_added * model.rho * lines.junction_volume
     tie, carried = np.zeros((len(lines.tie_body), 3)), np.zeros((len(lines.tie_body), 3, 3))
     for k, j in enumerate(lines.tie_junction):
-        if walk.let_go[k] == 0.0:
+        if state.let_go[k] == 0.0:
             tie[k] = needed[j] - force[on == j].sum(0)
             carried[k] = own[j] * np.eye(3) + mass[on == j].sum(0)
     return tie, carried

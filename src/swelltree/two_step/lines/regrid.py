@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.effects.lines.dynamic.arrays import LineArrays, with_first
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.lines.stretch import stored
-from swelltree.two_step.lines.winch_rest import with_first
 
 SAME = 1e-6  # of a length
 

@@ -32,23 +32,23 @@ def finished_ties(
         tie: forces of the ties (tie, 3).
         log: so far.
     """
-    walk, lines, setup = step.walk, step.model.lines, step.setup
-    if not walk.let_go.shape[0]:
-        return walk.let_go, walk.tie_point, log
-    t = walk.t + setup.ahead
+    state, lines, setup = step.state, step.model.lines, step.setup
+    if not state.let_go.shape[0]:
+        return state.let_go, state.tie_point, log
+    t = state.t + setup.ahead
     size = jnp.sqrt(dot(tie, tie))
-    held = walk.let_go == 0.0
+    held = state.let_go == 0.0
     due = held & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
     body = np.array(lines.tie_body, dtype=int)
     end = y[np.array(lines.tie_junction)]
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    off = end - held_points(lines.tie_body, none, walk.tie_point, after, y)
+    off = end - held_points(lines.tie_body, none, state.tie_point, after, y)
     far = jnp.sqrt(dot(off, off))
-    now = (walk.let_go == WAITS) & (t >= lines.tie_begin - 1e-9)
+    now = (state.let_go == WAITS) & (t >= lines.tie_begin - 1e-9)
     caught = now & (far <= lines.tie_reach)
     p, R = with_world(after.p, np.zeros(3))[body], with_world(after.R, np.eye(3))[body]
-    point = jnp.where(caught[:, None], matvec(transpose(R), end - p), walk.tie_point)
-    let_go = jnp.where(due | (now & ~caught), 1.0, jnp.where(caught, 0.0, walk.let_go))
+    point = jnp.where(caught[:, None], matvec(transpose(R), end - p), state.tie_point)
+    let_go = jnp.where(due | (now & ~caught), 1.0, jnp.where(caught, 0.0, state.let_go))
     for k in range(len(body)):
         log = noted(log, now[k], t, jnp.where(caught[k], CAUGHT, MISSED), k, far[k])
         log = noted(log, due[k], t, RELEASED, k, size[k])

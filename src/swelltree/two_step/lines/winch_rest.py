@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.arrays import LineArrays
+from swelltree.effects.lines.dynamic.arrays import with_first
 from swelltree.effects.lines.winches import Winches, WinchState, after_step, winch_start
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, matvec
-from swelltree.two_step.walk import Setup, Walk, WinchWalk
+from swelltree.two_step.state import Setup, StepperState, WinchStepperState
 
 CARRY = 0.4  # of a segment: the most that a winch may move in one step
 
@@ -23,7 +23,7 @@ def winches_of(model: Model) -> Winches | None:
     return None if model.lines is None else model.lines.winches
 
 
-def winch_walk(model: Model, v: Array, pose: Pose) -> WinchWalk | None:
+def winch_walk(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
     """Winches before the first step."""
     winches = winches_of(model)
     if winches is None:
@@ -33,11 +33,11 @@ def winch_walk(model: Model, v: Array, pose: Pose) -> WinchWalk | None:
     rest = np.asarray(arrays.rest_length)[np.arange(arrays.n_lines), first]
     zero, rows = np.zeros(winches.count), np.zeros((winches.count, 3))
     tip = np.asarray(tip_velocity(model, pose, v, np.zeros((len(model.lines.junctions), 3))))
-    return WinchWalk(
+    return WinchStepperState(
         first=first.astype(np.int32),
         rest=rest,
         rest_last=rest,
-        state=winch_start(winches),
+        winch_state=winch_start(winches),
         tip=tip,
         tension=zero,
         standing=zero,
@@ -70,53 +70,43 @@ def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
     return on_bodies + with_world(junctions, np.zeros(3))[own, 2]
 
 
-def tip_now(model: Model, setup: Setup, walk: Walk) -> Array:
+def tip_now(model: Model, setup: Setup, state: StepperState) -> Array:
     """The same by the bodies and junctions of a run, half a step ago."""
-    junctions = (walk.lines.y - walk.lines.y_last) / setup.h
-    return tip_velocity(model, walk.pose, walk.v_minus, junctions)
+    junctions = (state.lines.y - state.lines.y_last) / setup.h
+    return tip_velocity(model, state.pose, state.v_minus, junctions)
 
 
-def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
-    """Lines with so many idle segments and that first segment."""
-    return replace(arrays, first=first, rest_length=rest_lengths(arrays, first, rest))
-
-
-def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
-    """Unstretched lengths of all segments, with that of the first in use (line, segment) [m]."""
-    xp = namespace(first, rest, arrays.rest_length)
-    at_first = np.arange(arrays.n) == xp.asarray(first)[:, None]
-    return xp.where(at_first, xp.asarray(rest)[:, None], arrays.rest_length)
-
-
-def present(model: Model, walk: Walk) -> Model:
+def present(model: Model, state: StepperState) -> Model:
     """The model with its lines as long as they are now."""
     if winches_of(model) is None:
         return model
-    w = walk.lines.winch
+    w = state.lines.winch
     lines = model.lines
-    return model.replace(lines=replace(lines, arrays=with_first(lines.arrays, w.first, w.rest)))
+    return model.with_effect(replace(lines, arrays=with_first(lines.arrays, w.first, w.rest)))
 
 
-def next_state(model: Model, setup: Setup, walk: Walk) -> WinchState | None:
+def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | None:
     """States of the winches after the step, found from what is known before it."""
     winches = winches_of(model)
     if winches is None:
         return None
-    w = walk.lines.winch
-    tip = tip_now(model, setup, walk)
+    w = state.lines.winch
+    tip = tip_now(model, setup, state)
     # half a step ahead the tip goes on as it did
     ahead = 2.0 * tip - w.tip
     h = setup.ahead * setup.winding
     most = CARRY * winches.segment / setup.h
-    return after_step(winches, walk.t + 0.5 * h, h, w.state, (tip, ahead), w.tension, most)
+    return after_step(winches, state.t + 0.5 * h, h, w.winch_state, (tip, ahead), w.tension, most)
 
 
-def change_of_rest(model: Model, setup: Setup, state: Any) -> Array:
+def change_of_rest(model: Model, setup: Setup, winch_state: Any) -> Array:
     """How much longer the first segments are after the step (line,) [m]."""
     winches = winches_of(model)
     assert winches is not None
     hits = np.array(winches.line)[:, None] == np.arange(model.lines.arrays.n_lines)
-    xp = namespace(state.speed)
+    xp = namespace(winch_state.speed)
     return (
-        setup.ahead * setup.winding * (xp.asarray(hits.astype(float)) * state.speed[:, None]).sum(0)
+        setup.ahead
+        * setup.winding
+        * (xp.asarray(hits.astype(float)) * winch_state.speed[:, None]).sum(0)
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.effects.lines.winches import at_stop
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
@@ -17,7 +16,7 @@ from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.rows import drag
 from swelltree.two_step.lines.winch_rest import CARRY, change_of_rest, tip_now, winches_of
 from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
-from swelltree.two_step.walk import LineWalk, Log, WinchWalk
+from swelltree.two_step.state import LineState, Log, WinchStepperState
 
 
 @pytree()
@@ -38,8 +37,8 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineWalk, seen: LineReport, log: Log
-) -> tuple[LineWalk, WinchSample, Log]:
+    step: Step, lines: LineState, seen: LineReport, log: Log
+) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 
     Args:
@@ -48,11 +47,11 @@ def finished_winches(
         seen: report of the step.
         log: so far.
     """
-    model, setup, walk = step.model, step.setup, step.walk
-    winches, w, state = winches_of(model), walk.lines.winch, step.now.winch
+    model, setup, state = step.model, step.setup, step.state
+    winches, w, winch_state = winches_of(model), state.lines.winch, step.now.winch
     assert winches is not None
     own = np.array(winches.line, dtype=int)
-    rest = w.rest + change_of_rest(model, setup, state)
+    rest = w.rest + change_of_rest(model, setup, winch_state)
     arrays = jax.tree.map(lambda x: x[own], model.lines.arrays)
     at_first = jnp.arange(arrays.n) == w.first[own][:, None]
     whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
@@ -63,7 +62,7 @@ def finished_winches(
     speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
     EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
     power = -tension * (1.0 + 0.5 * tension / EA) * speed
-    brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], state.speed)
+    brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], winch_state.speed)
     grid = Grid(
         first=w.first[own],
         rest_last=w.rest[own],
@@ -76,19 +75,19 @@ def finished_winches(
     limits = (winches.segment, winches.split, winches.merge)
     new, kind = regridded(arrays, grid, *limits, _load(step, own, lines))
     g = _gravity_less_buoyancy(step, own)
-    old_sums, new_sums = (sums(arrays, x, state.speed, g, setup.h) for x in (grid, new))
-    standing = at_stop(winches, walk.t, state, tension)
+    old_sums, new_sums = (sums(arrays, x, winch_state.speed, g, setup.h) for x in (grid, new))
+    standing = at_stop(winches, state.t, winch_state, tension)
     most = CARRY * winches.segment / setup.h
-    full = jnp.abs(state.speed) >= most * (1.0 - 1e-12)
-    standing = jnp.where(full, 2.0 * jnp.sign(state.speed), standing)
+    full = jnp.abs(winch_state.speed) >= most * (1.0 - 1e-12)
+    standing = jnp.where(full, 2.0 * jnp.sign(winch_state.speed), standing)
     reached = (standing != 0.0) & (w.standing == 0.0) & (setup.ahead * setup.winding > 0.0)
     moved = lambda rows, x: rows.at[own].set(x)  # noqa: E731
-    after = WinchWalk(
+    after = WinchStepperState(
         first=moved(w.first, new.first),
         rest=moved(rest, new.rest),
         rest_last=moved(w.rest, new.rest_last),
-        state=state,
-        tip=tip_now(model, setup, walk),
+        winch_state=winch_state,
+        tip=tip_now(model, setup, state),
         tension=tension,
         standing=standing,
         work=w.work + setup.h * power,
@@ -99,10 +98,10 @@ def finished_winches(
     )
     for k in range(winches.count):
         what = jnp.where(kind[k] > 0, SPLIT, MERGE)
-        log = noted(log, kind[k] != 0, walk.t + setup.h, what, k, state.length[k])
+        log = noted(log, kind[k] != 0, state.t + setup.h, what, k, winch_state.length[k])
         what = jnp.where(full[k], FAST, jnp.where(standing[k] > 0, DRUM, SHORTEST))
-        value = jnp.where(full[k], most[k], state.length[k])
-        log = noted(log, reached[k], walk.t + setup.h, what, k, value)
+        value = jnp.where(full[k], most[k], winch_state.length[k])
+        log = noted(log, reached[k], state.t + setup.h, what, k, value)
     lines = replace(
         lines,
         q=moved(lines.q, new.q),
@@ -114,7 +113,7 @@ def finished_winches(
     sample = WinchSample(
         first=w.first,
         rest=w.rest,
-        length=w.state.length,
+        length=w.winch_state.length,
         speed=speed,
         tension=tension,
         power=power,
@@ -129,7 +128,7 @@ def finished_winches(
 
 def _gravity_less_buoyancy(step: Step, own: Any) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
-    model, lines = step.model, step.walk.lines
+    model, lines = step.model, step.state.lines
     first = lines.winch.first[own]
     arrays = model.lines.arrays
     segment = jnp.arange(arrays.n) == first[:, None]
@@ -141,7 +140,7 @@ def _gravity_less_buoyancy(step: Step, own: Any) -> Array:
 
 
 def _brought(
-    step: Step, own: Any, lines: LineWalk, change: Array, speed: Array
+    step: Step, own: Any, lines: LineState, change: Array, speed: Array
 ) -> tuple[Array, Array]:
     """Energy and momentum of the rope that came in during the step, (winch,) and (winch, 3).
 
@@ -150,7 +149,7 @@ def _brought(
     """
     model, h = step.model, step.setup.h
     arrays = model.lines.arrays
-    first = step.walk.lines.winch.first[own]
+    first = step.state.lines.winch.first[own]
     q, last = lines.q[own], lines.q_last[own]
     segment = jnp.arange(arrays.n) == first[:, None]
     per_length, diameter = (
@@ -176,13 +175,13 @@ def _brought(
     return energy, half[:, None] * total
 
 
-def _load(step: Step, own: Any, lines: LineWalk) -> Array:
+def _load(step: Step, own: Any, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
-    frozen, setup, walk = step.now.frozen, step.setup, step.walk
+    frozen, setup, state = step.now.frozen, step.setup, step.state
     arrays = step.model.lines.arrays
-    first = walk.lines.winch.first[own]
-    v = (lines.q - walk.lines.q_last)[own] / (2.0 * setup.h)
-    a = (lines.q - 2.0 * walk.lines.q + walk.lines.q_last)[own] / setup.h**2
+    first = state.lines.winch.first[own]
+    v = (lines.q - state.lines.q_last)[own] / (2.0 * setup.h)
+    a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[own] / setup.h**2
     part = jax.tree.map(lambda x: x[own], frozen)
     flow, _ = jax.vmap(drag)(part, v)
     inertia = (part.mass * a[:, :, None, :]).sum(-1)
@@ -194,29 +193,3 @@ def _load(step: Step, own: Any, lines: LineWalk) -> Array:
     here = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
     force = jnp.where(here[:, :, None], total, 0.0).sum(1)
     return force / jnp.where(here, length, 0.0).sum(1)[:, None]
-
-
-def winch_channels(winches: Any, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
-    """What a run reports of its winches.
-
-    Args:
-        winches: compiled.
-        arrays: the lines as long as they are now.
-        now: the sample.
-    """
-    own = np.array(winches.line, dtype=int)
-    used = jnp.arange(arrays.n) >= arrays.first[:, None]
-    mass = jnp.where(used, arrays.mass_per_length * arrays.rest_length, 0.0).sum(-1)
-    return {
-        "winch_length": now.length,
-        "winch_speed": now.speed,
-        "winch_tension": now.tension,
-        "winch_power": now.power,
-        "winch_work": now.work,
-        "winch_rope_mass": mass[own],
-        "winch_rope_energy": now.brought,
-        "winch_rope_momentum": now.momentum,
-        "winch_lost_energy": now.lost,
-        "winch_lost_momentum": now.slip,
-        "winch_segments": (arrays.n - arrays.first[own]).astype(float),
-    }

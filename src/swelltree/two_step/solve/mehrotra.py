@@ -87,11 +87,11 @@ def interior_point(
             share = jnp.minimum(share, jnp.min(way, initial=1.0))
         return share
 
-    def unfinished(state: Any) -> Array:
-        return jnp.any(~(state[3] <= tolerance)) & (state[4] < max_iterations)
+    def unfinished(carry: Any) -> Array:
+        return jnp.any(~(carry[3] <= tolerance)) & (carry[4] < max_iterations)
 
-    def iterate(state: Any) -> Any:
-        v, a, s, _, k = state
+    def iterate(carry: Any) -> Any:
+        v, a, s, _, k = carry
         to_tau = [jnp.full_like(x, tau) for x in a]
         rows, error = rows_at(v, s, to_tau)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swelltree.effects.lines.dynamic.lines import bodies_touch
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
+from swelltree.model.total import solved_terms
 from swelltree.two_step.equations import first_guess
 from swelltree.two_step.instant import Step
 from swelltree.two_step.step_rows import (
@@ -98,14 +98,14 @@ def largest(step: Step, change: Unknowns) -> Array:
 
 def first_iterate(step: Step) -> Iterate:
     """The last half step goes on, multipliers stay."""
-    walk = step.walk
+    state = step.state
     x = first_guess(step)
     at = Unknowns(x, None, None, None)
     if step.now.frozen is not None:
-        lines = walk.lines
+        lines = state.lines
         ends, arrays = ends_after(step, x), step.model.lines.arrays
         at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
-    terms = jnp.zeros_like(walk.work[: walk.work.shape[0] - other_terms(step.model)])
+    terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
     return Iterate(
         at=at,
         change=jax.tree.map(jnp.zeros_like, at),
@@ -120,6 +120,5 @@ def first_iterate(step: Step) -> Iterate:
 
 
 def other_terms(model: Model) -> int:
-    """Terms of the energy budget that belong to lines, prescribed motions and the seabed."""
-    lines = 0 if model.lines is None else len(model.lines.names)
-    return lines + len(model.layout.drives) + bodies_touch(model)
+    """Terms of the energy budget that belong to lines, the seabed and prescribed motions."""
+    return len(solved_terms(model)) + len(model.layout.drives)

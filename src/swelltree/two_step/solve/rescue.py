@@ -12,14 +12,14 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
-from swelltree.two_step.walk import Form, LineWalk, Walk
+from swelltree.two_step.state import Form, LineState, StepperState
 
 NEARLY = 0.02  # of its length: a line that fails this near to its end is too short
 
 
 def rescued(
-    step: Any, model: Model, form: Form, h: float, walk: Walk, derivatives: Any, width: int
-) -> tuple[Walk, Any] | None:
+    step: Any, model: Model, form: Form, h: float, state: StepperState, derivatives: Any, width: int
+) -> tuple[StepperState, Any] | None:
     """The step after a failure, or None.
 
     Args:
@@ -27,24 +27,24 @@ def rescued(
         model: in its sea.
         form: coordinates.
         h: step [s].
-        walk: before the step that failed.
+        state: before the step that failed.
         derivatives: stiffness and damping of the model's forces.
         width: samples that a compiled program has room for.
     """
     inside = single_step(replace(form, interior_point=True), width)
     usual = set_up(model, form, h, derivatives)
     convex = set_up(model, form, h, derivatives, theta=1.0)
-    cold = replace(walk, lam=0.0 * walk.lam, contact=0.0 * walk.contact)
-    tries = [(step, convex, walk), (step, convex, cold)]
+    cold = replace(state, lam=0.0 * state.lam, contact=0.0 * state.contact)
+    tries = [(step, convex, state), (step, convex, cold)]
     if model.lines is not None and model.lines.arrays is not None:
-        tries = [(inside, usual, walk), (inside, convex, walk), *tries]
+        tries = [(inside, usual, state), (inside, convex, state), *tries]
     for solve, setup, tried in tries:
         after, sample = solve(model, setup, tried)
         if bool(sample.solved):
             return after, sample
     # two half steps, begun anew from the velocity of the last half step
     half = set_up(model, form, 0.5 * h, derivatives, theta=1.0)
-    lines = walk.lines
+    lines = state.lines
     if lines is not None:
         lines = replace(
             lines,
@@ -52,7 +52,7 @@ def rescued(
             y_last=0.5 * (lines.y + lines.y_last),
             winch=_half_as_long_ago(lines.winch),
         )
-    now, first = replace(walk, lines=lines), None
+    now, first = replace(state, lines=lines), None
     for _ in range(2):
         now, sample = step(model, half, now)
         first = sample if first is None else first
@@ -60,8 +60,8 @@ def rescued(
             return None
     whole = now.lines
     if whole is not None:
-        whole = replace(_a_step_ago(whole, walk.lines), y_last=walk.lines.y)
-    return replace(now, t=walk.t + h, lines=whole), first
+        whole = replace(_a_step_ago(whole, state.lines), y_last=state.lines.y)
+    return replace(now, t=state.t + h, lines=whole), first
 
 
 def _half_as_long_ago(winch: Any) -> Any:
@@ -71,7 +71,7 @@ def _half_as_long_ago(winch: Any) -> Any:
     return replace(winch, rest_last=0.5 * (winch.rest + winch.rest_last))
 
 
-def _a_step_ago(lines: LineWalk, before: LineWalk) -> LineWalk:
+def _a_step_ago(lines: LineState, before: LineState) -> LineState:
     """Lines after two half steps with where they were a whole step ago.
 
     On segments that were split or merged meanwhile the last half step is drawn out.
@@ -85,13 +85,13 @@ def _a_step_ago(lines: LineWalk, before: LineWalk) -> LineWalk:
     return replace(lines, q_last=q, winch=replace(w, rest_last=rest))
 
 
-def too_short(model: Model, walk: Walk) -> str | None:
+def too_short(model: Model, state: StepperState) -> str | None:
     """Which inextensible line is at the end of its length, in a sentence; None where none is."""
-    model = present(model, walk)
+    model = present(model, state)
     lines = model.lines
     if lines is None or lines.arrays is None:
         return None
-    ends = np.asarray(end_positions(lines, walk.pose, walk.lines.y))
+    ends = np.asarray(end_positions(lines, state.pose, state.lines.y))
     gap = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     arrays = lines.arrays
     used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
@@ -102,20 +102,20 @@ def too_short(model: Model, walk: Walk) -> str | None:
     if not over[k] > -NEARLY * length[k]:
         return None
     return (
-        f"line '{lines.names[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
+        f"line '{lines.pieces[k]}' is pulled {max(over[k], 0.0):.2g} m beyond its length: "
         "give EA or lengthen it."
     )
 
 
-def why(model: Model, walk: Walk) -> str:
+def why(model: Model, state: StepperState) -> str:
     """What is wrong where a run stopped, in a sentence."""
-    short = too_short(model, walk)
+    short = too_short(model, state)
     if short is not None:
         return short
     lines = model.lines
     if lines is not None and lines.arrays is not None:
-        tension = np.abs(np.asarray(walk.lines.mu))
+        tension = np.abs(np.asarray(state.lines.mu))
         k = int(np.nanargmax(tension.max(axis=1)))
-        return f"line '{lines.names[k]}' has the largest tension, {tension[k].max():.3g} N."
-    speed = np.abs(np.asarray(walk.v_minus)).max(axis=1)
+        return f"line '{lines.pieces[k]}' has the largest tension, {tension[k].max():.3g} N."
+    speed = np.abs(np.asarray(state.v_minus)).max(axis=1)
     return f"look at body '{model.layout.bodies[int(np.nanargmax(speed))]}', the fastest there."

@@ -38,17 +38,17 @@ def conjugate_limit(folder: Path) -> list[Check]:
     model = wavebot(folder)
     best, passive, damper, bound = [], [], [], []
     for w in FREQUENCIES:
-        found = optimal_control(
+        ours = optimal_control(
             model, RegularWave(amplitude=AMPLITUDE, omega=w), harmonics=1, replay=False
         )
-        numbers = found.attrs
+        numbers = ours.attrs
 
         def listed(name: str, w: float = w) -> float:
             return float(np.interp(w, table["omega_rad_s"], table[name]))
 
         best.append(numbers["mean_power"] / AMPLITUDE**2 / listed("P_conj_W_per_m2") - 1.0)
         passive.append(numbers["passive_power"] / AMPLITUDE**2 / listed("P_passive_W_per_m2") - 1.0)
-        damper.append(float(found.passive_damping[0]) / listed("c_passive_Ns_m") - 1.0)
+        damper.append(float(ours.passive_damping[0]) / listed("c_passive_Ns_m") - 1.0)
         bound.append(numbers["mean_power"] / numbers["bound"] - 1.0)
 
     def worst(errors: list[float]) -> float:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.data.make_tank import ARM1, ARM2, tank_file, tank_system
 from swelltree.effects.applied import AppliedForces, applied_forces
 from swelltree.effects.linear_hydro.in_sea import excitation_at
-from swelltree.hydro.readers.read import read_hydro
+from swelltree.gallery.tank import ARM1, ARM2, tank
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.model.signals import compile_signal
@@ -42,13 +41,13 @@ PAPER_FIT = {
 @functools.lru_cache(maxsize=1)
 def tank_data() -> Any:
     """Data of the two barges."""
-    return read_hydro(tank_file(), check=False)
+    return tank().hydro
 
 
 @functools.lru_cache(maxsize=1)
 def tank_model() -> Model:
     """The two barges with a passive memory, and a force that pushes barge 2 when asked to."""
-    system = tank_system()
+    system = tank().system
     push = AppliedForce("push", system.bodies[1].at(0.5, 0, 0), force=(0.0, 0.0, 0.0))
     return compile_system(system.replace(forces=(push,)), tank_data(), fit={"error": 0.04})
 
@@ -67,12 +66,12 @@ def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list
     model = tank_model()
     omega = np.linspace(0.6, 11.5, 60)
     full = state_space(model, "excitation", OUTPUTS)
-    found = _by_waves(model, full, omega)
+    ours = _by_waves(model, full, omega)
     linear = rao(model, omega=omega, wave_direction=[0.0], radiation="state_space")
     there = linear["rao"].sel(body="barge2", dof="Heave").values[:, 0]
     joints = linear["coordinate_rao"].sel(coordinate=["pivot__Pitch", "hinge__Pitch"])
-    gaps = [np.abs(found[:, 2] / there - 1).max()]
-    gaps += [np.abs(found[:, k] / joints.values[:, 0, k] - 1).max() for k in (0, 1)]
+    gaps = [np.abs(ours[:, 2] / there - 1).max()]
+    gaps += [np.abs(ours[:, k] / joints.values[:, 0, k] - 1).max() for k in (0, 1)]
     checks = [
         Check("all states", float(max(gaps)), 1e-8, "", "two ways to solve one linear system")
     ]
@@ -97,16 +96,16 @@ def export_step_response() -> list[Check]:
     times = STEP * np.arange(301)
     there = run(model.with_effect(effect), times=times, rtol=1e-9, atol=1e-12)
     system = state_space(model, "push.Heave", OUTPUTS, step=STEP)
-    x, found = np.zeros(system.nstates), []
+    x, ours = np.zeros(system.nstates), []
     for _ in times:
-        found.append(system.C @ x)
+        ours.append(system.C @ x)
         x = system.A @ x + system.B[:, 0] * PUSH
-    found = np.array(found)
+    ours = np.array(ours)
     heave = there["position"].sel(body="barge2", dof="Heave").values
-    pairs = [(found[:, 2], heave - heave[0])]
+    pairs = [(ours[:, 2], heave - heave[0])]
     for k, name in enumerate(("pivot__Pitch", "hinge__Pitch")):
         angle = there["joint_coordinate"].sel(coordinate=name).values
-        pairs.append((found[:, k], angle - angle[0]))
+        pairs.append((ours[:, k], angle - angle[0]))
     worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
     reason = "angles of 0.17 mrad: half the push, half the difference"
     return [Check("heave and angles over 6 s", worst, 3e-4, "", reason)]
@@ -127,10 +126,10 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     measures = [f"{j}.Pitch{end}" for end in ("", ".rate") for j in ("pivot", "hinge")]
     observer = excitation_observer(model, measures, noise=noise, step=STEP, sea=other)
     rng = np.random.default_rng(7)
-    told = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
+    estimated = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
     force = there["excitation_force"].sel(body=list(model.layout.bodies)).values
     true, late = observer.seen(force), times > 10.0
-    error = np.sqrt(((told - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
+    error = np.sqrt(((estimated - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
     reason = "noise of 1 % of every signal, no look ahead"
     return [
         Check(f"rms error, moment on the {name}", float(e), 0.1, "", reason)
@@ -152,7 +151,7 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
         Check("Coriolis terms, eq. 51", float(np.abs(turning / printed - 1).max()), 1e-13),
     ]
     omega = np.array([5.0, 9.0])
-    plain = tank_system()
+    plain = tank().system
     plain = plain.replace(bodies=tuple(b.replace(com=(0.0, 0.0, 0.0)) for b in plain.bodies))
     model = compile_system(plain, tank_data(), fit=PAPER_FIT)
     fitted, exact = (
@@ -174,11 +173,11 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
         times = 2 * np.pi / w / per_period * np.arange(round(duration * w / 2 / np.pi * per_period))
         z = paper.heave_of_second(paper.simulate_two_barges(literal, w, WAVE, times, 8.0))
         rows = slice(-8 * per_period, None)
-        seen = abs(harmonic(times[rows], z[rows], w)) / WAVE
+        measured = abs(harmonic(times[rows], z[rows], w)) / WAVE
         at = f"heave of barge 2 at {w:g} rad/s"
         checks += [
             Check(at, heave, 0.005 * known[w], "m/m", "as found before", known[w]),
-            Check(f"{at}, time", seen / heave - 1, 1e-3, "", "transient, small angles"),
+            Check(f"{at}, time", measured / heave - 1, 1e-3, "", "transient, small angles"),
             Check(f"{at}, general model", heave / fitted[k] - 1, 1e-4, "", "same realisation"),
             Check(
                 f"{at}, data", heave / exact[k] - 1, missed[w], "", "kernels of B up to 12 rad/s"

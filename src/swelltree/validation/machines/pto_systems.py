@@ -85,9 +85,9 @@ def budget_residuals(result: Any) -> dict[str, float]:
     """Largest energy residual of each buoy of a bank, in parts of the energy it passed on."""
     out = {}
     for name in result["pto"].values:
-        own = [f"water_{name}", f"wave_{name}", name]
-        stored = result["potential_energy"].sel(element=own).sum("element").values
-        work = result["work"].sel(element=own).values
+        terms = [f"water_{name}", f"wave_{name}", name]
+        stored = result["potential_energy"].sel(element=terms).sum("element").values
+        work = result["work"].sel(element=terms).values
         balance = result["kinetic_energy"].sel(body=f"buoy_{name}").values + stored - work.sum(1)
         out[str(name)] = float(np.abs(balance - balance[0]).max() / np.abs(work).max())
     return out

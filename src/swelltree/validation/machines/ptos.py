@@ -42,8 +42,8 @@ def latch_times(formulation: str = "path_matrix") -> list[Check]:
     """Ten events in 12 s; an error in their times would grow from one to the next."""
     system = oscillator(LatchingPto("latch", joint="rail", release_after=0.7))
     result = run(system, 12.0, 0.1, formulation=formulation, rtol=1e-10, atol=1e-12)
-    found = result["joint_coordinate"].values[:, 0]
-    error = np.abs(found - latched_oscillation(result["time"].values, 0.7)).max()
+    ours = result["joint_coordinate"].values[:, 0]
+    error = np.abs(ours - latched_oscillation(result["time"].values, 0.7)).max()
     events = float(result.attrs["events"])
     return [
         Check("stroke", float(error), 1e-8, "m", "events are found within 1e-10 s"),

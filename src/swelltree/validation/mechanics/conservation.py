@@ -22,8 +22,8 @@ def momenta(system: System, result: Any) -> tuple[np.ndarray, np.ndarray]:
     inertia = np.array([body.inertia_matrix for body in system.bodies])
     R, v = result["rotation"].values, result["velocity"].values
     linear = mass[:, None] * v[:, :, :3]
-    own = np.einsum("tbij,bjk,tblk,tbl->tbi", R, inertia, R, v[:, :, 3:])
-    return linear, np.cross(places(result), linear) + own
+    spin = np.einsum("tbij,bjk,tblk,tbl->tbi", R, inertia, R, v[:, :, 3:])
+    return linear, np.cross(places(result), linear) + spin
 
 
 @case("joints", "floating_tree", source="laws of conservation")

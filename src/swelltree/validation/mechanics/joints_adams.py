@@ -90,28 +90,28 @@ def motion_checks(result: Any, reference: Reference) -> list[Check]:
         ),
     ]
     same = f"{REACTION:.0%} of the largest, as for reactions"
-    for name, found, columns, unit in (
+    for name, ours, columns, unit in (
         ("velocity", velocity[:, :3], ("vx", "vy", "vz"), "m/s"),
         ("angular velocity", velocity[:, 3:], ("wx", "wy", "wz"), "rad/s"),
         ("acceleration", acceleration[:, :3], ("ax", "ay", "az"), "m/s^2"),
         ("angular acceleration", acceleration[:, 3:], ("alx", "aly", "alz"), "rad/s^2"),
     ):
-        checks.append(relative_check(name, found, reference.rows(*columns), unit, same))
+        checks.append(relative_check(name, ours, reference.rows(*columns), unit, same))
     return checks
 
 
 def relative_check(
-    name: str, found: np.ndarray, target: np.ndarray, unit: str, reason: str
+    name: str, ours: np.ndarray, target: np.ndarray, unit: str, reason: str
 ) -> Check:
     """Largest difference, allowed one part in a hundred of the largest component."""
     largest = float(np.abs(target).max())
     if largest < ZERO:
-        return Check(name, _worst(found, target), ZERO, unit, "zero but for rounding")
-    return Check(name, _worst(found, target), REACTION * largest, unit, reason)
+        return Check(name, _worst(ours, target), ZERO, unit, "zero but for rounding")
+    return Check(name, _worst(ours, target), REACTION * largest, unit, reason)
 
 
-def _worst(found: np.ndarray, target: np.ndarray) -> float:
-    return float(np.abs(found - target).max())
+def _worst(ours: np.ndarray, target: np.ndarray) -> float:
+    return float(np.abs(ours - target).max())
 
 
 def reaction_checks(name: str, result: Any, reference: Reference, system: System) -> list[Check]:

@@ -81,8 +81,8 @@ def heavy_top(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> li
         away = max(away, float(np.abs(places(result)[:, 0] - path).max()))
         needed = -mass * precession**2 * arm * np.sin(tilt) * radial
         needed = needed + np.array([0.0, 0.0, mass * g])
-        found = result["reaction"].values[:, 0, :3]
-        force = max(force, float(np.abs(found - needed).max() / (mass * g)))
+        ours = result["reaction"].values[:, 0, :3]
+        force = max(force, float(np.abs(ours - needed).max() / (mass * g)))
     count = f", {len(formulations)} formulations"
     return [
         Check("centre of mass, 10 s" + count, away, 1e-9, "m", STEPPING),
@@ -119,8 +119,8 @@ def pitch_90_degrees(formulations: tuple[str, ...] = ("path_matrix", "lagrange")
                     for t in result["time"].values
                 ]
             )
-            quat, found = matrix_to_quat(exact), result["quaternion"].values[:, 0]
-            gap = np.minimum(*(np.linalg.norm(found - k * quat, axis=1) for k in (1.0, -1.0)))
+            quat, ours = matrix_to_quat(exact), result["quaternion"].values[:, 0]
+            gap = np.minimum(*(np.linalg.norm(ours - k * quat, axis=1) for k in (1.0, -1.0)))
             worst = max(worst, 2.0 * float(gap.max()))
             if local[2] == 0.0:
                 sine = np.abs(result["rotation"].values[4:, 0, 2, 0])

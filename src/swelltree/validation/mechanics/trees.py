@@ -72,10 +72,10 @@ def evaluated(model: Model) -> dict[str, Evaluated]:
     return {name: jax.tree.map(np.asarray, _evaluator(name)(model)) for name in ALL}
 
 
-def relative(found: Any, target: Any) -> float:
+def relative(ours: Any, target: Any) -> float:
     """Largest difference, in parts of the largest entry."""
-    found, target = np.asarray(found), np.asarray(target)
-    return float(np.abs(found - target).max() / np.abs(target).max())
+    ours, target = np.asarray(ours), np.asarray(target)
+    return float(np.abs(ours - target).max() / np.abs(target).max())
 
 
 @jax.jit
@@ -161,7 +161,7 @@ def velocity_maps() -> list[Check]:
         _, M_dot, C = (np.asarray(x) for x in coriolis_matrix(model))
         skew = M_dot - 2.0 * C
         _, biases = in_tree_velocities(all_five)
-        found = {
+        ours = {
             "partial": relative(all_five["partial_velocity"].kin.P, P),
             "partition": relative(changed, P),
             "H": relative(all_five["composite_body"].mass, P.T @ M @ P),
@@ -169,7 +169,7 @@ def velocity_maps() -> list[Check]:
             "skew": float(np.abs(skew + skew.T).max() / np.abs(M_dot).max()),
             "C s": relative(C @ model.start.s, biases[0]),
         }
-        worst = {key: max(worst.get(key, 0.0), value) for key, value in found.items()}
+        worst = {key: max(worst.get(key, 0.0), value) for key, value in ours.items()}
     reason = "rounding only, six bodies"
     return [
         Check("P of partial_velocity, world axes", worst["partial"], 1e-12, "", reason),

@@ -125,12 +125,10 @@ def cable_table_2() -> list[Check]:
     would be 1 kg for an element of 0.5 m.
     """
     still = equilibrium(compile_system(hanging(WORLD.at(0, 0, 0), rope(2.0))))
-    found = still["line_stretched_length"].values[0]
+    ours = still["line_stretched_length"].values[0]
     why = "five digits are printed"
     printed = (0.50073, 0.50058, 0.50044)
-    return [
-        Check(f"element {k + 1}", float(found[k]), 1e-5, "m", why, printed[k]) for k in range(3)
-    ]
+    return [Check(f"element {k + 1}", float(ours[k]), 1e-5, "m", why, printed[k]) for k in range(3)]
 
 
 def floater(with_cable: bool) -> System:
@@ -171,11 +169,11 @@ def floater_cable_payload() -> list[Check]:
         model = floater_model(with_cable, "indirect")
         linear = rao(model, omega=[OMEGA], wave_direction=[0.0])
         surge = abs(complex(linear["rao"].sel(body="float", dof="Surge").squeeze()))
-        found = AMPLITUDE * surge
-        checks.append(Check(f"{words}: surge by rao", found, 0.001, "m", "two digits known", about))
+        ours = AMPLITUDE * surge
+        checks.append(Check(f"{words}: surge by rao", ours, 0.001, "m", "two digits known", about))
         steady = steady_state(model, wave, harmonics=5)
         whole = steady["position_harmonics"].sel(body="float", dof="Surge").isel(harmonic=1)
-        off = abs(abs(complex(whole)) - found)
+        off = abs(abs(complex(whole)) - ours)
         why = "finite swing of the cable" if with_cable else "a linear system"
         limit = 6e-4 if with_cable else 1e-7
         checks.append(Check(f"{words}: steady_state and rao", off, limit, "m", why))
@@ -185,7 +183,7 @@ def floater_cable_payload() -> list[Check]:
 @case("cables", "cable_block_and_plain", source="Wuillaume et al. (2017), eqs. 5 and 8 to 10")
 def cable_block_and_plain() -> list[Check]:
     """Accelerations of ten elements in motion: three joints at a time, one at a time."""
-    found = []
+    ours = []
     rng = np.random.default_rng(4)
     wanted = rng.normal(size=30)
     for form in ("block", "plain"):
@@ -201,9 +199,9 @@ def cable_block_and_plain() -> list[Check]:
         y = start_phase(model, how)
         P = np.asarray(how.kinematics(model, np.zeros(()), y.state).P)[rows]
         state = State(y.state.q, np.linalg.solve(P, wanted), y.state.chart)
-        answer = solve_motion(model, how, np.zeros(()), state, y.inner)[2]
-        found.append(np.asarray(answer.v_dot).reshape(-1)[rows])
-    off = float(np.abs(found[0] - found[1]).max() / np.abs(found[0]).max())
+        answer = solve_motion(model, how, np.zeros(()), state, y.internal)[2]
+        ours.append(np.asarray(answer.v_dot).reshape(-1)[rows])
+    off = float(np.abs(ours[0] - ours[1]).max() / np.abs(ours[0]).max())
     return [Check("block and plain form", off, 1e-12, "", "rounding")]
 
 

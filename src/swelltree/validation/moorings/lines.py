@@ -66,8 +66,8 @@ class Hanging:
         sections = Sections(*(np.array([[value]]) for value in row))
         pieces = Pieces(sections, bed, (self.on_bed,), (False,))
         a, b = np.zeros((1, 3)), np.array([[self.x, 0.0, self.z]])
-        found = ends(pieces, a, b)
-        return found, float(inside(pieces, found, a, b).lying[0, 1])
+        at_ends = ends(pieces, a, b)
+        return at_ends, float(inside(pieces, at_ends, a, b).lying[0, 1])
 
 
 CLASSIC = {
@@ -133,8 +133,8 @@ def classic_catenaries() -> list[Check]:
     """Forces at the upper end in six classic configurations."""
     checks = []
     for name, line in CLASSIC.items():
-        found, _ = line.solved()
-        H, V = float(found.H[0]), float(found.down_B[0])
+        ours, _ = line.solved()
+        H, V = float(ours.H[0]), float(ours.down_B[0])
         # from a start that is off by more than the tolerance
         wanted = root_of(line, H * (1.0 + 1e-4), V * (1.0 + 1e-4))
         error = float(np.abs(np.array([H, V]) / wanted - 1.0).max())
@@ -159,9 +159,9 @@ def moorpy_catenaries(folder: Path) -> list[Check]:
             on_bed,
             max(row["CB"], 0.0),
         )
-        found, lying = line.solved()
+        ours, lying = line.solved()
         wanted = [row["fAH_N"], row["fAV_N"], row["fBH_N"], row["fBV_N"]]
-        force = [*found.force_A[0, [0, 2]], *found.force_B[0, [0, 2]]]
+        force = [*ours.force_A[0, [0, 2]], *ours.force_B[0, [0, 2]]]
         error = np.abs(np.subtract(force, wanted)).max() / abs(row["fBV_N"])
         name = f"case {row['case']:g}"
         why = "to which the origin solves"
@@ -185,7 +185,7 @@ def static_chain(folder: Path) -> list[Check]:
     system = System("chain", [block], joints, lines=[line], water=water)
     network = line_network(system, build_layout(system, all_joints(system)), "quasi_static")
     shape = static_shape(system, network.pieces[0], np.array(anchor), np.zeros(3))
-    found = {"fairlead": shape.force_B, "anchor": shape.force_A}
+    ours = {"fairlead": shape.force_B, "anchor": shape.force_A}
     return [
         Check(
             f"tension at the {name}",
@@ -195,7 +195,7 @@ def static_chain(folder: Path) -> list[Check]:
             "the reference has 41 segments on a soft bed",
             1.0,
         )
-        for name, force in found.items()
+        for name, force in ours.items()
     ]
 
 

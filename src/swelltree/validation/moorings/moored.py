@@ -258,7 +258,7 @@ def two_forms() -> list[Check]:
 @case("lines", "rest of dynamic lines and catenaries", source="n segments converge to the catenary")
 def rest_of_lines() -> list[Check]:
     """Fairlead tension of 10, 20 and 40 segments."""
-    from swelltree.effects.lines.dynamic.lines import with_static_lines
+    from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 
     model = moored_float(segments=10)
     still = model.replace(sea=dataclasses.replace(model.sea, current=None))
@@ -267,9 +267,9 @@ def rest_of_lines() -> list[Check]:
     for n, limit in ((10, 2e-2), (20, 6e-3), (40, 2e-3)):
         model = moored_float(segments=n)
         still = model.replace(sea=dataclasses.replace(model.sea, current=None))
-        found = float(equilibrium(still).fairlead_tension[0])
+        ours = float(equilibrium(still).fairlead_tension[0])
         reason = "about n^-1.5, the touchdown falls between nodes"
         checks.append(
-            Check(f"tension, {n} segments, relative", found / exact - 1, limit, "", reason)
+            Check(f"tension, {n} segments, relative", ours / exact - 1, limit, "", reason)
         )
     return checks

@@ -63,15 +63,15 @@ def rm3_moored(folder: Path) -> list[Check]:
     result = simulate(
         moored_rm3(folder), wave, duration=200.0, output_step=0.1, step=0.05, progress=False
     )
-    times, own = result.time.values, heights(result)["float"]
+    times, ours = result.time.values, heights(result)["float"]
     theirs = np.interp(times, at, target) - FLOAT
     late, early = times >= 60.0, (times >= 5.0) & (times <= 40.0)
     surge = result["position"].sel(body="spar", dof="Surge").values
     return [
-        Check("float heave, rms over 60-200 s", rms_error(own[late], theirs[late]), 0.02, ""),
+        Check("float heave, rms over 60-200 s", rms_error(ours[late], theirs[late]), 0.02, ""),
         Check(
             "float heave, rms over 5-40 s",
-            float(np.sqrt(np.mean((own - theirs)[early] ** 2))),
+            float(np.sqrt(np.mean((ours - theirs)[early] ** 2))),
             0.004,
             "m",
             "1.7 mm by an independent model without lines",

@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.data.make_hinge_barge import (
-    NAMES,
-    TESTED,
-    hinge_barge_data,
-    hinge_barge_system,
-    losses,
-)
-from swelltree.data.make_tank import tank_file
 from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.hydro.readers.read import read_hydro
+from swelltree.gallery.hinge_barge import NAMES, TESTED, hinge_barge, viscous_losses
+from swelltree.gallery.tank import tank
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.periodic.steady_state import steady_state
-from swelltree.studies.time.simulate import realised
+from swelltree.studies.seas import realised
 from swelltree.system import JointForce, QuadraticDrag, RegularWave, System
 from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic
@@ -30,6 +23,7 @@ from swelltree.validation.waters import hinge_barge_literal as paper
 
 WAVE = 0.06  # m, amplitude in the paper
 SMALL = 1e-5  # m
+VANISHES = 0.01  # m per metre of wave: a smaller heave is the rest of larger ones
 SHOWN = (6.28, 2.8)  # rad/s, the paper's Figs. 4 and 5
 FIT, PLATE_FIT = {"error": 0.04}, {"error": 0.07}  # the plate's data are rougher
 
@@ -37,16 +31,16 @@ FIT, PLATE_FIT = {"error": 0.04}, {"error": 0.07}  # the plate's data are roughe
 @functools.lru_cache(maxsize=1)
 def tank_model() -> Model:
     """The device of Table I with its plate."""
-    data = hinge_barge_data()
-    return compile_system(hinge_barge_system(losses(data)), data, fit=PLATE_FIT)
+    data = hinge_barge().hydro
+    return compile_system(hinge_barge(viscous_losses(data)).system, data, fit=PLATE_FIT)
 
 
 @functools.lru_cache(maxsize=1)
 def literal() -> paper.HingeBarge:
     """The paper's equations with the same data."""
-    found = losses(hinge_barge_data())
-    own = np.array([found[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
-    return paper.hinge_barge(tank_model(), own)
+    losses = viscous_losses(hinge_barge().hydro)
+    by_dof = np.array([losses[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
+    return paper.hinge_barge(tank_model(), by_dof)
 
 
 def response(radiation: str = "data", omega: np.ndarray = TESTED) -> np.ndarray:
@@ -55,8 +49,8 @@ def response(radiation: str = "data", omega: np.ndarray = TESTED) -> np.ndarray:
     return linear.sel(body="barge2", dof="Heave").values[:, 0]
 
 
-def _gap(found: Any, there: Any) -> float:
-    return float(np.abs(np.asarray(found) / np.asarray(there) - 1).max())
+def _gap(ours: Any, there: Any) -> float:
+    return float(np.abs(np.asarray(ours) / np.asarray(there) - 1).max())
 
 
 @case("periodic", "hinge_barge_001", source="rao; Paparella et al. (2015), corrected")
@@ -70,8 +64,8 @@ def hinge_barge_001() -> list[Check]:
     ]
     for form in ("dae", "ode"):
         name = form.upper()
-        found = [paper.periodic(barge, w, SMALL, form=form).first / SMALL for w in TESTED]
-        checks.append(Check(f"{name}, small wave", _gap(found, linear), 1e-6, "", "linear"))
+        ours = [paper.periodic(barge, w, SMALL, form=form).first / SMALL for w in TESTED]
+        checks.append(Check(f"{name}, small wave", _gap(ours, linear), 1e-6, "", "linear"))
         high = [paper.periodic(barge, w, WAVE, form=form).first / WAVE for w in TESTED]
         text = f"{name}, 60 mm, N_x = 1"
         checks.append(Check(text, _gap(high, linear), 2e-3, "", "angles to 0.03 rad"))
@@ -87,11 +81,11 @@ def hinge_barge_001() -> list[Check]:
 @case("periodic", "hinge_barge_plateless", source="Paparella et al. (2015), corrected")
 def hinge_barge_plateless() -> list[Check]:
     """Without the plate the two forms of the paper differ by 4.1e-5."""
-    data = read_hydro(tank_file(), check=False)
-    found = losses(data)
-    model = compile_system(hinge_barge_system(found), data, radiation="none")
-    own = np.array([found[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
-    barge = paper.hinge_barge(model, own)
+    data = tank().hydro
+    losses = viscous_losses(data)
+    model = compile_system(hinge_barge(losses).system, data, radiation="none")
+    by_dof = np.array([losses[body][dof] for body in NAMES for dof in ("Heave", "Pitch")])
+    barge = paper.hinge_barge(model, by_dof)
     one, other = (paper.periodic(barge, 2.61, WAVE, 3, form=f).first for f in ("dae", "ode"))
     gap = abs(one / other - 1)
     reason = "q_s' = v_s leaves out the cosine of J"
@@ -106,20 +100,22 @@ def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> l
     """
     barge = literal()
     fitted, linear = response("state_space", omega), response("data", omega)
-    steps, late, found, same = 64, 4, [], []
+    steps, late, ours, same = 64, 4, [], []
     for w in omega:
         period = 2 * np.pi / w
         times = period / steps * np.arange(periods * steps)
         z = paper.simulate_barge(barge, w, WAVE, times, 40 * period)[:, 2]
         rows = slice(-late * steps, None)
-        found.append(harmonic(times[rows], z[rows], w) / WAVE)
-        own = paper.periodic(barge, w, WAVE, 3, form="ode", radiation="state_space")
-        same.append(np.abs(own.heave(times[rows]) - z[rows]).max() / WAVE)
-    worst = float(np.abs(np.array(found) - fitted).max())
+        ours.append(harmonic(times[rows], z[rows], w) / WAVE)
+        periodic = paper.periodic(barge, w, WAVE, 3, form="ode", radiation="state_space")
+        same.append(np.abs(periodic.heave(times[rows]) - z[rows]).max() / WAVE)
+    worst = float(np.abs(np.array(ours) - fitted).max())
+    # heave passes through zero near 7.4 rad/s: 3 mm per metre of wave
+    missed = float((np.abs(ours - linear) / np.maximum(np.abs(linear), VANISHES)).max())
     return [
         Check("heave over time to ODE", max(same), 2e-5, "m/m", "end of the transient"),
         Check("rao, fitted memory", worst, 2e-5, "m/m", "small angles, transient"),
-        Check("rao, data", _gap(found, linear), 0.04, "", "fit of the memory to 7 %"),
+        Check("rao, data", missed, 0.04, "", "fit of the memory; of 10 mm/m at least"),
     ]
 
 
@@ -162,8 +158,8 @@ def hinge_barge_series(duration: float = 400.0) -> list[Check]:
         wave = RegularWave(amplitude=WAVE, omega=w, ramp=60.0)
         there = run(model, wave=wave, times=times, rtol=1e-8, atol=1e-11)
         z = there["position"].sel(body="barge2", dof="Heave").values[-17:-1]
-        own = general(w, WAVE, "path_matrix", 5, radiation="state_space", nodes=32)
-        x = own["position"].sel(body="barge2", dof="Heave").values[::2]
+        periodic = general(w, WAVE, "path_matrix", 5, radiation="state_space", nodes=32)
+        x = periodic["position"].sel(body="barge2", dof="Heave").values[::2]
         size = np.abs(z - z.mean()).max()
         at, gap = f"at {w:g} rad/s", np.abs(x - z).max() / size
         checks.append(Check(f"steady_state {at}", gap, 3e-5, "", "time grid of the excitation"))
@@ -179,7 +175,7 @@ def rough_system() -> System:
     Drag in heave 150 and 300 N s^2/m^2, in pitch 10 and 100 N m s^2; friction 2 N m, smoothed
     over 0.1 rad/s.
     """
-    plain = hinge_barge_system()
+    plain = hinge_barge().system
     one, two = plain.bodies
     return plain.replace(
         forces=(
@@ -193,7 +189,7 @@ def rough_system() -> System:
 @functools.lru_cache(maxsize=1)
 def rough_model() -> Model:
     """That system with its data and a fitted memory."""
-    return compile_system(rough_system(), read_hydro(tank_file(), check=False), fit=FIT)
+    return compile_system(rough_system(), tank().hydro, fit=FIT)
 
 
 def rough_reference(omega: float, steps: int = 512, periods: int = 110) -> np.ndarray:
@@ -227,11 +223,11 @@ def hinge_barge_rough(omega: float = 3.4) -> list[Check]:
         )
     }
     for n, tolerance in ((9, 1e-5), (41, 1e-8)):
-        found = runs["path_matrix", n]
-        x = found["joint_coordinate"].values[:: found.attrs["nodes"] // 64]
+        ours = runs["path_matrix", n]
+        x = ours["joint_coordinate"].values[:: ours.attrs["nodes"] // 64]
         gap = np.abs(x - reference).max() / size
         checks.append(Check(f"N = {n}", gap, tolerance, "", "of the largest coordinate"))
-        steps = found.attrs["newton_iterations"]
+        steps = ours.attrs["newton_iterations"]
         checks.append(Check(f"Newton steps, N = {n}", steps, 4, "", "from zero"))
     one, other = (runs[name, 9]["joint_coordinate"].values for name in ("path_matrix", "lagrange"))
     gap = np.abs(one - other).max() / size

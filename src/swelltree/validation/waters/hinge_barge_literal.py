@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.data.make_tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.effects.linear_hydro.in_sea import excitation_at, interpolated
 from swelltree.engine.arrays import namespace
 from swelltree.engine.backend import jax, jnp
+from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.solvers.fourier import Basis, basis
 from swelltree.system.errors import SwelltreeError
 
@@ -53,8 +53,8 @@ class HingeBarge:
     @property
     def mass(self) -> np.ndarray:
         """M of eq. 56 and the added mass."""
-        own = [x for *_, m, spin, h in BOXES for x in (m, spin + m * h * h)]
-        return np.diag(own) + self.added_mass
+        diagonal = [x for *_, m, spin, h in BOXES for x in (m, spin + m * h * h)]
+        return np.diag(diagonal) + self.added_mass
 
     @property
     def stiffness(self) -> np.ndarray:
@@ -275,8 +275,8 @@ def simulate_barge(
     system[6:, 3:6], system[6:, 6:] = b @ P, a
     F = amplitude * P.T @ barge.excitation(omega)
     step, ramp, w = float(times[1] - times[0]), float(ramp), float(omega)
-    found = _stepped(times, system, inverse, (F.real, F.imag), (step, ramp, w))
-    return np.asarray(found) @ P.T
+    motion = _stepped(times, system, inverse, (F.real, F.imag), (step, ramp, w))
+    return np.asarray(motion) @ P.T
 
 
 @jax.jit

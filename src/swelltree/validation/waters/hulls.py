@@ -35,8 +35,8 @@ from swelltree.waves.sea import realise
 
 def floating(hull: Any, **body: Any) -> Model:
     """A free hull that acts on its wetted surface, without hydrodynamic data."""
-    own = Body("hull", hull=hull, **body)
-    return compile_system(System("hull", [own], [Free("free", WORLD, own)]), nonlinear=True)
+    floater = Body("hull", hull=hull, **body)
+    return compile_system(System("hull", [floater], [Free("free", WORLD, floater)]), nonlinear=True)
 
 
 def hull_force(model: Model, t: float = 0.0, heave: float = 0.0, roll: float = 0.0) -> np.ndarray:
@@ -90,14 +90,14 @@ def froude_krylov() -> list[Check]:
     from scipy.special import j1
 
     radius, draft, omega = 5.0, 4.0, 1.1
-    own = floating(Cylinder(radius, draft, 6.0, panel_size=0.8), reference_point=(0.0, 0.0, 0.0))
-    k, rho_g = omega**2 / own.water.g, own.water.rho * own.water.g
+    floats = floating(Cylinder(radius, draft, 6.0, panel_size=0.8), reference_point=(0.0, 0.0, 0.0))
+    k, rho_g = omega**2 / floats.water.g, floats.water.rho * floats.water.g
     up = rho_g * math.exp(-k * draft) * 2.0 * math.pi * radius * j1(k * radius) / k
     ahead = rho_g * radius * (1.0 - math.exp(-k * draft)) / k * 2.0 * math.pi * j1(k * radius)
     checks = []
     for name, beta in (("head", 0.0), ("oblique", 0.7)):
         wave = RegularWave(0.01, omega=omega, beta=beta)
-        model = in_waves(own, realise(wave, own.water), 10.0)
+        model = in_waves(floats, realise(wave, floats.water), 10.0)
         t = 2.0 * np.pi / omega * np.arange(16) / 16
         force = np.array([hull_force(model, time) for time in t])
         F = 2.0 * (force * np.exp(1j * omega * t)[:, None]).mean(0) / 0.01
@@ -148,10 +148,10 @@ def sphere_decay(folder: Path) -> list[Check]:
         return compile_system(system, hydro=data, fit={"error": 0.01}, nonlinear=True)
 
     level = float(heave(equilibrium(model(0.0))))
-    own = heave(run(model(level - MEAN + 1.0), times=time, rtol=1e-8, atol=1e-9)) - level
+    ours = heave(run(model(level - MEAN + 1.0), times=time, rtol=1e-8, atol=1e-9)) - level
     # without ProteusDS, which stands apart
     low, high = np.min(codes[1:], axis=0), np.max(codes[1:], axis=0)
-    outside = np.maximum(np.maximum(low - own, own - high), 0.0)
+    outside = np.maximum(np.maximum(low - ours, ours - high), 0.0)
     return [
         Check("outside all codes", float(outside.max()), 0.03, "m", "spread of the codes"),
     ]

@@ -13,6 +13,7 @@ from swelltree.system import Body, Cylinder, Free, MeshFile, Sphere, System, Wat
 from swelltree.system.bodies.body import WORLD
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
+from swelltree.validation.waters.exact_radiation import cylinder_heave, hemisphere_heave
 
 FEW = 8  # frequencies of a comparison
 
@@ -57,8 +58,13 @@ def sphere(folder: Path) -> list[Check]:
         both = {"influenced_dof": label, "radiating_dof": label}
         for name, short in (("added_mass", "A"), ("radiation_damping", "B")):
             theirs = wamit[name].sel(both).values[rows]
-            off = _worst(_entry(data, name, dof, dof), theirs)
-            checks.append(Check(f"{short} in {dof.lower()}", 100 * off, 2.0, "%", why))
+            ours, told = _entry(data, name, dof, dof), why
+            if short + dof == "BHeave":
+                # above, WAMIT's own panels miss the series of Hulme by 2 to 4 %
+                ours, theirs = ours[known[rows] < 2.3], theirs[known[rows] < 2.3]
+                told = "to 2.2 rad/s; above, WAMIT is 2 to 4 % off bem_hemisphere's series"
+            off = _worst(ours, theirs)
+            checks.append(Check(f"{short} in {dof.lower()}", 100 * off, 2.0, "%", told))
         X = wamit["excitation_force"].sel(influenced_dof=label).values[rows, 0]
         ours = _entry(data, "excitation_force", dof)[:, 0]
         # heave at 3 rad/s is 4 % of its largest, and 2.4 % off with these panels
@@ -70,6 +76,31 @@ def sphere(folder: Path) -> list[Check]:
         why_phase = "codes agree within 2 degrees where the force exceeds 5 % of its largest"
         checks.append(Check(f"phase in {dof.lower()}", turn, 2.0, "deg", why_phase))
     return checks
+
+
+@case("hydro", "bem_hemisphere", source="Hulme (1982), in series")
+def hemisphere() -> list[Check]:
+    """Heave of a hemisphere R = 5 m in short waves, kR to 4.6; the error of the panels taken off.
+
+    A wall at the water and little damping: at 3 rad/s panels of 0.9 m alone are 19 % off, panels
+    of 0.45 m 7 % (5 % with the lid on the surface, 4 % without one), and say so.
+    """
+    omega, R = np.array([1.4, 2.0, 2.6, 3.0]), 5.0
+    exact = np.array([hemisphere_heave(w**2 * R / 9.81) for w in omega])
+    exact = exact * 1000.0 * 2.0 / 3.0 * np.pi * R**3
+    hull, water = Sphere(R, panel_size=0.64), Water(1000.0)
+    data = _run(hull, (0, 0, 0), water, omega, refine="extrapolate")
+    A, B, error = (
+        _entry(data, name, "Heave", "Heave")
+        for name in ("added_mass", "radiation_damping", "radiation_damping_error")
+    )
+    off = float(np.abs(B / (omega * exact.imag) - 1.0).max())
+    late = float((np.abs(B - omega * exact.imag) / error).max())
+    return [
+        Check("A in heave", 100 * float(np.abs(A / exact.real - 1).max()), 1.0, "%", "panels"),
+        Check("B in heave", 100 * off, 2.0, "%", "panels; 3.5 % of omega A at 3 rad/s"),
+        Check("error of B beside that told", late, 1.0, "", "the estimate is on the safe side"),
+    ]
 
 
 @case(
@@ -88,8 +119,8 @@ def cylinder(folder: Path) -> list[Check]:
     water = Water(1000.0)
     mesh = MeshFile(str(folder / "Cylinder.dat"), file_format="nemoh")
     alike = _run(mesh, (0, 0, -7.5), water, omega[rows], method="indirect", lid=False)
-    own = Cylinder(5.0, 10.0, 10.0, panel_size=1.2)
-    ours = _run(own, (0, 0, -7.5), water, omega[rows], refine="extrapolate")
+    hull = Cylinder(5.0, 10.0, 10.0, panel_size=1.2)
+    ours = _run(hull, (0, 0, -7.5), water, omega[rows], refine="extrapolate")
     checks = []
     for pair, dof in {"11": "Surge", "33": "Heave"}.items():
         for name, short, column in (("added_mass", "A", 2), ("radiation_damping", "B", 1)):
@@ -104,9 +135,17 @@ def cylinder(folder: Path) -> list[Check]:
                 matters = np.abs(theirs) > 0.02 * whole
                 off = off[matters] / np.abs(theirs[matters])
             checks.append(Check(f"{short}{pair}, their mesh", 100 * off.max(), limit, "%", why))
-            off = np.abs(_entry(ours, name, dof, dof) - theirs).max() / whole
+            found, limit = _entry(ours, name, dof, dof), 4.0
             why = "of the largest value; their 600 panels have an error of that size"
-            checks.append(Check(f"{short}{pair}, our hull", 100 * off, 4.0, "%", why))
+            if short + pair == "B33":
+                limit, why = 5.0, "of the largest value; theirs is 3 % below the series"
+                exact = [cylinder_heave(w, 5.0, 10.0, 120.0, 9.81) for w in omega[rows][3:]]
+                series = 1000.0 * omega[rows][3:] * np.imag(exact)
+                off = 100 * np.abs(found[3:] - series).max() / whole
+                told = "of the largest value, from 1 rad/s (120 m are deep): panels, sharp edge"
+                checks.append(Check("B33, our hull to Yeung (1981)", off, 2.5, "%", told))
+            off = np.abs(found - theirs).max() / whole
+            checks.append(Check(f"{short}{pair}, our hull", 100 * off, limit, "%", why))
     return checks
 
 
@@ -130,12 +169,12 @@ def monopile() -> list[Check]:
 
 def read_aquaplus(path: Path) -> dict[str, np.ndarray]:
     """Tables of a Cw.tec file by the two digits of their title: omega, damping, added mass ..."""
-    found: dict[str, list[list[float]]] = {}
+    tables: dict[str, list[list[float]]] = {}
     rows: list[list[float]] = []
     for line in path.read_text(encoding="latin-1").splitlines():
         if line.strip().upper().startswith("ZONE"):
             digits = line.split('"')[1].split()[-1] if '"' in line else line.split()[-1]
-            rows = found.setdefault(digits[-2:], [])
+            rows = tables.setdefault(digits[-2:], [])
             continue
         try:
             numbers = [float(word) for word in line.split()]
@@ -143,4 +182,4 @@ def read_aquaplus(path: Path) -> dict[str, np.ndarray]:
             continue
         if len(numbers) >= 3:
             rows.append(numbers)
-    return {key: np.array(values) for key, values in found.items() if values}
+    return {key: np.array(values) for key, values in tables.items() if values}

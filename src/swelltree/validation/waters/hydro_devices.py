@@ -12,28 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from swelltree import gallery
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.gallery.rm3 import FLOAT, MASSES, SPAR
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
 from swelltree.studies.linear.modes import modes
-from swelltree.system import (
-    WORLD,
-    Body,
-    Hinge,
-    LinearMooring,
-    LinearPto,
-    MeasuredWave,
-    RegularWave,
-    Slider,
-    System,
-    Weld,
-)
+from swelltree.system import LinearMooring, MeasuredWave, RegularWave
 from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic, largest_error, peaks, rms_error
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import two_columns, water_of
 
-FLOAT, SPAR = -0.72, -21.29  # m: heights of the centres of mass
 STIFFNESS = 277_019.0  # N/m: of the spar in heave
 PTO = 1.2e6  # N s/m
 SUNK = 0.21  # m: of the moored spar
@@ -62,22 +52,11 @@ def rm3(
     """
     path = folder.parent / "bem_rm3" / "wamit" / "rm3.out"
     data = read_hydro(path, names=["float", "spar"], rho=1000.0, check=False)
-    inertia = {
-        "float": (20_907_301.0, 21_306_090.66, 37_085_481.11),
-        "spar": (94_419_614.57, 94_407_091.24, 28_542_224.82),
-    }
-    mass = {"float": 725_834.0, "spar": 886_691.0}
-    if afloat:
-        mass = {name: 1000.0 * float(data["displaced_volume"].sel(body=name)) for name in mass}
-    buoy = Body("float", mass=mass["float"], inertia=inertia["float"], position=(0.0, 0.0, FLOAT))
-    spar = Body("spar", mass=mass["spar"], inertia=inertia["spar"], position=(0.0, 0.0, SPAR))
-    joints = [
-        Slider("ground", WORLD.at(0, 0, SPAR), spar, axis="z", position=start[1]),
-        Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, axis="z", position=start[0] - start[1]),
-    ]
+    displaced = 1000.0 * data["displaced_volume"].sel(body=["float", "spar"]).values
+    masses = (float(displaced[0]), float(displaced[1])) if afloat else MASSES
     lines = LinearMooring("lines", "spar", pretension={"Heave": -sunk * STIFFNESS})
-    pto = LinearPto("pto", joint="guide", damping=damping)
-    system = System("rm3", [buoy, spar], joints, ptos=[pto], moorings=[lines], water=water_of(data))
+    system = gallery.rm3(damping, start=start, masses=masses).bare
+    system = system.replace(moorings=(lines,), water=water_of(data))
     return compile_system(system, hydro=data, **options)
 
 
@@ -100,14 +79,16 @@ def rm3_checks(folder: Path, name: str) -> list[Check]:
     model = rm3(folder, coupling=False, **memory)
     wave = RegularWave(height=2.5, period=8.0, ramp=100.0)
     result = run(model, wave=wave, times=table[:, 0], rtol=1e-7, atol=1e-9)
-    own, checks = heights(result), []
+    heave, checks = heights(result), []
     late = table[:, 0] >= 104.0
     late &= table[:, 0] < 104.0 + 12 * 8.0
     for body, limit in (("float", 0.01), ("spar", 0.02)):
-        ours, theirs = (abs(harmonic(table[late, 0], x[body][late], OMEGA)) for x in (own, target))
+        ours, theirs = (
+            abs(harmonic(table[late, 0], x[body][late], OMEGA)) for x in (heave, target)
+        )
         reason = "twice the difference of an independent model; their step is 0.1 s"
         checks.append(Check(f"{name}: {body} amplitude", ours / theirs - 1.0, limit, "", reason))
-        error = rms_error(own[body], target[body])
+        error = rms_error(heave[body], target[body])
         checks.append(Check(f"{name}: {body} heave, rms", error, 0.02, "", reason))
     return checks
 
@@ -139,12 +120,12 @@ def rm3_decay(folder: Path) -> list[Check]:
         model = rm3(
             folder, start=(0.1, 0.0), damping=0.0, afloat=code == "WEC-Sim", fit={"error": 0.02}
         )
-        own = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
+        heave = heights(run(model, times=times, rtol=1e-8, atol=1e-10))
         table = np.loadtxt(folder / file, skiprows=1)
         table = table[table[:, 0] <= 40.0]
         for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03)):
-            found = np.interp(table[:, 0], times, own[body])
-            error = largest_error(found, table[:, column] - level)
+            ours = np.interp(table[:, 0], times, heave[body])
+            error = largest_error(ours, table[:, column] - level)
             checks.append(Check(f"{body} beside {code}", error, limit, "", reason))
     return checks
 
@@ -161,21 +142,21 @@ def rm3_irregular(folder: Path) -> list[Check]:
     wave = MeasuredWave(time, eta, omega_max=5.0, ramp=40.0)
     model = rm3(folder, start=(0.0, -SUNK), sunk=SUNK, coupling=False, fit=TIGHT)
     times = np.arange(0.0, 200.0001, 0.1)
-    own = heights(run(model, wave=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
+    ours = heights(run(model, wave=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
     theirs = np.interp(times, at, target) - FLOAT
     window = times >= 60.0
     ramp = (times >= 5.0) & (times <= 40.0)
     return [
         Check(
             "float heave, rms over 60-200 s",
-            rms_error(own[window], theirs[window]),
+            rms_error(ours[window], theirs[window]),
             0.02,
             "",
             "an independent model without lines: 0.8 %",
         ),
         Check(
             "float heave, rms over 5-40 s",
-            float(np.sqrt(np.mean((own - theirs)[ramp] ** 2))),
+            float(np.sqrt(np.mean((ours - theirs)[ramp] ** 2))),
             0.004,
             "m",
             "1.7 mm by an independent model, 6.9 mm with the ramp on the elevation",
@@ -194,13 +175,7 @@ def oswec(folder: Path, start: float) -> Model:
     names = {"oswec_flap": "flap", "oswec_base_shift": "base"}
     data = read_hydro(path, names=names, check=False, gaps="drop")  # NaN at the lowest three
     data = data.sel(omega=data["omega"] <= 8.0)  # irregular frequencies above
-    flap = Body("flap", mass=127_000.0, inertia=(1.85e6, 1.85e6, 1.85e6), position=(0, 0, -3.9))
-    base = Body("base", mass=1000.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, -10.9))
-    joints = [
-        Weld("seabed", WORLD.at(0, 0, -10.9), base),
-        Hinge("hinge", base.at(0, 0, 2.0), flap.at(0, 0, -5.0), axis="y", position=start),
-    ]
-    system = System("oswec", [flap, base], joints, water=water_of(data))
+    system = gallery.oswec(0.0, angle=start).bare.replace(water=water_of(data))
     return compile_system(system, hydro=data, fit=TIGHT)
 
 

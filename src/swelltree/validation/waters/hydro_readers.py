@@ -111,8 +111,8 @@ def read_sphere(folder: Path) -> list[Check]:
     }
     for name, values in published.items():
         for (code, each), value in zip(data.items(), values, strict=True):
-            found = float(abs(at(each, name, 1.0, "sphere__Heave")))
-            checks.append(reading(f"{code} heave {name} at 1 rad/s", found, value, "", 5e-4))
+            ours = float(abs(at(each, name, 1.0, "sphere__Heave")))
+            checks.append(reading(f"{code} heave {name} at 1 rad/s", ours, value, "", 5e-4))
     task10 = read_hydro(folder / "iea_oes_task10" / "sphere.h5")
     infinite = infinite_added_mass(task10)
     assert infinite is not None
@@ -139,8 +139,8 @@ def read_cylinder(folder: Path) -> list[Check]:
             for name in ("added_mass", "radiation_damping")
         )
         for (dof, name), value in zip(pairs, values, strict=True):
-            found = at(data, name, omega, f"Cylinder__{dof}")
-            checks.append(reading(f"{name} {dof} at {omega:g} rad/s", found, value, "", 2e-4))
+            ours = at(data, name, omega, f"Cylinder__{dof}")
+            checks.append(reading(f"{name} {dof} at {omega:g} rad/s", ours, value, "", 2e-4))
     return checks
 
 

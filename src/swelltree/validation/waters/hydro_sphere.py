@@ -72,14 +72,14 @@ def sphere_decay(folder: Path) -> list[Check]:
     stack = stack[stack[:, 0] <= time[-1]]
     level = float(heave(equilibrium(sphere(folder))))
     result = run(sphere(folder, start=level - MEAN + 1.0), times=time, rtol=1e-8)
-    own = heave(result) - level
+    ours = heave(result) - level
     low, high = np.min(linear, axis=0), np.max(linear, axis=0)
-    outside = np.maximum(np.maximum(low - own, own - high), 0.0)
-    apart = np.abs(np.interp(stack[:, 0], time, own) - (stack[:, 1] - level))
+    outside = np.maximum(np.maximum(low - ours, ours - high), 0.0)
+    apart = np.abs(np.interp(stack[:, 0], time, ours) - (stack[:, 1] - level))
     return [
         Check(
             "heave beside InWave+HOTINT",
-            float(np.abs(own - linear[-1]).max()),
+            float(np.abs(ours - linear[-1]).max()),
             0.015,
             "m",
             "half the spread of the codes, 0.03 m",
@@ -108,9 +108,9 @@ def sphere_rao(folder: Path) -> list[Check]:
         folder / "rao" / "rao_noPTO_S_0.01.csv", delimiter=",", skiprows=1, usecols=(0, 1)
     ).T
     order = np.argsort(2 * np.pi / period)
-    found = rao(sphere(folder), omega=(2 * np.pi / period)[order])["rao"]
-    own = np.abs(found.sel(body="sphere", dof="Heave").values[:, 0])
-    worst = float(np.abs(own / target[order] - 1.0).max())
+    transfer = rao(sphere(folder), omega=(2 * np.pi / period)[order])["rao"]
+    ours = np.abs(transfer.sel(body="sphere", dof="Heave").values[:, 0])
+    worst = float(np.abs(ours / target[order] - 1.0).max())
     reason = "an independent model: 0.5 %, 1.0 % at 11 s; codes differ by up to 19 %"
     return [Check("heave RAO, worst period", worst, 0.015, "", reason)]
 
@@ -127,14 +127,14 @@ def regular_checks(folder: Path, number: int) -> list[Check]:
     model = sphere(folder, damping=DAMPING[number])
     result = run(model, wave=wave, times=np.arange(0.0, time[-1], 0.1), rtol=1e-6, atol=1e-9)
     tail = result["time"].values > 400.0
-    own = harmonic(result["time"].values[tail], heave(result)[tail], omega) / amplitude
+    ours = harmonic(result["time"].values[tail], heave(result)[tail], omega) / amplitude
     target = harmonic(time[late], printed[late, 1], omega) / amplitude
     limit, why = (0.02, "four printed decimals are 0.7 %") if number == 1 else (0.01, "two codes")
     return [
-        Check(f"RAO, wave {number}", abs(own) / abs(target) - 1.0, limit, "", why),
+        Check(f"RAO, wave {number}", abs(ours) / abs(target) - 1.0, limit, "", why),
         Check(
             f"phase, wave {number}",
-            float(np.degrees(np.angle(own / target))),
+            float(np.degrees(np.angle(ours / target))),
             2.0,
             "deg",
             "four times the difference of an independent model",
@@ -166,7 +166,7 @@ def sphere_irregular(folder: Path) -> list[Check]:
     wave = MeasuredWave(time, eta, omega_max=BAND)
     result = run(sphere(folder), wave=wave, times=np.arange(0.0, 600.0, 0.1), rtol=1e-6, atol=1e-9)
     window = (result["time"].values >= 50.0) & (result["time"].values <= 590.0)
-    own = heave(result)[window]
-    error = rms_error(own, np.interp(result["time"].values[window], at, target))
+    ours = heave(result)[window]
+    error = rms_error(ours, np.interp(result["time"].values[window], at, target))
     reason = "an independent model: 1.2 %; record's ends left out, where its past is unknown"
     return [Check("heave, rms over 50-590 s", error, 0.03, "", reason)]

@@ -54,8 +54,8 @@ def moordyn_rods(folder: Path) -> list[Check]:
         system = rod_alone(folder / name / "moordyn.dat")
         result = run(system, float(rows[-1, 0]), output_step=0.1)
         end = "Rod1_B" if "ROD1NBPX" in names else "Rod1_A"
-        seen = result.point_position.sel(point=end).values[1:]
-        error = np.linalg.norm(seen - rows[:, 1:4], axis=1).max()
+        ours = result.point_position.sel(point=end).values[1:]
+        error = np.linalg.norm(ours - rows[:, 1:4], axis=1).max()
         checks.append(Check(f"{name}: end of the rod", float(error), 1e-3, "m", NODES))
     return checks
 

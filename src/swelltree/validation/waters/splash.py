@@ -127,10 +127,10 @@ def momentum_of_entry() -> list[Check]:
             ("energy of the spray, of itself", spray / lost - 1.0, "half of each step's"),
             ("energy budget, of that at first", residual / (0.5 * m * SPEED**2), ""),
         )
-        for (what, found, reason), limit in zip(rows, limits, strict=True):
+        for (what, ours, reason), limit in zip(rows, limits, strict=True):
             if "spray" in what and name == "step 0.5 s":
                 continue
-            checks.append(Check(f"{name}: {what}", abs(found), limit, reason=reason))
+            checks.append(Check(f"{name}: {what}", abs(ours), limit, reason=reason))
     return checks
 
 
@@ -148,7 +148,7 @@ def half_submerged() -> list[Check]:
     model = compile_system(floating_ball())
     mass, area = RHO * 2.0 / 3.0 * np.pi * RADIUS**3, np.pi * RADIUS**2
     period = 2.0 * np.pi * np.sqrt(1.5 * mass / (RHO * G * area))
-    found = float(modes(model)["natural_period"].values[0])
+    ours = float(modes(model)["natural_period"].values[0])
     run = simulate(model, duration=5.0, output_step=0.5)
     still = float(np.abs(run["position"].sel(dof="Heave").values).max())
     omega = np.array([0.3, 0.8, 1.2])
@@ -161,7 +161,7 @@ def half_submerged() -> list[Check]:
     heave = np.abs(answer["rao"].sel(dof="Heave").values).reshape(-1)
     return [
         Check("motion from rest", still, 1e-5, "m", "cubics through 41 rows"),
-        Check("natural period", found, 1e-3 * period, "s", "the same", reference=period),
+        Check("natural period", ours, 1e-3 * period, "s", "the same", reference=period),
         Check(
             "heave in waves, of itself",
             float(np.abs(heave / np.abs(exact) - 1.0).max()),

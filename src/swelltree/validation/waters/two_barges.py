@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from swelltree.data.make_tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
+from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.reduction import hankel_identify
 
@@ -126,12 +126,12 @@ def two_barges(data: Any, order: int = ORDER) -> TwoBarges:
     n = len(PLANE)
     with threadpool_limits(limits=1):
         # reciprocity: (j, i) is (i, j)
-        found = {
+        realised = {
             (a, b): hankel_identify(step, K[:, a : a + 1, b : b + 1], order)[0]
             for a in range(n)
             for b in range(a, n)
         }
-    parts = [found[min(a, b), max(a, b)] for a in range(n) for b in range(n)]
+    parts = [realised[min(a, b), max(a, b)] for a in range(n) for b in range(n)]
     a_r = np.zeros((len(pairs), order, order))
     b_r, c_r = np.zeros((len(pairs), order)), np.zeros((len(pairs), order))
     for p, (a, b, c) in enumerate(parts):

@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.model.effect import Now
-from swelltree.model.inner import AT_REST
+from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao, response
@@ -79,11 +79,11 @@ def morison_pile() -> list[Check]:
         inertia = RHO * 2.1 * np.pi * G * a * np.tanh(kd)
         squares = (np.sinh(2 * kd) / (4 * k) + 0.5 * kd / k) / np.sinh(kd) ** 2
         drag = 0.5 * RHO * 0.9 * 2.0 * (a * omega) ** 2 * squares
-        seen = held_wrench(model, waves, 1.5 * np.pi / omega)[0]
+        wrench = held_wrench(model, waves, 1.5 * np.pi / omega)[0]
         viscous = held_wrench(pile(depth, -min(depth, 150.0), inertia=False), waves, 0.0)[0]
         why = "strips of 0.5 m"
         checks += [
-            Check(f"{name}: inertia force", seen / inertia, 1e-3, "", why, 1.0),
+            Check(f"{name}: inertia force", wrench / inertia, 1e-3, "", why, 1.0),
             Check(f"{name}: drag force", viscous / drag, 2e-3, "", why, 1.0),
         ]
     return checks
@@ -104,9 +104,11 @@ def kirchhoff_integrals(formulation: str = "path_matrix") -> list[Check]:
         model, duration=20.0, rtol=1e-10, atol=1e-12, formulation=formulation, progress=False
     )
     R, v, p = run.rotation.values[:, 0], run.velocity.values[:, 0], run.position.values[:, 0, :3]
-    own = np.concatenate([np.einsum("tji,tj->ti", R, v[:, k : k + 3]) for k in (0, 3)], axis=1) @ M
-    linear = np.einsum("tij,tj->ti", R, own[:, :3])
-    angular = np.einsum("tij,tj->ti", R, own[:, 3:]) + np.cross(p, linear)
+    momentum = (
+        np.concatenate([np.einsum("tji,tj->ti", R, v[:, k : k + 3]) for k in (0, 3)], axis=1) @ M
+    )
+    linear = np.einsum("tij,tj->ti", R, momentum[:, :3])
+    angular = np.einsum("tij,tj->ti", R, momentum[:, 3:]) + np.cross(p, linear)
     energy = run.kinetic_energy.values
     why = "rtol 1e-10"
     return [
@@ -157,11 +159,11 @@ def balance() -> list[Check]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # that it sinks is the point
         run = simulate(compile_system(system), duration=60.0, progress=False)
-    found = -float(run.velocity[-1, 0, 2])
+    ours = -float(run.velocity[-1, 0, 2])
     terminal = float(np.sqrt(1200 * G / (0.5 * RHO * 0.8 * 2.0)))
     return [
         Check("offset", float(rest.position[0, 0]), 1e-4 * offset, "m", "strips of 2 m", offset),
-        Check("terminal speed", found, 1e-6 * terminal, "m/s", "reached after 60 s", terminal),
+        Check("terminal speed", ours, 1e-6 * terminal, "m/s", "reached after 60 s", terminal),
     ]
 
 
@@ -176,15 +178,15 @@ def drag_linearisation() -> list[Check]:
         )
         repeat = float(components(sea, model.water).repeat_period)
         times = np.append(0.0, 150.0 + repeat * np.arange(1500) / 1500)
-        seen = simulate(model, sea, times=times, progress=False).position.values[1:, 0, 0].std()
-        found = response(model, sea, drag="stochastic").standard_deviation.values[0, 0]
+        in_time = simulate(model, sea, times=times, progress=False).position.values[1:, 0, 0].std()
+        ours = response(model, sea, drag="stochastic").standard_deviation.values[0, 0]
         name = f"Hs {Hs:g} m, Tp {Tp:g} s"
-        checks.append(Check(name, float(found / seen), 0.05, "", "drag is not linear", 1.0))
+        checks.append(Check(name, float(ours / in_time), 0.05, "", "drag is not linear", 1.0))
     omega, a = 0.5, 1.0
     wave = RegularWave(amplitude=a, omega=omega)
     times = np.arange(0, 60 * 32 + 1) * 2 * np.pi / omega / 32
     x = simulate(model, wave, times=times, progress=False).position.values[-320:, 0, 0]
-    seen = abs(2 * np.mean(x * np.exp(1j * omega * times[-320:]))) / a
-    found = abs(rao(model, omega=[omega], drag="harmonic", amplitude=a).rao.values[0, 0, 0, 0])
-    checks.append(Check("regular wave", float(found / seen), 0.05, "", "the same", 1.0))
+    in_time = abs(2 * np.mean(x * np.exp(1j * omega * times[-320:]))) / a
+    ours = abs(rao(model, omega=[omega], drag="harmonic", amplitude=a).rao.values[0, 0, 0, 0])
+    checks.append(Check("regular wave", float(ours / in_time), 0.05, "", "the same", 1.0))
     return checks

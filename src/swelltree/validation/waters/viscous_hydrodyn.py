@@ -89,10 +89,10 @@ def hydrodyn_member_drag(folder: Path) -> list[Check]:
     model = spar_members()
     inside = np.flatnonzero((time >= 10.0) & (time <= 50.0))[::20]
     v = velocities(reference)
-    found = np.array([held_wrench(model, waves, float(time[i]), v[i], "constant") for i in inside])
+    ours = np.array([held_wrench(model, waves, float(time[i]), v[i], "constant") for i in inside])
     expected = member_drag(reference)[inside]
     why = "waves known by 60 s of elevation"
     return [
-        Check(name, 100 * rms_error(found[:, k], expected[:, k]), 2.5, "% rms", why)
+        Check(name, 100 * rms_error(ours[:, k], expected[:, k]), 2.5, "% rms", why)
         for name, k in (("Fx", 0), ("My", 4))
     ]

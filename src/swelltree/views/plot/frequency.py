@@ -35,13 +35,13 @@ def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: Any) -> 
     for ax, (title, unit, lines) in zip(axes[:, 0], panels, strict=True):
         far = 0.0
         for n, (label, values) in enumerate(lines[:MOST_LINES]):
-            found = record_spectrum(dataset["time"].values, values, start)
-            if found is None:
+            density = record_spectrum(dataset["time"].values, values, start)
+            if density is None:
                 raise SwelltreeError(
                     f"a spectrum needs at least {LEAST} even samples after the ramp. Simulate "
                     "longer or with a smaller output_step."
                 )
-            omega, S = found
+            omega, S = density
             ax.plot(omega, S, style(n), color=color(n), linewidth=1.4, label=label or name)
             high = omega[np.searchsorted(np.cumsum(S), 0.999 * S.sum()).clip(max=len(omega) - 1)]
             far = max(far, 1.3 * float(high))

@@ -89,12 +89,12 @@ def panels_of(
         line = factor * array[(slice(None), *index)]
         groups.setdefault(unit, []).append((" ".join(words).replace("__", " "), line))
     title = str(values.attrs.get("long_name", name))
-    found = []
+    panels = []
     for unit, lines in groups.items():
         top = max(float(np.nanmax(np.abs(y), initial=0.0)) for _, y in lines)
         better, factor = prefixed(unit, top)
-        found.append((title, better, [(label, factor * y) for label, y in lines]))
-    return found
+        panels.append((title, better, [(label, factor * y) for label, y in lines]))
+    return panels
 
 
 def _rows(label: Any) -> list[Any]:

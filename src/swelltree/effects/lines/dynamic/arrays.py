@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 
 
 @pytree("bending", "elastic", "inextensible", "lifted")
@@ -161,6 +161,13 @@ def _tables(columns: Any, table: Any, count: int, n: int, points: int) -> np.nda
     return out
 
 
-def with_rest_length(lines: LineArrays, rest_length: Array) -> LineArrays:
-    """The same lines with other unstretched lengths, as a winch makes them."""
-    return replace(lines, rest_length=rest_length)
+def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
+    """Lines with so many idle segments and that first segment."""
+    return replace(arrays, first=first, rest_length=rest_lengths(arrays, first, rest))
+
+
+def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
+    """Unstretched lengths of all segments, with that of the first in use (line, segment) [m]."""
+    xp = namespace(first, rest, arrays.rest_length)
+    at_first = np.arange(arrays.n) == xp.asarray(first)[:, None]
+    return xp.where(at_first, xp.asarray(rest)[:, None], arrays.rest_length)

@@ -1,4 +1,4 @@
-"""Ends B of dynamic lines that are let go, or caught, while a run goes on."""
+"""Ends of dynamic lines that are let go, and ends B that are caught, while a run goes on."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Tie:
         stop: when it is let go [s].
         tension: at which it is let go [N].
         reach: largest distance from which it is caught [m].
+        at_A: is it end A of the line?
     """
 
     piece: int
@@ -37,6 +38,7 @@ class Tie:
     stop: float = np.inf
     tension: float = np.inf
     reach: float = np.inf
+    at_A: bool = False
 
 
 def with_ties(
@@ -50,12 +52,12 @@ def with_ties(
     switches = couplings(system.operations)
     ties: list[Tie] = []
     for k, piece in enumerate(network.pieces):
-        if not piece.is_last:
+        line, at_A = piece.line, piece.line.release_end == "A"
+        if not (piece.is_first if at_A else piece.is_last):
             continue
-        line = piece.line
-        own = [switch for switch in switches if switch.line == line.name]
-        caught = [switch for switch in own if switch.to is not None]
-        stops = [switch.time for switch in own if switch.to is None]
+        of_line = [switch for switch in switches if switch.line == line.name]
+        caught = [switch for switch in of_line if switch.to is not None]
+        stops = [switch.time for switch in of_line if switch.to is None]
         if line.release_time is not None:
             stops.append(line.release_time)
         if caught:
@@ -63,15 +65,17 @@ def with_ties(
             continue
         if not stops and line.release_tension is None:
             continue
-        if piece.B.kind == "junction" or line.clamp_B is not None:
+        end, clamp = (piece.A, line.clamp_A) if at_A else (piece.B, line.clamp_B)
+        if end.kind == "junction" or clamp is not None:
             raise line.fail(
                 "it can be released from a body or fixed point to which it is pinned. "
-                "Change end B or leave the release out."
+                f"Change end {line.release_end} or leave the release out."
             )
         tension = np.inf if line.release_tension is None else line.release_tension
-        ties.append(Tie(k, len(knots), piece.B, None, min(stops, default=np.inf), tension))
-        pieces[k] = replace(piece, B=End("junction", len(knots), np.zeros(3)))
-        knots.append(Knot(f"{line.name} end B", np.zeros(3)))
+        stop = min(stops, default=np.inf)
+        ties.append(Tie(k, len(knots), end, None, stop, tension, at_A=at_A))
+        pieces[k] = replace(piece, **{line.release_end: End("junction", len(knots), np.zeros(3))})
+        knots.append(Knot(f"{line.name} end {line.release_end}", np.zeros(3)))
     more = len(knots) - len(network.junctions)
     return Network(tuple(pieces), tuple(knots)), tuple(ties), more
 

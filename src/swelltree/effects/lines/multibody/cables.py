@@ -24,6 +24,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.drag.drag import DragPieces, size
+from swelltree.effects.lines.channels import LINE_DIMS
 from swelltree.effects.lines.multibody.cable_winch import (
     BROUGHT,
     IDLE,
@@ -41,6 +42,7 @@ from swelltree.effects.lines.multibody.cable_winch import (
     rest_now,
     speeds,
 )
+from swelltree.effects.lines.winches import Winches
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
@@ -139,6 +141,8 @@ class Cables(Effect):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
+    prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
+    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -161,6 +165,16 @@ class Cables(Effect):
         """Do waves act on it?"""
         return self.in_water
 
+    @property
+    def winches(self) -> Winches | None:
+        return None if self.drums is None else self.drums.winches
+
+    def with_winches_held(self) -> Cables:
+        if self.drums is None:
+            return self
+        held = replace(self.drums.winches, max_speed=0.0 * self.drums.winches.max_speed)
+        return replace(self, drums=replace(self.drums, winches=held))
+
     def ends(self, motion: Motion) -> tuple[PointMotion, PointMotion]:
         """Motion of the ends A and B of all elements."""
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
@@ -172,12 +186,17 @@ class Cables(Effect):
             found["winch"] = ("winch", self.drums.winches.names, "winch")
         return found
 
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        n = self.rows().shape[1]
+        return {"line_node": n + 1, "line_segment": n}
+
     def loads(self, model: Any, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)
         elements, pay_out, speed = self.elements, 0.0, np.zeros(0)
         if self.drums is not None:
-            x = self._states(now.inner)
+            x = self._states(now.internal)
             elements = replace(elements, rest_length=rest_now(self.drums, elements.rest_length, x))
             speed = self.speeds(model, now)
             first = self._first(x)
@@ -218,9 +237,9 @@ class Cables(Effect):
         return self.elements.rest_length if self.drums is None else self.drums.start_rest
 
     # --- winches -------------------------------------------------------------------
-    def _states(self, inner: Any) -> Array:
+    def _states(self, internal: Any) -> Array:
         """States of the winches; those at first where there are none."""
-        return inner.elements.get(self.kind, drum_start(self.drums))
+        return internal.elements.get(self.kind, drum_start(self.drums))
 
     def _first(self, x: Array) -> Array:
         """(winch, e) one at the first element in use of every winch."""
@@ -230,7 +249,7 @@ class Cables(Effect):
 
     def _measured(self, now: Now) -> tuple[Array, Array]:
         """Upward velocity of the measured points, and elastic tension at the winches (winch,)."""
-        x, winches = self._states(now.inner), self.drums.winches
+        x, winches = self._states(now.internal), self.drums.winches
         tip = point_motion(now.motion, np.array(winches.tip_body, dtype=int), winches.tip_point)
         rest = rest_now(self.drums, self.elements.rest_length, x)
         a, b = self.ends(now.motion)
@@ -239,7 +258,7 @@ class Cables(Effect):
 
     def speeds(self, model: Any, now: Now) -> Array:
         """Rope speed of every winch (winch,) [m/s], positive when it pays out."""
-        return speeds(self.drums, now.t, self._states(now.inner), *self._measured(now))[0]
+        return speeds(self.drums, now.t, self._states(now.internal), *self._measured(now))[0]
 
     def _booked(
         self,
@@ -251,7 +270,7 @@ class Cables(Effect):
         heads: Array,
     ) -> Booked:
         """Power of the winches, and energy and momentum of the rope that comes in, per second."""
-        x, drums = self._states(now.inner), self.drums
+        x, drums = self._states(now.internal), self.drums
         xp = namespace(x, speed)
         first = self._first(x)
         a, b = ends
@@ -273,9 +292,9 @@ class Cables(Effect):
         momentum = half[:, None] * (moves + speed[:, None] * down)
         return Booked(power, brought, momentum)
 
-    def rope_at_drums(self, motion: Motion, inner: Any, speed: Array) -> Array:
+    def rope_at_drums(self, motion: Motion, internal: Any, speed: Array) -> Array:
         """Momentum of the halves at A by the speed of the rope (3,) [N s]."""
-        x, drums = self._states(inner), self.drums
+        x, drums = self._states(internal), self.drums
         a, b = self.ends(motion)
         along = stretch(self.elements, a, b).along
         total = 0.0 * along[0]
@@ -285,13 +304,13 @@ class Cables(Effect):
             total = total + half * speed[w] * down
         return total
 
-    def inner_start(self) -> Array | None:
+    def internal_start(self) -> Array | None:
         """States of the winches."""
         return None if self.drums is None else drum_start(self.drums)
 
-    def inner_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Any, now: Now) -> Array:
         """Rates of the states of the winches."""
-        x, drums = self._states(now.inner), self.drums
+        x, drums = self._states(now.internal), self.drums
         speed, rate = speeds(drums, now.t, x, *self._measured(now))
         xp = namespace(speed)
         a, b = self.ends(now.motion)
@@ -309,11 +328,11 @@ class Cables(Effect):
         columns = xp.stack(columns, -1)
         return xp.concatenate([columns, booked.momentum, none, none, none], -1)
 
-    def present(self, model: Any, inner: Any) -> Any:
+    def present(self, model: Any, internal: Any) -> Any:
         """The model with the masses of the rope that is out, idle elements locked."""
         if self.drums is None:
             return model
-        x = self._states(inner)
+        x = self._states(internal)
         mass = masses_now(self.drums, model.bodies.mass, self.elements.rest_length, x)
         locked = locked_dofs(self.drums, model.layout.n_tree, x)
         return model.replace(bodies=replace(model.bodies, mass=mass), locked=locked)
@@ -325,11 +344,11 @@ class Cables(Effect):
 
     def event_values(self, model: Any, now: Now) -> Array:
         """Distance of the first elements from being split and merged [m]."""
-        return event_values(self.drums, self.elements.rest_length, self._states(now.inner))
+        return event_values(self.drums, self.elements.rest_length, self._states(now.internal))
 
     def switched(self, model: Any, now: Now, hit: Array) -> Array:
         """States with one idle element less after a split, one more after a merge."""
-        x = self._states(now.inner)
+        x = self._states(now.internal)
         xp = namespace(x)
         change = xp.where(hit[1::2], 1.0, 0.0) - xp.where(hit[::2], 1.0, 0.0)
         columns = [x[:, k] for k in range(x.shape[1])]
@@ -339,7 +358,7 @@ class Cables(Effect):
     def _winch_channels(
         self, elements: Elements, now: Now, found: Stretch, speed: Array, booked: Booked
     ) -> dict[str, Array]:
-        x, drums = self._states(now.inner), self.drums
+        x, drums = self._states(now.internal), self.drums
         xp = namespace(x)
         first = self._first(x)
         mass = [
@@ -445,10 +464,10 @@ class Cables(Effect):
         at_A = xp.take_along_axis(held[0][rows], top[:, None, None], axis=1)[:, 0]
         at_B = held[1][rows[:, -1]]
         return {
-            "position": position,
-            "tension": xp.where(active, tension, of_first),
-            "length": xp.where(active, found.length[rows], 0.0),
-            "slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
+            "line_position": position,
+            "line_tension": xp.where(active, tension, of_first),
+            "line_stretched_length": xp.where(active, found.length[rows], 0.0),
+            "line_slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
             "fairlead_tension": xp.sqrt(dot(at_B, at_B)),
             "anchor_tension": xp.sqrt(dot(at_A, at_A)),
             "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),

@@ -82,12 +82,6 @@ def with_cables(system: System) -> tuple[System, tuple[Chain, ...]]:
     lines = [line for line in system.lines if line.model in CABLES]
     if not lines:
         return system, ()
-    others = [line for line in system.lines if line.model not in CABLES]
-    if others:
-        raise others[0].fail(
-            f"its model is '{others[0].model}', that of '{lines[0].name}' '{lines[0].model}'. "
-            "Give all lines one model."
-        )
     made = _Maker(system)
     waiting = list(lines)
     while waiting:

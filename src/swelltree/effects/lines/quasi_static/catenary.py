@@ -191,9 +191,9 @@ def span(
     top, loss_ = (H / cosine)[:, None], loss[:, None]
     high = xp.maximum(top - loss_ * above, 0.0)
     low = xp.maximum(top - loss_ * (above + lying * weight), 0.0)
-    held_all = (low > 0.0) | (loss_ <= 0.0)
-    rate = xp.where(held_all, 1.0, loss_ * weight)
-    active = xp.where(held_all, lying, xp.minimum(lying, high / rate))
+    grips = (low > 0.0) | (loss_ <= 0.0)
+    rate = xp.where(grips, 1.0, loss_ * weight)
+    active = xp.where(grips, lying, xp.minimum(lying, high / rate))
     extent = (lying + 0.5 * active * soft * (high + low)).sum(-1)
     give = (active * soft).sum(-1)
     by_H = cosine - friction * sine

@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.effects.lines.quasi_static.catenary_ends import Ends, Pieces, bed_height, ends
 from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.loops import held, repeat_while, settled
+from swelltree.engine.loops import repeat_while, settled, stop_gradient
 
 MOST = 300  # iterations
 PATIENCE = 40  # iterations after which lines are softened
@@ -113,7 +113,7 @@ def _step(args: Any, y: Array, found: Ends, resting: Array, r: Array, height: Ar
     blocks = [xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both]
     total = (blocks[0] + blocks[1] + blocks[2] + blocks[3]).reshape(3 * n, 3 * n)
     # directions that nothing holds stay where they are
-    total = total + 1e-12 * held(xp.abs(total).max() + 1e-300) * np.eye(3 * n)
+    total = total + 1e-12 * stop_gradient(xp.abs(total).max() + 1e-300) * np.eye(3 * n)
     none = 0.0 * height
     pick = xp.stack([none, none, xp.where(resting, 1.0, 0.0)], axis=-1).reshape(-1)
     total = (1.0 - pick)[:, None] * total + pick[:, None] * np.eye(3 * n)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.effects.lines.channels import LINE_DIMS
 from swelltree.effects.lines.quasi_static.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.effects.lines.quasi_static.catenary_shape import points_along
 from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
@@ -25,7 +26,7 @@ from swelltree.spatial.vectors import dot
 NODES = 41  # points along each line in results
 
 
-@pytree(
+STATIC_FIELDS = (
     "names",
     "lines",
     "junction_names",
@@ -37,6 +38,9 @@ NODES = 41  # points along each line in results
     "node_piece",
     "keeps_energy",
 )
+
+
+@pytree(*STATIC_FIELDS)
 class QuasiStaticLines(Effect):
     """All quasi-static lines of a system, in e pieces.
 
@@ -44,6 +48,8 @@ class QuasiStaticLines(Effect):
     """
 
     kind: ClassVar[str] = "lines"
+    prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
+    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     moors: ClassVar[bool] = True
     begins_at_rest: ClassVar[bool] = True
     pieces: Pieces
@@ -69,6 +75,10 @@ class QuasiStaticLines(Effect):
             "line": ("line", self.lines, "line, from end A to end B"),
             "junction": ("junction", self.junction_names, "free point of lines"),
         }
+
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        return {"line_node": NODES, "line_segment": NODES - 1}
 
     def numbers(self) -> dict[str, Any]:
         whole = [k for k in self.line if self.line.count(k) == 1]
@@ -104,7 +114,7 @@ class QuasiStaticLines(Effect):
             stored = 0.0 * stored
         channels = self._channels(found, within.lying, a, b)
         if self.junctions.count:
-            channels["junction"] = y
+            channels["junction_position"] = y
         return Loads(wrench, stored, work, channels)
 
     def _channels(self, found: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
@@ -127,8 +137,8 @@ class QuasiStaticLines(Effect):
             "anchor_tension": at(self.end_A, pull),
             "anchor_uplift": xp.maximum(uplift, 0.0),
             "touchdown": xp.where(of_line, reach, 0.0).max(-1),
-            "position": position,
-            "node_tension": tension,
+            "line_position": position,
+            "line_node_tension": tension,
         }
 
     def shape(self, found: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:

@@ -12,13 +12,13 @@ from swelltree.engine.arrays import Array, namespace, pytree
 
 
 @pytree()
-class Seen:
+class LawInputs:
     """What the law of e machines may depend on."""
 
     t: Array  # s
     x: Array  # (e,) stroke
     v: Array  # (e,) its rate
-    z: Array  # (states, e) inner states
+    z: Array  # (states, e) internal states
     u: Array  # (e,) from signals and controllers
     bound: Any  # (e,) largest force allowed by the limits, None without any
     hold: Any = None  # (e,) force that holds the stroke, where it is known
@@ -30,7 +30,7 @@ class Seen:
         xp = namespace(force, self.bound)
         return xp.clip(force, -self.bound, self.bound)
 
-    def told(self, force: Array) -> Array:
+    def beyond(self, force: Array) -> Array:
         """One where a force is beyond its bounds."""
         if self.bound is None:
             return 0.0 * force
@@ -39,14 +39,14 @@ class Seen:
 
 
 @pytree()
-class Answer:
+class LawOutputs:
     """What e machines do."""
 
     force: Array  # (e,) N, N m
     stored: Array  # (e,) J
     delivered: Array  # (e,) W
     lost: Array  # (e,) W
-    rate: Array  # (states, e) of the inner states
+    rate: Array  # (states, e) of the internal states
     limited: Array  # (e,) one while a limit is met
     shown: dict[str, Array]  # channels of its own, (e,) each
 
@@ -54,25 +54,25 @@ class Answer:
 class Law:
     """All machines of one kind; arrays have one entry for each."""
 
-    states: ClassVar[int] = 0  # inner states of one machine
+    states: ClassVar[int] = 0  # internal states of one machine
     events: ClassVar[int] = 0  # events that one machine watches for
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
 
     def start(self) -> Array:
-        """Inner states at the start, (states, e)."""
+        """Internal states at the start, (states, e)."""
         raise NotImplementedError
 
-    def answer(self, seen: Seen) -> Answer:
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
         """Force, energies and rates."""
         raise NotImplementedError
 
-    def event_values(self, seen: Seen) -> Array:
+    def event_values(self, inputs: LawInputs) -> Array:
         """Values whose fall through zero is an event, (events, e)."""
         raise NotImplementedError
 
-    def switched(self, seen: Seen, hit: Array) -> Array:
-        """Inner states after the events of which `hit` (events, e) is true."""
+    def switched(self, inputs: LawInputs, hit: Array) -> Array:
+        """Internal states after the events of which `hit` (events, e) is true."""
         raise NotImplementedError
 
 

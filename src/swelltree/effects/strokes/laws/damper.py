@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen, generated
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs, generated
 from swelltree.engine.arrays import Array, namespace, pytree
 
 
@@ -21,8 +21,8 @@ class Damper(Law):
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, len(self.damping)))
 
-    def answer(self, seen: Seen) -> Answer:
-        return machine(seen, seen.u - self.damping * seen.v, self.efficiency)
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        return machine(inputs, inputs.u - self.damping * inputs.v, self.efficiency)
 
 
 @pytree()
@@ -41,15 +41,17 @@ class FrictionDamper(Law):
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, len(self.damping)))
 
-    def answer(self, seen: Seen) -> Answer:
-        xp = namespace(seen.v)
-        force = -self.damping * seen.v - self.friction * xp.tanh(seen.v / self.friction_velocity)
-        return machine(seen, force + seen.u, self.efficiency)
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        xp = namespace(inputs.v)
+        force = -self.damping * inputs.v - self.friction * xp.tanh(
+            inputs.v / self.friction_velocity
+        )
+        return machine(inputs, force + inputs.u, self.efficiency)
 
 
-def machine(seen: Seen, force: Array, efficiency: Array) -> Answer:
-    """Answer of a machine without inner states that wants to exert a force."""
-    told, force = seen.told(force), seen.limited(force)
-    power = -force * seen.v
+def machine(inputs: LawInputs, force: Array, efficiency: Array) -> LawOutputs:
+    """Answer of a machine without internal states that wants to exert a force."""
+    beyond, force = inputs.beyond(force), inputs.limited(force)
+    power = -force * inputs.v
     delivered = generated(power, efficiency)
-    return Answer(force, 0.0 * power, delivered, power - delivered, 0.0 * seen.z, told, {})
+    return LawOutputs(force, 0.0 * power, delivered, power - delivered, 0.0 * inputs.z, beyond, {})

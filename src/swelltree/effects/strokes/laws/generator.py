@@ -5,7 +5,7 @@ r"""Direct-drive generator: force by control, electrical power by an efficiency 
 
 from __future__ import annotations
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen, generated
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs, generated
 from swelltree.engine.arrays import Array, namespace, pytree
 
 
@@ -22,15 +22,15 @@ class Generator(Law):
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, 1))
 
-    def answer(self, seen: Seen) -> Answer:
-        wanted = seen.u - self.damping * seen.v
-        force = seen.limited(wanted)
-        power = -force * seen.v
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        wanted = inputs.u - self.damping * inputs.v
+        force = inputs.limited(wanted)
+        power = -force * inputs.v
         copper = self.copper * force**2
-        delivered = generated(power, self.efficiency(force, seen.v)) - copper
-        lost, told = power - delivered, seen.told(wanted)
+        delivered = generated(power, self.efficiency(force, inputs.v)) - copper
+        lost, beyond = power - delivered, inputs.beyond(wanted)
         shown = {"copper_loss": copper}
-        return Answer(force, 0.0 * power, delivered, lost, 0.0 * seen.z, told, shown)
+        return LawOutputs(force, 0.0 * power, delivered, lost, 0.0 * inputs.z, beyond, shown)
 
     def efficiency(self, force: Array, v: Array) -> Array:
         """Bilinear in the map, held beyond its edges."""

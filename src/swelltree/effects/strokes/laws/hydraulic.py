@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.engine.arrays import Array, namespace, pytree
 
 CLOSING = 0.01  # share of volume or pressure over which the motor's inlet closes
@@ -48,8 +48,8 @@ class Hydraulic(Law):
     def start(self) -> Array:
         return namespace(self.start_oil).stack([self.start_oil, self.low_oil])
 
-    def answer(self, seen: Seen) -> Answer:
-        v, (high, low) = seen.v, seen.z
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        v, (high, low) = inputs.v, inputs.z
         xp = namespace(v, high)
         p_high, e_high = self.gas(high)
         p_low, e_low = self.low_side(low)
@@ -58,8 +58,8 @@ class Hydraulic(Law):
 
         # the pump; a limit makes its area smaller
         share = 1.0 + 0.0 * drop
-        if seen.bound is not None:
-            share = xp.minimum(1.0, seen.bound / xp.maximum(self.piston_area * drop, 1e-9))
+        if inputs.bound is not None:
+            share = xp.minimum(1.0, inputs.bound / xp.maximum(self.piston_area * drop, 1e-9))
         area = share * self.piston_area
         sign = xp.tanh(v / self.smoothing_velocity)
         flow = area * v * sign
@@ -69,14 +69,14 @@ class Hydraulic(Law):
         # the motor stops when the accumulator is empty or without pressure
         open_ = xp.clip(high / (CLOSING * self.gas_volume), 0.0, 1.0)
         open_ = open_ * xp.clip(d / (CLOSING * self.precharge), 0.0, 1.0)
-        motor = open_ * xp.maximum(self.motor_flow + self.motor_gain * drop + seen.u, 0.0)
+        motor = open_ * xp.maximum(self.motor_flow + self.motor_gain * drop + inputs.u, 0.0)
 
         delivered = self.efficiency * drop * motor
         lost = drop * motor - delivered + valves * v + (drop - d) * (flow - motor)
         rate = xp.stack([flow - motor, motor - flow])
         shown = {"pressure": d, "oil_volume": high, "oil_total": high + low}
-        told = xp.where(share < 1.0, 1.0, 0.0)
-        return Answer(force, e_high + e_low, delivered, lost, rate, told, shown)
+        beyond = xp.where(share < 1.0, 1.0, 0.0)
+        return LawOutputs(force, e_high + e_low, delivered, lost, rate, beyond, shown)
 
     def gas(self, oil: Array) -> tuple[Array, Array]:
         """Pressure and energy of the gas above the oil, energy from no oil on."""

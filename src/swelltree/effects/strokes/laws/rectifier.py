@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.engine.arrays import Array, namespace, pytree
 
 
@@ -40,20 +40,20 @@ class Rectifier(Law):
     def start(self) -> Array:
         return namespace(self.start_speed).stack([self.start_speed])
 
-    def answer(self, seen: Seen) -> Answer:
-        omega = seen.z[0]
-        xp = namespace(seen.v, omega)
-        out = self.clutch_damping * xp.maximum(self.ratio * seen.v - omega, 0.0)
-        back = self.clutch_damping * xp.maximum(-self.ratio * seen.v - omega, 0.0)
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        omega = inputs.z[0]
+        xp = namespace(inputs.v, omega)
+        out = self.clutch_damping * xp.maximum(self.ratio * inputs.v - omega, 0.0)
+        back = self.clutch_damping * xp.maximum(-self.ratio * inputs.v - omega, 0.0)
         # at standstill both are at the verge; a limit lets the clutch slip
         wanted = -self.ratio * (out - self.both_ways * back)
-        force = seen.limited(wanted)
+        force = inputs.limited(wanted)
         torque = xp.abs(force) / self.ratio
-        slip = self.ratio * xp.abs(seen.v) - omega
-        brake = self.generator_damping * omega + seen.u
+        slip = self.ratio * xp.abs(inputs.v) - omega
+        brake = self.generator_damping * omega + inputs.u
         drag = self.friction * omega
         delivered = self.efficiency * brake * omega
         lost = (1.0 - self.efficiency) * brake * omega + drag * omega + torque * slip
         rate = xp.stack([(torque - brake - drag) / self.inertia])
         stored, shown = 0.5 * self.inertia * omega**2, {"flywheel_speed": omega}
-        return Answer(force, stored, delivered, lost, rate, seen.told(wanted), shown)
+        return LawOutputs(force, stored, delivered, lost, rate, inputs.beyond(wanted), shown)

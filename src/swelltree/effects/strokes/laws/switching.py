@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from swelltree.effects.strokes.laws.base import Answer, Law, Seen
+from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.effects.strokes.laws.damper import machine
 from swelltree.engine.arrays import Array, namespace, pytree
 
@@ -44,43 +44,45 @@ class Switching(Law):
         """Share of the machine that works, by mode."""
         raise NotImplementedError
 
-    def answer(self, seen: Seen) -> Answer:
-        xp = namespace(seen.v)
-        force = -self.damping * seen.v - self.friction * xp.tanh(seen.v / self.friction_velocity)
-        answer = machine(seen, self.working(seen.z[0]) * force, self.efficiency)
-        return replace(answer, shown={"mode": seen.z[0]})
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        xp = namespace(inputs.v)
+        force = -self.damping * inputs.v - self.friction * xp.tanh(
+            inputs.v / self.friction_velocity
+        )
+        outputs = machine(inputs, self.working(inputs.z[0]) * force, self.efficiency)
+        return replace(outputs, shown={"mode": inputs.z[0]})
 
-    def event_values(self, seen: Seen) -> Array:
-        xp = namespace(seen.v)
-        mode, until, since = seen.z
+    def event_values(self, inputs: LawInputs) -> Array:
+        xp = namespace(inputs.v)
+        mode, until, since = inputs.z
         # a value that is not positive is asleep
-        ready = (mode < 0.5) & (seen.t - since >= self.rearm)
+        ready = (mode < 0.5) & (inputs.t - since >= self.rearm)
         inside = mode > 0.5
-        word = xp.where(self.driven > 0.5, WORD - seen.u, NEVER)
-        end = xp.minimum(until - seen.t, word)
-        room = 0.0 * seen.v + NEVER
-        if seen.hold is not None:
-            room = self.release_force - xp.abs(seen.hold)
+        word = xp.where(self.driven > 0.5, WORD - inputs.u, NEVER)
+        end = xp.minimum(until - inputs.t, word)
+        room = 0.0 * inputs.v + NEVER
+        if inputs.hold is not None:
+            room = self.release_force - xp.abs(inputs.hold)
         return xp.stack(
             [
-                xp.where(ready, seen.v, -1.0),
-                xp.where(ready, -seen.v, -1.0),
+                xp.where(ready, inputs.v, -1.0),
+                xp.where(ready, -inputs.v, -1.0),
                 xp.where(inside, end, -1.0),
                 xp.where(inside, room, -1.0),
             ]
         )
 
-    def switched(self, seen: Seen, hit: Array) -> Array:
-        xp = namespace(seen.v)
-        mode, until, since = seen.z
+    def switched(self, inputs: LawInputs, hit: Array) -> Array:
+        xp = namespace(inputs.v)
+        mode, until, since = inputs.z
         # it begins at standstill, unless the word is given already or the latch cannot hold
-        begins = (hit[UP] | hit[DOWN]) & ~((self.driven > 0.5) & (seen.u >= WORD))
-        if seen.hold is not None:
-            begins = begins & (xp.abs(seen.hold) < self.release_force)
+        begins = (hit[UP] | hit[DOWN]) & ~((self.driven > 0.5) & (inputs.u >= WORD))
+        if inputs.hold is not None:
+            begins = begins & (xp.abs(inputs.hold) < self.release_force)
         ends = hit[END] | hit[FORCE]
         new_mode = xp.where(begins, 1.0, xp.where(ends, 0.0, mode))
-        new_until = xp.where(begins, xp.minimum(seen.t + self.duration, NEVER), until)
-        return xp.stack([new_mode, new_until, xp.where(ends, seen.t, since)])
+        new_until = xp.where(begins, xp.minimum(inputs.t + self.duration, NEVER), until)
+        return xp.stack([new_mode, new_until, xp.where(ends, inputs.t, since)])
 
 
 @pytree()

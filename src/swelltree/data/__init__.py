@@ -1,1 +1,0 @@
-"""Small data that come with the package, and the modules that make them again."""

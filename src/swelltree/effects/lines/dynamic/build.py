@@ -1,0 +1,188 @@
+"""From described dynamic lines, junctions and contacts to arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.lines.dynamic.arrays import LineArrays, stack_lines
+from swelltree.effects.lines.dynamic.contacts import contact_points, seabed_of
+from swelltree.effects.lines.dynamic.lines import DynamicLines
+from swelltree.effects.lines.dynamic.static_lines import static_lines
+from swelltree.effects.lines.dynamic.ties import WAITS, with_ties
+from swelltree.effects.lines.network import Network, Piece, line_network
+from swelltree.effects.lines.quasi_static.rest_shapes import static_network
+from swelltree.effects.lines.winches import Winches, build_winches
+from swelltree.model.layout import Layout
+from swelltree.system import System
+
+BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
+
+
+def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
+    """Arrays of the dynamic lines and contacts; None where there are none."""
+    network = line_network(system, layout, "dynamic")
+    if not network.pieces and not system.contacts:
+        return None
+    bed = seabed_of(system)
+    if bed is None and system.contacts:
+        raise system.contacts[0].fail("the water has no depth. Give Water(depth=...) or a Seabed.")
+    winches = build_winches(system, layout, [piece.line.name for piece in network.pieces])
+    arrays = _stacked(network, winches) if network.pieces else None
+    bending = arrays is not None and arrays.bending
+    rest = _at_rest(system, network, arrays.n) if arrays is not None else None
+    network, ties, more = with_ties(system, layout, network)
+    knots = network.junctions
+    world, none = layout.n_bodies, len(knots)
+    ends = [end for piece in network.pieces for end in _ends(piece, bending, world, none)]
+    points, areas, bodies, on_junction = contact_points(system, layout, network, bed)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([getattr(knot, name) for knot in knots], float)
+
+    def of_ties(name: str) -> np.ndarray:
+        values = [getattr(tie, name) for tie in ties]
+        return np.array([-np.inf if x is None else x for x in values], float)
+
+    return DynamicLines(
+        arrays=arrays,
+        bed=bed,
+        end_point=np.array([point for _, _, point in ends], float).reshape(-1, 3),
+        junction_position=_first_positions(rest, more),
+        junction_mass=column("mass"),
+        junction_volume=column("volume"),
+        junction_drag=column("drag_area"),
+        junction_added=column("added_mass"),
+        contact_point=points,
+        contact_area=areas,
+        pieces=tuple(piece.name for piece in network.pieces),
+        lines=tuple(piece.line.name for piece in network.pieces),
+        end_body=tuple(body for body, _, _ in ends),
+        end_junction=tuple(junction for _, junction, _ in ends),
+        junctions=tuple(knot.name for knot in knots),
+        contact_body=bodies,
+        contact_junction=on_junction,
+        touches=any(body < world for body in bodies),
+        tie_point=np.array([tie.end.point for tie in ties], float).reshape(-1, 3),
+        tie_begin=of_ties("begin"),
+        tie_end=of_ties("stop"),
+        tie_tension=of_ties("tension"),
+        tie_reach=of_ties("reach"),
+        tie_body=tuple(tie.end.index for tie in ties),
+        tie_junction=tuple(tie.junction for tie in ties),
+        tie_line=tuple(tie.piece for tie in ties),
+        tie_at_A=tuple(tie.at_A for tie in ties),
+        tie_waits=tuple(0.0 if tie.begin is None else WAITS for tie in ties),
+        winches=winches,
+        shape=None if rest is None else rest[0],
+        tension=None if rest is None else rest[2],
+        static=static_lines(system, layout),
+    )
+
+
+def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of all pieces (line, node, 3), junctions and tensions at rest; idle nodes are at A."""
+
+    def place(end: Any, value: Any) -> np.ndarray:
+        return np.asarray(end.point) if end.kind == "junction" else system.end_point(value)
+
+    a = np.array([place(p.A, p.line.A) for p in network.pieces])
+    b = np.array([place(p.B, p.line.B) for p in network.pieces])
+    with np.errstate(all="ignore"):
+        found = static_network(system, network, a, b)
+    y = np.asarray(found.junctions, float).reshape(-1, 3)
+    shapes, tensions = [], []
+    for piece, shape in zip(network.pieces, found.shapes, strict=True):
+        nodes, pull = np.asarray(shape.position, float), np.asarray(shape.tension, float)
+        if not (np.isfinite(nodes).all() and np.isfinite(pull).all()):
+            length = sum(part.length for part in piece.parts)
+            raise piece.line.fail(
+                f"no shape at rest is found for its {length:.4g} m between the described ends. "
+                "Check its length, weight and EA, and those of the lines it is joined to."
+            )
+        tensions.append(np.concatenate([np.zeros(n - len(pull)), pull]))
+        shapes.append(np.concatenate([np.repeat(nodes[:1], n + 1 - len(nodes), axis=0), nodes]))
+    return np.array(shapes), y, np.array(tensions)
+
+
+def _line(piece: Piece) -> dict[str, Any]:
+    """Numbers of one piece, segment by segment."""
+    fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
+    rows: dict[str, list[Any]] = {name: [] for name in (*fields, "rest_length", "EA", "kappa")}
+    tables = []
+    inextensible = piece.line.axial == "inextensible"
+    for part in piece.parts:
+        kind, length = part.type, part.length / part.segments
+        EA = np.inf if inextensible else float(kind.initial_EA or np.inf)
+        # fraction of the critical damping of one segment between its two halves of mass
+        ratio, BA = kind.damping_ratio, kind.BA or 0.0
+        if ratio is not None and not inextensible:
+            BA = ratio * length * np.sqrt(EA * kind.mass_per_length)
+        for _ in range(part.segments):
+            for name in fields:
+                rows[name].append(getattr(kind, name))
+            rows["rest_length"].append(length)
+            rows["EA"].append(EA)
+            rows["kappa"].append(0.0 if inextensible else BA / EA)
+            tables.append(kind.stretch)
+    out: dict[str, Any] = {name: np.array(values, float) for name, values in rows.items()}
+    out["segments"] = len(tables)
+    clamps = (
+        piece.is_first and piece.line.clamp_A is not None,
+        piece.is_last and piece.line.clamp_B is not None,
+    )
+    out["clamped"] = np.array(clamps, float)
+    own = [table for table in tables if table is not None]
+    if own and not inextensible:
+        if len(own) < len(tables) or any(table != own[0] for table in own):
+            raise piece.line.fail(
+                "its sections have different stretch tables. Give one type, or EA for the others."
+            )
+        out["stretch"] = np.array(own[0])
+    return out
+
+
+def _stacked(network: Network, winches: Winches | None) -> LineArrays:
+    """Arrays of all pieces, with room for the segments that winches pay out."""
+    rows = [_line(piece) for piece in network.pieces]
+    n = max(row["segments"] for row in rows)
+    if winches is not None:
+        for k, piece in enumerate(winches.line):
+            if np.any(rows[piece]["EI"] > 0.0):
+                raise network.pieces[piece].line.fail(
+                    "a line on a winch cannot have bending stiffness. Give EI=0, or join it at a "
+                    "Junction to a rope with EI=0 that the winch winds."
+                )
+            more = (winches.drum[k] - winches.length[k]) / winches.segment[k]
+            n = max(n, rows[piece]["segments"] + int(np.ceil(more - 1e-9)))
+    return stack_lines(rows, n)
+
+
+def _first_positions(rest: Any, ties: int) -> np.ndarray:
+    """Junctions at rest; those of ties come where their ends are."""
+    own = np.zeros((0, 3)) if rest is None else rest[1]
+    return np.concatenate([own, np.zeros((ties, 3))])
+
+
+def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int, int, np.ndarray]]:
+    """Body (N: none), junction (J: none) and point of every point of a line."""
+    found = []
+    for end in (piece.A, piece.B):
+        if end.kind == "junction":
+            found.append((world, end.index, np.zeros(3)))
+        else:
+            found.append((end.index, none, np.asarray(end.point)))
+    if bending:
+        clamps = (piece.line.clamp_A, piece.line.clamp_B)
+        sides = zip(list(found), clamps, (-1.0, 1.0), strict=True)
+        for (body, junction, point), clamp, sign in sides:
+            away = np.zeros(3) if clamp is None else _direction(clamp)
+            found.append((body, junction, point + sign * BEYOND * away))
+    return found
+
+
+def _direction(axis: Any) -> np.ndarray:
+    """Unit vector of an axis."""
+    vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis, float)
+    return vector / np.linalg.norm(vector)

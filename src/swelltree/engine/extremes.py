@@ -1,0 +1,71 @@
+"""Largest, smallest and mean values of channels between samples, kept step by step.
+
+The mean is that of the trapezoidal rule over the steps, which need not be of equal length.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
+
+SUFFIXES = ("_max", "_min", "_mean")
+
+
+class Extremes(NamedTuple):
+    """What is known of channels since the last sample; {name: array} each but the last two."""
+
+    largest: Any
+    smallest: Any
+    integral: Any
+    latest: Any  # values at the end of the last step
+    span: Array  # s, since the last sample
+    begun: Array  # False: nothing is known yet
+
+
+def nothing_known(channels: dict[str, Any]) -> Extremes:
+    """Before the first values of channels of these shapes."""
+    zero = {name: jnp.zeros(x.shape) for name, x in channels.items()}
+    return Extremes(zero, zero, zero, zero, jnp.zeros(()), jnp.zeros((), bool))
+
+
+def known_now(channels: dict[str, Array]) -> Extremes:
+    """Just after a sample with these values."""
+    now = {name: jnp.asarray(x, float) for name, x in channels.items()}
+    zero = jax.tree.map(jnp.zeros_like, now)
+    return Extremes(now, now, zero, now, jnp.zeros(()), jnp.ones((), bool))
+
+
+def with_step(known: Extremes, channels: dict[str, Array], step: Array) -> Extremes:
+    """With the values at the end of one more step.
+
+    Args:
+        known: so far.
+        channels: values at the end of the step.
+        step: its length [s].
+    """
+    fresh = known_now(channels)
+    now = fresh.latest
+    each = jax.tree.map
+    longer = Extremes(
+        each(jnp.maximum, known.largest, now),
+        each(jnp.minimum, known.smallest, now),
+        each(lambda i, a, b: i + 0.5 * step * (a + b), known.integral, known.latest, now),
+        now,
+        known.span + step,
+        known.begun,
+    )
+    return each(lambda a, b: jnp.where(known.begun, a, b), longer, fresh)
+
+
+def as_channels(known: Extremes) -> dict[str, Array]:
+    """Channels `<name>_max`, `<name>_min` and `<name>_mean`."""
+    whole = known.span > 0.0
+    span = jnp.where(whole, known.span, 1.0)
+    out = {}
+    for name, latest in known.latest.items():
+        mean = jnp.where(whole, known.integral[name] / span, latest)
+        values = known.largest[name], known.smallest[name], mean
+        out |= {f"{name}{suffix}": x for suffix, x in zip(SUFFIXES, values, strict=True)}
+    return out

@@ -1,0 +1,81 @@
+"""The hinge barge with its damping plate in heave and pitch (Paparella et al. 2015, Table I).
+
+The plate takes part in the hydrodynamics only: it is as heavy as the water it displaces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.gallery.ready import Ready, data_file
+from swelltree.gallery.tank import BOX, Losses, hinged_pair
+from swelltree.system import WORLD, RegularWave
+from swelltree.system.bodies.hulls import Plate, Union
+from swelltree.system.joints.kinds import SubsetJoint
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TESTED = np.linspace(2.61, 7.85, 14)  # frequencies of the tank tests [rad/s]
+# each Green function where it does well: the first makes the damping of the deep plate negative
+# above 8 rad/s, the second at single frequencies below
+BANDS = {
+    "liang_wu_noblesse": np.union1d(np.linspace(0.5, 8.0, 31), TESTED),
+    "delhommeau": np.linspace(8.25, 9.25, 5),
+}
+STIFFNESS = {"Heave": 3.5e4, "Pitch": 3.5e4}  # of the mooring of barge 1 [N/m, N m/rad]
+NAMES = ("barge1", "barge2")
+# those of the boxes alone are taken, without the plate
+STATICS = ("hydrostatic_stiffness", "displaced_volume", "center_of_buoyancy")
+
+
+def hinge_barge(losses: Losses | None = None, plate: bool = False) -> Ready:
+    """Two barges, the first may heave and pitch; the second hangs on it.
+
+    Args:
+        losses: linear damping by body and freedom, such as `viscous_losses` gives.
+        plate: with the damping plate in the hull of barge 1, for a BEM run.
+    """
+    deep = Plate(2.2, 1.34, 0.03, depth=1.47, panel_size=0.15)
+    system = hinged_pair(
+        "hinge barge",
+        lambda one: SubsetJoint("root", WORLD, one, dofs=("Heave", "Pitch")),
+        STIFFNESS,
+        losses,
+        Union((BOX, deep)) if plate else BOX,
+    )
+    wave = RegularWave(amplitude=0.03, omega=4.0, ramp=10.0)
+    return Ready(
+        system, data_file("hinge_barge"), wave, "Paparella et al. (2015), Table I", STATICS
+    )
+
+
+def viscous_losses(data: xr.Dataset) -> Losses:
+    """Viscous damping: 5 % of the largest radiation damping at the tested frequencies."""
+    B = data["radiation_damping"]
+    omega = B["omega"]
+    B = B.isel(omega=(omega >= TESTED[0] - 1e-9) & (omega <= TESTED[-1] + 1e-9)).max("omega")
+    return {
+        body: {
+            dof: 0.05
+            * float(B.sel(influenced_dof=f"{body}__{dof}", radiating_dof=f"{body}__{dof}"))
+            for dof in ("Heave", "Pitch")
+        }
+        for body in NAMES
+    }
+
+
+def compute() -> xr.Dataset:
+    """The data again: a minute."""
+    import xarray as xr
+
+    from swelltree.hydro.bem.run import run_bem
+
+    system = hinge_barge(plate=True).system
+    low, high = (run_bem(system, omega, (0.0,), green=g) for g, omega in BANDS.items())
+    high = high.isel(omega=np.isin(high["omega"], BANDS["delhommeau"]))
+    keys = [name for name in low if "omega" in low[name].dims]
+    both = xr.concat([low[keys], high[keys]], dim="omega").sortby("omega")
+    return low.drop_dims("omega").merge(both)

@@ -1,0 +1,288 @@
+"""The waves of a script as seas of a case file, one for each condition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.interchange.wecsim.bodies import relative
+from swelltree.interchange.wecsim.findings import Findings
+from swelltree.interchange.wecsim.given import Given
+from swelltree.interchange.wecsim.hydro_data import HydroData
+from swelltree.interchange.wecsim.matfile import columns_of
+from swelltree.system.errors import SwelltreeError
+
+TYPES = {
+    "irregularImport": "spectrumImport",
+    "userDefined": "elevationImport",
+    "etaImport": "elevationImport",
+}
+KNOWN = ("noWave", "noWaveCIC", "regular", "regularCIC", "irregular", "spectrumImport")
+KNOWN = (*KNOWN, "elevationImport")
+MOST = 400  # conditions
+
+
+@dataclass
+class Where:
+    """What the translation of seas needs beside the waves themselves.
+
+    Args:
+        folder: of the script.
+        out: of the case file.
+        title: of the case, for names of files.
+        hydro: the data, whose frequencies end somewhere.
+        findings: takes comments and what is missing.
+        records: elevations that are to be written beside the case, by name.
+    """
+
+    folder: Path
+    out: Path
+    title: str
+    hydro: HydroData
+    findings: Findings
+    records: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+class Condition:
+    """One sea, and the frequency of constant coefficients that goes with it.
+
+    Args:
+        name: of the study.
+        table: of the sea, None for still water.
+        omega: of added mass and damping, None for radiation with memory [rad/s].
+    """
+
+    def __init__(self, name: str, table: dict[str, Any] | None, omega: float | None) -> None:
+        self.name, self.table, self.omega = name, table, omega
+
+
+def conditions_of(waves: list[Given], ramp: float, where: Where) -> list[Condition]:
+    """All combinations of heights and periods; several `waves` are there at once."""
+    if not waves:
+        where.findings.leave("the script", "there are no waves; still water is taken.")
+        return [Condition("still", None, None)]
+    choices = [_choices(given) for given in waves]
+    count = math.prod(len(rows) for rows in choices)
+    if count > MOST:
+        waves[0].leave("height", f"{count} conditions are too many; the first {MOST} are taken.")
+    found = []
+    for chosen in itertools.islice(itertools.product(*choices), MOST):
+        trains, omegas = [], []
+        for given, (height, period) in zip(waves, chosen, strict=True):
+            tables, omega = _trains(given, height, period, where)
+            trains += tables
+            omegas.append(omega)
+        name = _name(chosen[0]) if count > 1 else "wecsim"
+        if len(set(omegas)) > 1:
+            waves[-1].leave("type", "constant coefficients are of one frequency; memory is taken.")
+        omega = omegas[0] if len(set(omegas)) == 1 else None
+        found.append(Condition(name, _sea(trains, ramp), omega))
+    return found
+
+
+def _name(chosen: tuple[Any, Any]) -> str:
+    height, period = chosen
+    parts = [f"H{height:g}" if height is not None else "", f"T{period:g}" if period else ""]
+    return "_".join(part for part in parts if part).replace(".", "p") or "wecsim"
+
+
+def _kind(given: Given) -> str:
+    kind = given.first_text() or given.text("type")
+    return TYPES.get(kind, kind)
+
+
+def _choices(given: Given) -> list[tuple[Any, Any]]:
+    """Pairs of height and period, heights varying slowest."""
+    heights = given.numbers("height") or [None]
+    periods = given.numbers("period") or [None]
+    if _kind(given) in ("noWaveCIC", "spectrumImport", "elevationImport"):
+        return [(None, None)]
+    return [(h, t) for h in heights for t in periods]
+
+
+def _sea(trains: list[dict[str, Any]], ramp: float) -> dict[str, Any] | None:
+    if not trains:
+        return None
+    if len(trains) == 1:
+        return trains[0] | ({"ramp": ramp} if ramp else {})
+    return {"type": "trains", "trains": trains} | ({"ramp": ramp} if ramp else {})
+
+
+def _trains(
+    given: Given, height: float | None, period: float | None, where: Where
+) -> tuple[list[dict[str, Any]], float | None]:
+    """The wave trains of one `waves` object, and its frequency if coefficients are constant."""
+    kind = _kind(given)
+    if kind not in KNOWN:
+        given.findings.leave(given.place(), f"waves of the type '{kind[:30]}' are not known.")
+        return [], None
+    omega = None
+    if period is not None and period > 0 and kind in ("noWave", "regular"):
+        omega = 2.0 * math.pi / period
+        where.findings.comment(
+            "hydro", "", f"'{kind}' takes added mass and damping at the wave's frequency."
+        )
+    if kind in ("noWave", "noWaveCIC"):
+        return [], omega
+    headings = given.numbers("direction", default=[0.0])
+    shares = given.numbers("spread", default=[1.0])
+    if len(shares) != len(headings):
+        given.refuse("spread", f"has {len(shares)} shares for {len(headings)} directions")
+        shares = [1.0 / len(headings)] * len(headings)
+    if kind in ("spectrumImport", "elevationImport"):
+        made = _from_file(given, kind, where)
+        return [_heading(made, headings[0])] if made else [], None
+    if height is None or period is None or not height > 0 or not period > 0:
+        if height != 0:
+            given.findings.leave(given.place(), "the waves have no height or no period.")
+        return [], omega
+    if kind in ("regular", "regularCIC"):
+        if len(headings) > 1:
+            given.leave("direction", "a regular wave comes from the first direction only.")
+        wave = {"type": "regular", "height": height, "period": period}
+        return [_heading(wave, headings[0])], omega
+    made = []
+    for heading, share in zip(headings, shares, strict=True):
+        if share > 0:
+            sea = _irregular(given, height * math.sqrt(share), height, period, where)
+            made.append(_heading(sea, heading))
+    return made, None
+
+
+def _heading(sea: dict[str, Any], degrees: float) -> dict[str, Any]:
+    return sea | {"beta": math.radians(degrees)} if degrees else sea
+
+
+def _irregular(
+    given: Given, height: float, whole_height: float, period: float, where: Where
+) -> dict[str, Any]:
+    findings = where.findings
+    word = given.text("spectrumType", "PM").upper()
+    spectrum: dict[str, Any] = {"type": "bretschneider", "Hs": height, "Tp": period}
+    if word in ("JS", "JONSWAP"):
+        gamma = given.number("gamma")
+        if gamma is None:
+            gamma = _gamma(whole_height, period)
+            findings.comment("studies", "", "gamma is not given; WEC-Sim's rule of Hs and Tp.")
+        spectrum = {"type": "jonswap", "Hs": height, "Tp": period, "gamma": gamma}
+    elif word not in ("PM", "BS"):
+        given.refuse("spectrumType", f"'{word[:20]}' is not known; 'PM' is taken")
+    if word == "PM":
+        findings.comment(
+            "studies", "", "'PM' with a height and a period of its own is Bretschneider's spectrum."
+        )
+    even = given.text("bem.option", "EqualEnergy").lower() == "traditional"
+    count = int(given.number("bem.count", 1000 if even else 500))
+    seed = given.number("phaseSeed", 0.0)
+    sea: dict[str, Any] = {"type": "irregular", "spectrum": spectrum, "components": max(count, 1)}
+    if even:
+        sea["spacing"] = "equal"
+    sea["seed"] = int(abs(seed)) if abs(seed) < 2**53 else 0
+    findings.comment(
+        "studies",
+        "",
+        "phases are drawn here: the same spectrum, but not the sea that MATLAB draws.",
+    )
+    return sea | _band(given, 2.0 * math.pi / period, where)
+
+
+def _gamma(height: float, period: float) -> float:
+    """Peak enhancement of IEC 62600-2 from height and period, as WEC-Sim takes it."""
+    ratio = period / math.sqrt(height)
+    if ratio <= 3.6:
+        return 5.0
+    return math.exp(5.75 - 1.15 * ratio) if ratio <= 5.0 else 1.0
+
+
+def _data_band(hydro: HydroData) -> tuple[float, float]:
+    """Lowest and highest frequency of the data [rad/s]; zero and infinity if unknown."""
+    if hydro.data is None:
+        return 0.0, math.inf
+    omega = hydro.data["omega"].values
+    omega = omega[np.isfinite(omega) & (omega > 0)]
+    return (float(omega.min()), float(omega.max())) if omega.size else (0.0, math.inf)
+
+
+def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
+    """Ends of the band: those of the script, or of data that reach less far than the sea."""
+    given.raw("bem.frequency")
+    told = given.numbers("bem.range", 2)
+    if told is not None and 0 <= told[0] < told[1]:
+        return {"omega_min": max(told[0], 1e-3), "omega_max": told[1]}
+    low, high = _data_band(where.hydro)
+    found = {}
+    # shares of Bretschneider's energy: 0.05 % below 0.63 of the peak, 0.2 % above 5 times the peak
+    if low > 0.63 * peak:
+        found["omega_min"] = low
+    if high < 5.05 * peak:
+        found["omega_max"] = high
+    if found:
+        where.findings.comment("studies", "", "the sea is cut where the hydrodynamic data end.")
+    return found
+
+
+def _from_file(given: Given, kind: str, where: Where) -> dict[str, Any] | None:
+    """A sea from a file of its spectrum or its elevation."""
+    field = "spectrumFile" if kind == "spectrumImport" else "elevationFile"
+    name = given.text(field)
+    path = where.folder / name.replace("\\", "/")
+    if not name or "\0" in name:
+        given.findings.leave(given.place(), f"{given.label}.{field} is not given.")
+        return None
+    if not path.is_file():
+        given.findings.leave(given.place(field), f"the file '{name}' is not there.", missing=True)
+        return None if kind == "spectrumImport" else _measured(relative(path, where.out), where)
+    try:
+        rows = columns_of(path)
+    except SwelltreeError as error:
+        given.leave(field, str(error))
+        return None
+    if kind == "spectrumImport":
+        return _spectrum_table(given, rows)
+    file = f"{where.title}_{path.stem}.txt"
+    where.records[file] = rows[:, :2]
+    return _measured(file, where)
+
+
+def _measured(file: str, where: Where) -> dict[str, Any]:
+    """A recorded elevation, as far as the hydrodynamic data reach."""
+    table: dict[str, Any] = {"type": "measured", "file": file}
+    top = _data_band(where.hydro)[1]
+    if math.isfinite(top):
+        table["omega_max"] = top
+        where.findings.comment("studies", "", "the record is cut where the data end.")
+    return table
+
+
+def _spectrum_table(given: Given, rows: np.ndarray) -> dict[str, Any] | None:
+    """Columns of frequency [Hz] and density [m^2/Hz]."""
+    if rows.shape[1] > 2:
+        given.leave("spectrumFile", "the phases in its third column are drawn anew here.")
+    rows = rows[rows[:, 0] > 0]
+    spectrum = {
+        "type": "table",
+        "omega": [float(x) for x in 2.0 * np.pi * rows[:, 0]],
+        "density": [float(x) for x in rows[:, 1] / (2.0 * np.pi)],
+    }
+    return {"type": "irregular", "spectrum": spectrum, "components": 500}
+
+
+def current_of(waves: list[Given]) -> dict[str, Any] | None:
+    """The current, by its model: 0 even, 1 by the seventh root of the depth, 2 linear."""
+    for given in waves:
+        option = given.number("current.option", 3.0)
+        speed = given.number("current.speed", 0.0)
+        beta = math.radians(given.number("current.direction", 0.0))
+        depth = given.number("current.depth", 0.0)
+        if option == 0 and speed:
+            return {"type": "uniform", "speed": speed, "beta": beta}
+        if option in (1, 2) and speed and depth > 0:
+            exponent = 1.0 / 7.0 if option == 1 else 1.0
+            table = {"type": "power_law", "speed": speed, "beta": beta}
+            return table | {"exponent": exponent, "depth": depth}
+    return None

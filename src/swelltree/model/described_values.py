@@ -1,0 +1,252 @@
+r"""A compiled model with other numbers of its description, by their path in the case file.
+
+Whatever a number feeds (a mass its weight and, without a volume, the buoyancy; a depth the seabed
+and the waves) follows, because the changed description is compiled again, in numpy. Inside `jit`,
+`grad` and `vmap` compiled programs call back to do so. Derivatives there are central differences of
+fourth order of the compilation alone,
+
+.. math:: f' = \frac{8 (f_1 - f_{-1}) - (f_2 - f_{-2})}{12 h} + O(h^4),
+
+which is smooth arithmetic: about ten digits are right. At the end of what a number may be they are
+taken on the side that is left. Numbers that change more than numbers (the
+layout of the tree, which rows depend on one another, sizes of arrays) are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.engine.arrays import Array, known
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.paths import number_at, with_numbers
+
+STEP = 1e-4  # of a number, to take differences by
+ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
+STENCILS = (
+    {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12},
+    ONE_SIDED,
+    {-k: -weight for k, weight in ONE_SIDED.items()},
+)
+PROBES = (0.7e-3, -1.3e-3)  # of a number: changes that show which arrays it feeds
+
+
+def described_value(model: Any, path: str) -> Array:
+    """The number or row of numbers of a path."""
+    told = model.described.traced.get(path)
+    return np.asarray(number_at(_system(model), path)) if told is None else told
+
+
+def _system(model: Any) -> System:
+    if model.described.again is None:
+        raise SwelltreeError(
+            "this model does not know the description that it was compiled from (it came from "
+            "another process). Compile the changed system."
+        )
+    return model.described.given
+
+
+def with_described(model: Any, values: dict[str, Any]) -> Any:
+    """The model that the changed description compiles to; other changes of the model stay."""
+    system, described = _system(model), model.described
+    for path, value in values.items():
+        shape = np.shape(number_at(system, path))
+        if np.shape(value) != shape:
+            raise SwelltreeError(
+                f"'{path}': the value has shape {np.shape(value)}. Give {shape or 'one number'}."
+            )
+    plain = {path: _tuples(value) for path, value in values.items() if not _traced(value)}
+    traced = {path: x for path, x in described.traced.items() if path not in plain}
+    traced |= {path: x for path, x in values.items() if _traced(x)}
+    new = described.again(with_numbers(system, plain))
+    model = _merged(model, described.compiled, new, plain)
+    return _with_traced(model, traced) if traced else model
+
+
+def _traced(value: Any) -> bool:
+    return not known(value) and not isinstance(value, list | tuple)
+
+
+def _tuples(value: Any) -> Any:
+    """Arrays as descriptions keep them."""
+    rows = np.asarray(value, dtype=float).tolist()
+    return _tuple(rows)
+
+
+def _tuple(rows: Any) -> Any:
+    return tuple(_tuple(row) for row in rows) if isinstance(rows, list) else rows
+
+
+def _flat(model: Any) -> tuple[list[Any], Any]:
+    from swelltree.engine.backend import jax
+
+    return jax.tree.flatten(model)
+
+
+def _merged(model: Any, base: Any, new: Any, paths: Any) -> Any:
+    """The model with those entries replaced in which the new compilation differs from the base."""
+    ours, form = _flat(model)
+    old, before = _flat(base)
+    changed, after = _flat(new)
+    _check_same(paths, old, before, changed, after)
+    if form != before:
+        raise SwelltreeError(
+            "the model was given more after it was compiled (waves, locked freedoms), and cannot "
+            "take numbers of its description now. Use with_values first."
+        )
+    rows = [_taken(a, b, c) for a, b, c in zip(ours, old, changed, strict=True)]
+    from swelltree.engine.backend import jax
+
+    return jax.tree.unflatten(after, rows)
+
+
+def _taken(ours: Any, old: Any, new: Any) -> Any:
+    if np.array_equal(old, new):
+        return ours
+    if known(ours) and np.array_equal(ours, old):
+        return new
+    from swelltree.engine.backend import jnp
+
+    xp = np if known(ours) else jnp
+    return xp.where(np.asarray(old) != np.asarray(new), new, ours)
+
+
+def _check_same(paths: Any, old: Any, before: Any, new: Any, after: Any) -> None:
+    """Refuse what changes more than numbers."""
+    same = before == after and all(
+        np.shape(a) == np.shape(b) for a, b in zip(old, new, strict=True)
+    )
+    if not same:
+        raise SwelltreeError(
+            f"{', '.join(repr(path) for path in paths)}: this changes the layout of the model (its "
+            "tree, its constraints, sizes of its arrays), not numbers alone. Compile the changed "
+            "system."
+        )
+
+
+def _same_shape(a: Any, b: Any) -> bool:
+    return np.shape(a) == np.shape(b)
+
+
+class _Fed(NamedTuple):
+    """The entries of a model that some numbers feed."""
+
+    leaves: list[Any]  # of the base
+    form: Any
+    masks: list[np.ndarray]  # of each leaf, the entries fed
+
+
+def _with_traced(model: Any, values: dict[str, Array]) -> Any:
+    """The model with numbers that JAX is tracing, by calling back to compile."""
+    from swelltree.engine.backend import jax, jnp
+
+    system, again = model.described.given, model.described.again
+    start = {path: np.asarray(number_at(system, path)) for path in values}
+    sizes = [x.size for x in start.values()]
+
+    def compiled(x: np.ndarray) -> Any:
+        parts = np.split(np.asarray(x, float), np.cumsum(sizes)[:-1])
+        rows = zip(start.items(), parts, strict=True)
+        return again(with_numbers(system, {p: _tuples(v.reshape(o.shape)) for (p, o), v in rows}))
+
+    x0 = np.concatenate([x.ravel() for x in start.values()])
+    probes = _allowed([lambda part=part: compiled(x0 + part * _scale(x0)) for part in PROBES])
+    fed = _fed(model.described.compiled, probes, values)
+
+    def entries(x: np.ndarray) -> np.ndarray:
+        leaves, form = _flat(compiled(x))
+        _check_same(values, fed.leaves, fed.form, leaves, form)
+        pairs = zip(leaves, fed.masks, strict=True)
+        return np.concatenate([np.zeros(0), *(np.asarray(a, float)[m] for a, m in pairs)])
+
+    x = jnp.concatenate([jnp.ravel(jnp.asarray(value, float)) for value in values.values()])
+    found = _called(entries, int(sum(m.sum() for m in fed.masks)), x)
+    ours, form = _flat(model)
+    rows, first = [], 0
+    for leaf, mask in zip(ours, fed.masks, strict=True):
+        count = int(mask.sum())
+        if count:
+            where = np.nonzero(mask) if mask.ndim else ()
+            leaf = (
+                jnp.asarray(leaf)
+                .at[where]
+                .set(found[first : first + count].reshape(() if not mask.ndim else (count,)))
+            )
+        rows.append(leaf)
+        first += count
+    model = jax.tree.unflatten(form, rows)
+    return model.replace(described=model.described.with_traced(values))
+
+
+def _allowed(tries: list[Callable[[], Any]]) -> list[Any]:
+    """Results of those that the description allows; its sentence where it allows none."""
+    found, refusal = [], None
+    for one in tries:
+        try:
+            found.append(one())
+        except SwelltreeError as error:
+            refusal = error
+    if not found and refusal is not None:
+        raise refusal
+    return found
+
+
+def _scale(x: np.ndarray) -> np.ndarray:
+    return np.where(x == 0.0, 1.0, np.abs(x))
+
+
+def _fed(base: Any, probes: list[Any], paths: Any) -> _Fed:
+    """Which entries change with the numbers."""
+    old, form = _flat(base)
+    masks = [np.zeros(np.shape(leaf), dtype=bool) for leaf in old]
+    for probe in probes:
+        new, other = _flat(probe)
+        _check_same(paths, old, form, new, other)
+        pairs = zip(masks, old, new, strict=True)
+        masks = [m | (np.asarray(a) != np.asarray(b)) for m, a, b in pairs]
+    return _Fed(old, form, masks)
+
+
+def _difference(function: Callable[[np.ndarray], np.ndarray], x: Any, h: np.ndarray) -> Any:
+    """Change of a function per step h, from the side that the description allows."""
+    refusal = None
+    here = function(x)  # taken off first, so that what does not change has no rounding
+    for stencil in STENCILS:
+        try:
+            return sum(weight * (function(x + k * h) - here) for k, weight in stencil.items())
+        except SwelltreeError as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
+
+
+def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) -> Array:
+    """Values (count,) of a plain function of a vector, with derivatives by differences."""
+    from swelltree.engine.backend import jax
+
+    def differences(x: Any) -> np.ndarray:
+        x = np.asarray(x, float)
+        columns = []
+        for i, size in enumerate(_scale(x)):
+            h = STEP * size * (np.arange(x.size) == i)
+            columns.append(_difference(function, x, h) / (STEP * size))
+        return np.stack(columns, axis=1)
+
+    @jax.custom_jvp
+    def call(x: Array) -> Array:
+        shape = jax.ShapeDtypeStruct((count,), float)
+        return jax.pure_callback(
+            lambda x: function(np.asarray(x)), shape, x, vmap_method="sequential"
+        )
+
+    @call.defjvp
+    def derivative(primals: Any, tangents: Any) -> tuple[Array, Array]:
+        (x,), (dx,) = primals, tangents
+        shape = jax.ShapeDtypeStruct((count, x.shape[0]), float)
+        J = jax.pure_callback(differences, shape, x, vmap_method="sequential")
+        return call(x), J @ dx
+
+    return call(x)

@@ -1,0 +1,170 @@
+"""The one interface of time stepping, and the driver of all who have it.
+
+Runge-Kutta methods, the implicit method and the two-step scheme are siblings behind `Stepper`: a
+state that is data, chunks of samples, channels of samples, an end that another run goes on from,
+and a sentence for a failure. `drive` steps any of them through the output times of a run, with one
+progress bar and one form of checkpoint.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
+from swelltree.solvers.fingerprint import run_key
+from swelltree.solvers.solution import Code
+from swelltree.system.errors import SwelltreeError
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How a run is cut, shown and kept.
+
+    Args:
+        chunk: samples per chunk.
+        progress: show a progress bar; None: on a terminal.
+        checkpoint: folder that keeps the run chunk by chunk.
+        resume: continue from that folder.
+    """
+
+    chunk: int = 200
+    progress: bool | None = None
+    checkpoint: str | Path | None = None
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1:
+            raise SwelltreeError(
+                f"chunk {self.chunk} is not a number of samples. Give one or more."
+            )
+
+
+class Stepper(ABC):
+    """One way of stepping a model through time.
+
+    A state is a tree of arrays, all that a checkpoint needs to hold, with the fields ``t`` [s],
+    ``code`` (`solution.Code`), ``t_fail`` [s] and ``n_outputs`` (output times reached). Samples are
+    a tree of arrays, time first.
+    """
+
+    @property
+    @abstractmethod
+    def identity(self) -> tuple[Any, ...]:
+        """All that the steps depend on besides the first state and the output times."""
+
+    @property
+    @abstractmethod
+    def coordinates(self) -> str:
+        """What its states are made of, in words: only there can another run go on."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """State before the first sample."""
+
+    @abstractmethod
+    def advance(self, state: Any, times: np.ndarray) -> tuple[Any, Any]:
+        """State after the output times of one chunk, and their samples."""
+
+    @abstractmethod
+    def blank(self, count: int) -> Any:
+        """So many possible samples: they give shapes, and what `observe` is compiled with."""
+
+    @abstractmethod
+    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+        """All channels of samples, time first."""
+
+    @abstractmethod
+    def end(self, state: Any) -> tuple[Any, float]:
+        """What another run goes on from, and its time [s]."""
+
+    @abstractmethod
+    def failure(self, state: Any, code: Code) -> tuple[Code, str]:
+        """Where and why a run that ended with a code stopped, in a sentence."""
+
+    @abstractmethod
+    def about(self, state: Any) -> dict[str, Any]:
+        """Numbers and words about the steps, for the attributes of a result."""
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A run as it was driven: its chunks, and how it ended."""
+
+    stepper: Stepper
+    chunks: ChunkedRun
+    width: int  # samples that the compiled programs have room for
+    code: Code
+    message: str
+
+    @property
+    def times(self) -> np.ndarray:
+        """Output times reached [s]."""
+        return self.chunks.times
+
+    @property
+    def state(self) -> Any:
+        """State of the stepper at the end, or before its failure."""
+        return self.chunks.carry
+
+    def channels(self) -> dict[str, np.ndarray]:
+        """All channels at all times reached."""
+        return gathered(self._observed(), len(self.times))
+
+    def _observed(self) -> Iterator[dict[str, np.ndarray]]:
+        first = 0
+        for samples in self.chunks.outputs_by_chunk():
+            count = len(jax.tree.leaves(samples)[0])
+            pair = self.times[first : first + count], samples
+            first += count
+            # chunks of one length share a compiled program
+            channels = self.stepper.observe(*jax.tree.map(lambda x: padded(x, self.width), pair))
+            yield {name: np.asarray(x)[:count] for name, x in channels.items()}
+
+
+def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
+    """Step through all output times; what failed is in the code and the message.
+
+    Args:
+        stepper: ready to start.
+        times: output times [s].
+        keeping: how the run is cut, shown and kept.
+    """
+    width = min(keeping.chunk, len(times))
+    blank = stepper.blank(width)
+    # the observation compiles while the stepper finds its start, compiles and runs
+    warm = threading.Thread(target=stepper.observe, args=(np.zeros(width), blank))
+    warm.start()
+    try:
+        state = stepper.start()
+        parts = *stepper.identity, state, times, width
+        chunks = run_chunks(
+            stepper.advance,
+            state,
+            times,
+            chunk=width,
+            progress=keeping.progress,
+            checkpoint=keeping.checkpoint,
+            resume=keeping.resume,
+            key="" if keeping.checkpoint is None else run_key(*parts),
+            like=blank,
+        )
+    finally:
+        warm.join()
+    code, message = chunks.code, chunks.message
+    if code is not Code.SUCCESS:
+        code, message = stepper.failure(chunks.carry, code)
+    return Driven(stepper, chunks, width, code, message)
+
+
+def padded(x: np.ndarray, length: int) -> np.ndarray:
+    """Rows repeated at the end up to a length."""
+    x = np.asarray(x)
+    return np.concatenate([x, np.repeat(x[-1:], length - len(x), axis=0)])

@@ -1,0 +1,292 @@
+"""Runs by Runge-Kutta methods and by the implicit method: `Stepper` of smooth systems."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.compiler.corners import corner_times, noticed_times
+from swelltree.compiler.step_means import with_step_means
+from swelltree.compiler.unseen import unseen_times
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import is_traced, jax, jnp
+from swelltree.engine.extremes import as_channels, nothing_known
+from swelltree.formulations import Formulation, State
+from swelltree.formulations.equations import (
+    Phase,
+    event_count,
+    event_values,
+    observe,
+    rates,
+    settle,
+    settled_at,
+    start_phase,
+    switched,
+)
+from swelltree.model.model import Model
+from swelltree.results.channels import chosen
+from swelltree.solvers.problem import padded_corners
+from swelltree.solvers.solution import Code
+from swelltree.solvers.stepper import Stepper
+from swelltree.solvers.stepping.smooth import Carry, Options, Problem, compiled, integrate
+from swelltree.solvers.stepping.smooth import start as start_carry
+from swelltree.spatial.products import compact
+from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
+from swelltree.studies.time.continuing import end_of, refuse_start
+from swelltree.studies.time.smooth_failure import failure
+from swelltree.studies.time.task import Task, kept_step
+from swelltree.studies.time.watch_traced import with_watch
+from swelltree.studies.time.winch_findings import all_winches, stages_until
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
+
+
+@functools.lru_cache(maxsize=64)
+def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> Problem:
+    """The initial-value problem of a formulation; one object per choice, so one compilation."""
+
+    def event(model: Model, t: Any, y: Phase) -> Any:
+        return event_values(model, formulation, t, y)
+
+    def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
+        return switched(model, formulation, t, y, hit)
+
+    return Problem(
+        rate=lambda model, t, y: rates(model, formulation, t, y),
+        settle=lambda model, t, y: settle(model, formulation, t, y),
+        limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
+        weights=Phase(State(True, True, True), False, True),  # the work steers no step
+        settle_changes_rate=matters,
+        event=event if eventful else None,
+        switch=switch if eventful else None,
+    )
+
+
+def problem_of(model: Model, how: Formulation) -> Problem:
+    """The initial-value problem of a model."""
+    return problem(how, how.settling_matters(model), event_count(model) > 0)
+
+
+@functools.lru_cache(maxsize=64)
+def observer(formulation: Formulation) -> Any:
+    """Compiled observation of a stack of phases."""
+
+    def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+        with compact():
+            return observe(model, formulation, t, y)
+
+    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+
+
+@functools.lru_cache(maxsize=64)
+def kept_channels(formulation: Formulation, names: tuple[str, ...]) -> Any:
+    """Function that gives the channels whose extremes are kept; None where there are none."""
+
+    def kept(model: Model, t: Array, y: Phase) -> dict[str, Array]:
+        return chosen(model, observe(model, formulation, t, y), names)
+
+    return kept if names else None
+
+
+@dataclass(frozen=True)
+class SmoothStepper(Stepper):
+    """Runge-Kutta methods and the implicit method."""
+
+    task: Task
+    options: Options
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Model, formulation, method and numbers."""
+        task = self.task
+        return task.model, task.formulation, task.solver, self.options, task.extremes
+
+    @property
+    def coordinates(self) -> str:
+        """What its states are made of, in words."""
+        return f"a smooth solver with formulation '{self.task.formulation.name}'"
+
+    def start(self) -> Carry:
+        """The state at the end of another run, or before the first step."""
+        task = self.task
+        model, how = task.still, task.formulation
+        if task.goes_on:
+            like = start_carry(0.0, start_phase(model, how), events=event_count(model))
+            return end_of(task.start, model, self.coordinates, like)
+        y = first_phase(model, how, task.start)
+        return start_carry(0.0, y, events=event_count(model))
+
+    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
+        """Steps up to the last of the times."""
+        task = self.task
+        kept = kept_channels(task.formulation, task.extremes)
+        program = compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
+        return program(self._stepped, self.options, state, times)
+
+    @functools.cached_property
+    def _stepped(self) -> Model:
+        """The model as steps see it: where they are kept, with means over them."""
+        model = self.task.model
+        return model if kept_step(model) is None else with_step_means(model, self.options.step)
+
+    def blank(self, count: int) -> Any:
+        """The start, again and again."""
+        task = self.task
+        y = start_carry(0.0, start_phase(task.still, task.formulation)).y
+        if task.extremes:
+            kept = kept_channels(task.formulation, task.extremes)
+            y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
+        return jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
+
+    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+        """Every channel, with the extremes that were kept."""
+        phases, extremes = samples if self.task.extremes else (samples, {})
+        return observer(self.task.formulation)(self.task.model, times, phases) | extremes
+
+    def end(self, state: Carry) -> tuple[Carry, float]:
+        """The whole state."""
+        return state, float(state.t)
+
+    def failure(self, state: Carry, code: Code) -> tuple[Code, str]:
+        """Which body or loop, when and why."""
+        return failure(self.task.model, self.task.formulation, state, code)
+
+    def about(self, state: Carry) -> dict[str, Any]:
+        """Method, tolerances and counts."""
+        task = self.task
+        attrs = {
+            "formulation": task.formulation.name,
+            "solver": task.solver,
+            "rtol": float(self.options.rtol),
+            "atol": float(self.options.atol),
+            "steps_accepted": int(state.n_accepted),
+            "steps_rejected": int(state.n_rejected),
+            "rate_evaluations": int(state.n_rate),
+        }
+        if event_count(task.model):
+            attrs["events"] = int(state.n_events)
+        if all_winches(task.model):
+            attrs["event_log"] = "\n".join(stages_until(task.model, float(state.t)))
+        if task.solver == "rk4":
+            attrs["step"] = float(self.options.step)
+        return attrs
+
+
+def smooth_stepper(task: Task) -> SmoothStepper:
+    """The stepper of a task, with the corners at which its steps end."""
+    step = task.stepping.step
+    if kept_step(task.model) is not None:
+        step = _convolution_step(task)
+    gaps = np.diff(task.times, prepend=task.begin)
+    numbers = task.stepping
+    options = Options(
+        rtol=numbers.rtol,
+        atol=numbers.atol,
+        step=float(gaps.max()) if step is None else step,
+        max_step=numbers.longest,
+    )
+    return SmoothStepper(task, options._replace(corners=_corners(task, options.step)))
+
+
+def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
+
+
+def _convolution_step(task: Task) -> float:
+    """The step of the convolution, which the run must keep."""
+    kept, step = kept_step(task.model), task.stepping.step
+    assert kept is not None
+    if event_count(task.model):
+        raise SwelltreeError(
+            "radiation='convolution' keeps its step, and this model switches at events "
+            "(latching, declutching) between steps. Compile with radiation='state_space'."
+        )
+    if task.solver != "rk4":
+        raise SwelltreeError(
+            f"radiation='convolution' needs solver='rk4' with its step of {kept:g} s, "
+            f"not '{task.solver}'. Use radiation='state_space' with adaptive solvers."
+        )
+    if step is not None and abs(step - kept) > 1e-9 * kept:
+        raise SwelltreeError(
+            f"step {step:g} s is not the {kept:g} s that the convolution was compiled for. "
+            f"Compile with step={step:g}."
+        )
+    ratio = np.diff(task.times - task.begin, prepend=0.0) / kept
+    if np.abs(ratio - np.round(ratio)).max() > 1e-6:
+        raise SwelltreeError(
+            f"output times must be multiples of the convolution's step of {kept:g} s. "
+            "Choose output_step accordingly."
+        )
+    return kept
+
+
+def _corners(task: Task, step: float) -> Any:
+    """Where steps end besides the samples."""
+    model, times = task.model, np.union1d(task.begin, task.times)
+    if kept_step(model) is not None:  # means over the steps stand for loads in time
+        return padded_corners(())
+    known = corner_times(model)
+    if is_traced(model):
+        return padded_corners(known)
+    if task.solver != "rk4":
+        return padded_corners(np.concatenate([known, noticed_times(model, times)]))
+    unseen, divided = unseen_times(model, times, step)
+    if divided and not unseen.size:
+        warnings.warn(
+            f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
+            "it does what its values at their ends and middles do not tell. Give a shorter step.",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+    return padded_corners(np.concatenate([known, unseen]))
+
+
+def first_phase(model: Model, how: Formulation, start: Any) -> Phase:
+    """The phase a smooth run begins from; lines begin at rest."""
+    if isinstance(start, Phase):
+        return start
+    if start is not None and not isinstance(start, str):
+        raise refuse_start(start, "'equilibrium' or 'described'")
+    at_rest = any(effect.begins_at_rest for effect in model.effects)
+    word = start or ("equilibrium" if at_rest else "described")
+    if word not in ("equilibrium", "described"):
+        raise SwelltreeError(
+            f"start '{word}' is not known. A run starts from 'equilibrium' or 'described'."
+        )
+    begin = start_phase(model, how)
+    if word == "described":
+        return begin
+    rest = equilibrium_state(model, how)[0] if is_traced(model) else find_rest(model, how)[0]
+    state = State(rest.q, begin.state.s, rest.chart)
+    return Phase(state, begin.work, settled_at(model, how, state))
+
+
+def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
+    """The whole run in one graph, differentiable in both modes: channels of `observe`."""
+    if task.goes_on:
+        raise SwelltreeError(
+            "start: inside jit, grad or vmap a run cannot go on from a result. Give a phase."
+        )
+    stepper, model, how = smooth_stepper(task), task.model, task.formulation
+    y = first_phase(task.still, how, task.start)
+    carry, samples = integrate(
+        problem_of(model, how),
+        model,
+        start_carry(0.0, y, events=event_count(model)),
+        task.times,
+        stepper.options,
+        method=task.solver,
+        kept=kept_channels(how, task.extremes),
+        differentiable=True,
+        max_steps_per_output=max_steps,
+    )
+    phases, extremes = samples if task.extremes else (samples, {})
+    times = jnp.asarray(task.times)
+    channels = jax.vmap(lambda t, y: observe(model, how, t, y))(times, phases) | extremes
+    channels = channels | {"time": times, "phase": phases}
+    return with_watch(model, channels, carry.code, task.solver, float(stepper.options.rtol))

@@ -1,0 +1,149 @@
+"""What a run is to do: options read and checked, the sea realised, output times chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Convolution, without_table
+from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.backend import is_traced
+from swelltree.formulations import Formulation
+from swelltree.formulations import formulation as chosen_formulation
+from swelltree.model.model import Model
+from swelltree.solvers.stepping.smooth import METHODS
+from swelltree.studies.seas import realised
+from swelltree.studies.time.continuing import continued, end_time, is_run
+from swelltree.studies.time.output_step import output_times
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.two_step.state import usual_formulation
+
+TWO_STEP = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
+TWO_STEP_FORMULATIONS = ("lagrange", "path_matrix")
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """Numbers of the steps; see `simulate`."""
+
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    step: float | None = None
+    max_step: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.rtol > 0 or not self.atol > 0:
+            raise SwelltreeError(
+                f"rtol {self.rtol} and atol {self.atol} must be positive. Give e.g. 1e-6."
+            )
+        for word, value in (("step", self.step), ("max_step", self.max_step)):
+            if value is not None and not value > 0:
+                raise SwelltreeError(f"{word} {value} s is not positive. Give more than zero.")
+
+    @property
+    def longest(self) -> float:
+        """Longest step allowed [s]."""
+        return np.inf if self.max_step is None else self.max_step
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """When samples are taken, and what is kept between them; see `simulate`."""
+
+    duration: float = 0.0
+    output_step: float | None = None
+    times: Any = None
+    extremes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a stepper is made from."""
+
+    model: Model  # in its sea
+    still: Model  # without it
+    waves: Any  # realised, or None
+    times: np.ndarray  # of the samples [s]
+    begin: float  # time at which the run begins [s]
+    formulation: Formulation
+    solver: str
+    stepping: Stepping
+    start: Any
+    extremes: tuple[str, ...] = ()
+
+    @property
+    def traced(self) -> bool:
+        """Is it inside jit, grad or vmap?"""
+        return is_traced((self.model, self.start))
+
+    @property
+    def goes_on(self) -> bool:
+        """Does it begin where another run ended?"""
+        return is_run(self.start)
+
+
+def read_task(
+    model: Model,
+    wave: Any,
+    sampling: Sampling,
+    stepping: Stepping,
+    *,
+    solver: str | None = None,
+    formulation: str | Formulation | None = None,
+    start: Any = None,
+    case: int | str = 0,
+    excitation: str = "components",
+) -> Task:
+    """The task of a run; arguments as in `simulate`."""
+    solver, how = chosen_solver(model, solver, formulation)
+    waves = None if wave is None else realised(model, wave, case)
+    kept = stepping.step if stepping.step is not None else kept_step(model)
+    given = sampling.times
+    times = output_times(model, waves, sampling.duration, sampling.output_step, given, kept)
+    begin = 0.0
+    if is_run(start):
+        begin = end_time(start)
+        times = continued(times, begin, given is not None)
+    in_sea = model if waves is None else in_waves(model, waves, float(times[-1]), excitation)
+    return Task(
+        model=without_table(in_sea),
+        still=model,
+        waves=waves,
+        times=times,
+        begin=begin,
+        formulation=how,
+        solver=solver,
+        stepping=stepping,
+        start=start,
+        extremes=sampling.extremes,
+    )
+
+
+def chosen_solver(
+    model: Model, solver: str | None, formulation: str | Formulation | None
+) -> tuple[str, Formulation]:
+    """Solver and formulation of a run, those asked for or the usual ones."""
+    two_step = model.has_unknowns or solver in TWO_STEP
+    usual = usual_formulation(model) if two_step else "path_matrix"
+    how = chosen_formulation(formulation or usual)
+    solver = solver or ("two_step" if two_step else "tsit5")
+    if two_step and (solver not in TWO_STEP or how.name not in TWO_STEP_FORMULATIONS):
+        raise SwelltreeError(
+            f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "
+            "solver='two_step' with 'lagrange' or 'path_matrix', or quasi-static lines."
+        )
+    if solver not in (*METHODS, *TWO_STEP):
+        known = *METHODS, *TWO_STEP
+        raise SwelltreeError(
+            f"solver: there is no method '{solver}'.{suggest(solver, known)} "
+            f"Choose one of {listed(known)}."
+        )
+    return solver, how
+
+
+def kept_step(model: Model) -> float | None:
+    """The step that the model was compiled for [s], if it was."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return float(memory.step) if isinstance(memory, Convolution) else None

@@ -1,0 +1,76 @@
+"""Every channel of a sample of the two-step scheme."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, jnp
+from swelltree.formulations.base import Acceleration, Kinematics
+from swelltree.formulations.channels import Instant, channels_at
+from swelltree.model.constraints import evaluate_rows
+from swelltree.model.inertia import world_inertia
+from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
+from swelltree.model.model import Model
+from swelltree.model.present import present
+from swelltree.model.signals import drives_at
+from swelltree.model.total import total_loads
+from swelltree.spatial.products import compact
+from swelltree.two_step.lines.channels import solved_loads
+from swelltree.two_step.samples import Sample
+from swelltree.two_step.state import Form
+
+
+@functools.lru_cache(maxsize=32)
+def observer(form: Form) -> Any:
+    """Compiled observation of a stack of samples."""
+
+    def one(model: Model, sample: Sample) -> dict[str, Array]:
+        with compact():
+            return observe(model, form, sample)
+
+    return jax.jit(lambda model, samples: jax.lax.map(lambda s: one(model, s), samples))
+
+
+def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
+    """Everything a run reports, at one instant: see `channels_at`."""
+    layout, t = model.layout, sample.t
+    frames = joint_frames(model, sample.pose)
+    coordinate = dof_coordinates(model, frames, sample.angles)
+    rate = dof_rates(model, sample.pose, frames, sample.v)
+    motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
+    now, solved = present(model, sample.internal), solved_loads(model, sample)
+    loads = total_loads(now, t, motion, sample.internal, solved=solved)
+    rows = None
+    if form.rows:
+        angles, drives = (
+            coordinate[np.array(layout.angle_dofs, dtype=int)],
+            drives_at(model.drives, t),
+        )
+        rows = evaluate_rows(model, form.rows, sample.pose, frames, sample.v, angles, drives)
+    kin = Kinematics(
+        motion,
+        world_inertia(model, sample.pose),
+        jnp.eye(6 * layout.n_bodies),
+        jnp.zeros_like(sample.v),
+        rows,
+        (),
+    )
+    acceleration = Acceleration(sample.v_dot.reshape(-1), sample.v_dot, sample.lam)
+    instant = Instant(
+        t, kin, loads, acceleration, sample.internal, sample.work, form.rows, layout.rows
+    )
+    channels = channels_at(model, instant)
+    # a joint that leaves all freedoms holds nothing: what is left there is of the order h^2
+    holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
+    for name in ("reaction", "reaction_joint_axes"):
+        channels[name] = channels[name] * np.array(holds, float)[:, None]
+    return {
+        **channels,
+        "iterations": sample.iterations,
+        "residual": sample.error,
+        **sample.extremes,
+    }

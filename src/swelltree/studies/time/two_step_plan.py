@@ -1,0 +1,128 @@
+"""How a run by the two-step scheme is stepped: its coordinates, its step, where its samples lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import Convolution
+from swelltree.engine.arrays import Array
+from swelltree.model.model import Model
+from swelltree.results.channels import chosen
+from swelltree.studies.time.task import Task
+from swelltree.studies.time.two_step_channels import observe
+from swelltree.studies.time.two_step_start import default_step
+from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
+from swelltree.system.errors import SwelltreeError
+from swelltree.two_step.samples import Sample
+from swelltree.two_step.state import Form, form_of
+
+FINER = 20  # steps may be this much shorter than wanted to lead to uneven output times
+OFF = 1e-6  # of a step: so far may an output time be from a whole number of steps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run is stepped."""
+
+    form: Form
+    step: float
+    marks: np.ndarray  # (sample,) steps from the start to each sample
+
+    @property
+    def formulation(self) -> str:
+        """Name of the formulation its coordinates stand for."""
+        return "path_matrix" if self.form.joint_coordinates else "lagrange"
+
+
+def plan(task: Task) -> Plan:
+    """Coordinates and step of a run."""
+    refuse_what_jumps(task.model)
+    form = replace(
+        form_of(task.model, task.formulation.name),
+        interior_point=task.solver == "interior_point",
+        tolerance=0.1 * task.stepping.atol,
+        kept=kept_channels(task.extremes),
+    )
+    step, longest = task.stepping.step, task.stepping.longest
+    if step is None and task.goes_on:
+        step = task.start.attrs.get("step")
+    wanted = step
+    if wanted is None:
+        wanted = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
+    wanted = min(wanted, longest)
+    refuse_fast_winches(task.model, wanted, task.times)
+    given = step if step is not None and step <= longest else None
+    return Plan(form, *grid(task.times - task.begin, wanted, given))
+
+
+def refuse_what_jumps(model: Model) -> None:
+    """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
+    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+        raise SwelltreeError(
+            "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
+            "contacts. Compile with radiation='state_space'."
+        )
+    for effect in model.effects:
+        if effect.switching():
+            raise SwelltreeError(
+                f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
+                "lines and contacts does not look for. Use lines with model='quasi_static' and "
+                "solver='tsit5', or another machine."
+            )
+
+
+@lru_cache(maxsize=64)
+def kept_channels(names: tuple[str, ...]) -> Any:
+    """Function that gives the channels whose extremes are kept; None where there are none."""
+
+    def kept(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
+        return chosen(model, observe(model, form, sample), names)
+
+    return kept if names else None
+
+
+def grid(times: np.ndarray, wanted: float, given: float | None = None) -> tuple[float, np.ndarray]:
+    """Step that leads to all output times, and how many of them lie before each.
+
+    Args:
+        times: output times from the start of the run on [s].
+        wanted: longest step [s].
+        given: the step itself, if it is given [s].
+    """
+    gaps = np.diff(times, prepend=0.0)
+    gaps = gaps[gaps > 1e-12 * max(1.0, times[-1])]
+    shortest = 1.0
+    if gaps.size:
+        even = np.ptp(gaps) < 1e-9 * gaps[0]
+        shortest = float(gaps[0] if even else gaps.min())
+    if given is not None:
+        steps = np.round(times / given)
+        off = np.abs(times / given - steps)
+        if off.max() > OFF:
+            raise _not_a_multiple(times, given, int(off.argmax()))
+        return given, steps.astype(np.int64)
+    least = max(1, int(np.ceil(shortest / wanted - 1e-9)))
+    for count in range(least, FINER * least + 1):
+        steps = np.round(times * (count / shortest))
+        if np.abs(times * (count / shortest) - steps).max() <= OFF:
+            return shortest / count, steps.astype(np.int64)
+    raise SwelltreeError(
+        f"times: no step between {shortest / (FINER * least):.3g} and {shortest / least:.3g} s "
+        "leads to all of them, and the two-step scheme keeps its step. Give times on a grid, "
+        "such as np.round(times, 2), or duration and output_step."
+    )
+
+
+def _not_a_multiple(times: np.ndarray, step: float, k: int) -> SwelltreeError:
+    gaps = np.diff(times)
+    if gaps.size and np.ptp(gaps) < 1e-9 * gaps[0]:
+        return SwelltreeError(
+            f"output_step {gaps[0]:g} s is not a multiple of step {step:g} s. Change one of them."
+        )
+    return SwelltreeError(
+        f"times: {times[k]:g} s is not a multiple of step {step:g} s. Change one of them."
+    )

@@ -1,0 +1,187 @@
+"""Where a run by the two-step scheme begins: bodies and lines at rest, as described, or cold."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.model.inertia import dense_inertia, world_inertia
+from swelltree.model.internal_state import internal_at_rest, internal_settled
+from swelltree.model.model import Model
+from swelltree.studies.time.continuing import refuse_start
+from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.two_step.attached import end_positions
+from swelltree.two_step.lines.winch_rest import present
+from swelltree.two_step.poses import before
+from swelltree.two_step.relax import Rest, relaxed
+from swelltree.two_step.run import single_step
+from swelltree.two_step.solve.rescue import too_short
+from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
+from swelltree.two_step.state import Form, StepperState
+from swelltree.two_step.step_rows import with_ends
+from swelltree.waves.airy import Components
+from swelltree.waves.stream_function import StreamWave
+
+STARTS = ("equilibrium", "described", "cold")
+PER_PERIOD = 150  # steps in the peak period of a sea
+PER_OWN_PERIOD = 40  # steps in the shortest period of a body
+LONGEST, SHORTEST = 0.1, 1e-3  # s
+
+
+def default_step(model: Model, waves: Any) -> float:
+    """A step that follows the waves and the motion of the bodies in them [s]."""
+    step = LONGEST
+    if isinstance(waves, StreamWave):
+        step = min(step, 2.0 * np.pi / float(waves.omega) / PER_PERIOD)
+    if isinstance(waves, Components) and len(waves.omega):
+        omega = np.asarray(waves.omega, float)
+        energy = np.asarray(waves.amplitude, float).reshape(-1) ** 2
+        mean = float((omega * energy).sum() / max(energy.sum(), 1e-300))
+        step = min(step, 2.0 * np.pi / max(mean, 1e-9) / PER_PERIOD)
+    motion, internal = start_motion(model), internal_at_rest(model)
+    stiffness, _ = force_derivatives(model, motion, internal)
+    M = np.asarray(dense_inertia(model, world_inertia(model, motion.pose)))
+    size = np.maximum(np.diag(M), 1e-9 * np.diag(M).max(initial=1.0))
+    fastest = np.sqrt(np.maximum(np.diag(stiffness) / size, 0.0)).max(initial=0.0)
+    if fastest > 0:
+        step = min(step, 2.0 * np.pi / fastest / PER_OWN_PERIOD)
+    return max(step, SHORTEST)
+
+
+def derivatives_at(model: Model) -> Any:
+    """Function of a state: stiffness and damping of the model's forces there."""
+    start = internal_at_rest(model)
+
+    def derivatives(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
+        pose = jax.tree.map(np.asarray, state.pose)
+        internal = internal_settled(model, start, pose)
+        still = np.zeros_like(np.asarray(state.v_minus))
+        motion = motion_at(model, pose, still, np.asarray(state.angles))
+        return force_derivatives(model, motion, internal)
+
+    return derivatives
+
+
+def without_waves(model: Model) -> Model:
+    """The same model in a sea of height zero, with lines that are not released.
+
+    All shapes stay, so the same compiled program serves.
+    """
+    model = model.replace(effects=tuple(effect.in_still_water() for effect in model.effects))
+    waves = model.sea.waves
+    # steep waves and fields on a grid cannot be made flat: they are left out
+    linear = isinstance(waves, Components)
+    waves = replace(waves, amplitude=0.0 * waves.amplitude) if linear else None
+    return model.replace(sea=replace(model.sea, waves=waves))
+
+
+def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
+    """Bodies, lines and junctions at rest in still water with its current and wind."""
+    form = replace(form, interior_point=False)
+    step = single_step(form, width)
+    still = without_waves(model)
+
+    def stepped(state: StepperState, hold: bool) -> Rest:
+        return relaxed(step, still, form, state, derivatives_at(still), hold=hold)
+
+    rest = stepped(at_rest(still, form), hold)
+    if not hold and not _came(rest):
+        # lines and junctions first, which may be described far from their rest
+        rest = stepped(stepped(at_rest(still, form), True).state, False)
+    if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
+        raise SwelltreeError(
+            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
+            "Check weights, buoyancy and the lengths of lines."
+        )
+    if not _came(rest):
+        warnings.warn(
+            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
+            "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+    return rest
+
+
+def _came(rest: Rest) -> bool:
+    """Did all come to rest, but for what is not worth a word?"""
+    return bool(rest.sample.solved) and bool(rest.moved < 1e-4)
+
+
+def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
+    """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
+    short = too_short(model, rest.state)
+    if short is not None:
+        return f"{short[0].upper()}{short[1:]} "
+    if hold:
+        return ""
+    # lines at rest, bodies as described: what then pulls them is out of balance
+    channels = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
+    return f"{in_words(*unbalanced(model, channels))} ".lstrip()
+
+
+def first_state(model: Model, form: Form, step: float, width: int, start: Any) -> StepperState:
+    """Where a run begins, with the velocity now for that of the half step before.
+
+    Args:
+        model: in its sea.
+        form: coordinates.
+        step: of the run [s].
+        width: samples that its program has room for.
+        start: one of `STARTS`, or the state itself.
+    """
+    if isinstance(start, StepperState):
+        return start
+    if not isinstance(start, str):
+        raise refuse_start(start, listed(STARTS))
+    if start not in STARTS:
+        raise SwelltreeError(
+            f"start {start!r} is not known.{suggest(start, STARTS)} "
+            "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
+            "the result of another run."
+        )
+    if start == "cold" or (start == "described" and not model.has_unknowns):
+        cold = at_rest(model, form)
+        if not model.has_unknowns:
+            return cold
+        return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
+    hold = start == "described"
+    rest = to_rest(model, form, width, hold=hold).state
+    if not hold:
+        return rest
+    moving = at_rest(model, form)
+    h, lines = step, rest.lines
+    # what held the bodies is gone
+    rest = replace(rest, lam=0.0 * rest.lam, contact=0.0 * rest.contact)
+    if lines is not None:
+        lines = _carried(model, moving, lines, h)
+    return replace(rest, v_minus=moving.v_minus, lines=lines)
+
+
+def straight_lines(model: Model, state: StepperState) -> Any:
+    """Lines drawn straight between their ends, at rest."""
+    arrays, lines = model.lines.arrays, state.lines
+    if arrays is None:
+        return lines
+    used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
+    length = np.asarray(arrays.rest_length) * used
+    part = np.concatenate([np.zeros((len(length), 1)), np.cumsum(length, axis=1)], axis=1)
+    part = (part / part[:, -1:])[:, :, None]
+    q = (1.0 - part) * lines.q[:, :1] + part * lines.q[:, -1:]
+    return replace(lines, q=q, q_last=q, mu=0.0 * lines.mu)
+
+
+def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
+    """Lines at rest but for ends that are on moving bodies."""
+    if model.lines.arrays is None:
+        return lines
+    last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
+    ends = end_positions(model.lines, last, np.asarray(lines.y))
+    # segments that are still on a drum go with its end
+    q_last = with_ends(present(model, moving).lines.arrays, lines.q_last, ends)
+    return replace(lines, q_last=np.asarray(q_last))

@@ -1,0 +1,247 @@
+"""Runs with dynamic lines or contact with the seabed: `Stepper` of the two-step scheme."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.compiler.step_means import with_step_means
+from swelltree.engine.backend import jax
+from swelltree.engine.extremes import as_channels, known_now
+from swelltree.model.model import Model
+from swelltree.solvers.solution import Code, describe
+from swelltree.solvers.stepper import Stepper
+from swelltree.studies.time.continuing import end_of
+from swelltree.studies.time.first_sample import Start, as_given
+from swelltree.studies.time.task import Task
+from swelltree.studies.time.two_step_channels import observer
+from swelltree.studies.time.two_step_plan import Plan, plan
+from swelltree.studies.time.two_step_start import derivatives_at, first_state
+from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
+from swelltree.system.errors import SwelltreeError
+from swelltree.two_step.first_half_step import with_first_half_step
+from swelltree.two_step.log import sentences
+from swelltree.two_step.run import (
+    FAR,
+    RunState,
+    after_step,
+    compiled_run,
+    empty_samples,
+    run_state,
+    single_step,
+)
+from swelltree.two_step.samples import Sample
+from swelltree.two_step.solve.rescue import rescued, why
+from swelltree.two_step.start import at_rest, set_up
+from swelltree.two_step.state import Form, StepperState
+
+
+class TwoStepState(NamedTuple):
+    """State of a run between chunks."""
+
+    t: Any
+    run_state: RunState
+    end: RunState  # the same at the last sample, from where a run can go on
+    derivatives: Any  # stiffness and damping of the forces, which constants are made from
+    given: Any  # StepperState with the velocities given at the start, or None
+    code: Any
+    t_fail: Any
+    n_outputs: Any
+    n_rescued: Any
+
+
+@dataclass(frozen=True)
+class TwoStepStepper(Stepper):
+    """The two-step scheme, with steps of equal length."""
+
+    task: Task
+    plan: Plan
+    width: int  # samples that one program has room for
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Model, solver and plan."""
+        return self.task.model, self.task.solver, self.plan, self.task.extremes
+
+    @property
+    def coordinates(self) -> str:
+        """What its states are made of, in words."""
+        return f"the two-step scheme with formulation '{self.plan.formulation}'"
+
+    def start(self) -> TwoStepState:
+        """The state at the end of another run, or before the first step."""
+        task, form = self.task, self.plan.form
+        if task.goes_on:
+            now, derivatives = self._continued()
+            state = now.state
+            now = now._replace(extremes=run_state(task.model, form, state).extremes)
+            return _state_at(now, derivatives, None)
+        at_rest = any(effect.begins_at_rest for effect in task.model.effects)
+        usual = "equilibrium" if at_rest else "described"
+        word = usual if task.start is None else task.start
+        given = first_state(task.model, form, self.plan.step, self.width, word)
+        derivatives = derivatives_at(task.model)(given)
+        setup = set_up(task.model, form, self.plan.step, derivatives)
+        single = single_step(form, self.width)
+        state = with_first_half_step(single, self._stepped, setup, given)
+        return _state_at(run_state(task.model, form, state), derivatives, given)
+
+    def _continued(self) -> tuple[RunState, Any]:
+        """Where another run ended, and the derivatives its constants were made from."""
+        task, form = self.task, self.plan.form
+        none = np.zeros((6 * task.model.layout.n_bodies,) * 2)
+        blank = run_state(task.model, replace(form, kept=None), at_rest(task.model, form))
+        end = end_of(task.start, task.still, self.coordinates, (blank, (none, none)))
+        step = float(task.start.attrs["step"])
+        if abs(self.plan.step - step) > 1e-9 * step:
+            raise SwelltreeError(
+                f"start: that run was stepped by {step:g} s, this one would be by "
+                f"{self.plan.step:g} s. Give an output_step that is a multiple of {step:g} s."
+            )
+        return end
+
+    @functools.cached_property
+    def _stepped(self) -> Model:
+        """The model as steps see it: means over them stand for loads in time."""
+        return with_step_means(self.task.model, self.plan.step)
+
+    def advance(self, state: TwoStepState, times: np.ndarray) -> tuple[TwoStepState, Sample]:
+        """Steps up to the first sample of the next chunk, or just beyond the last of all."""
+        model, form, marks = self._stepped, self.plan.form, self.plan.marks
+        setup = set_up(self.task.model, form, self.plan.step, state.derivatives)
+        first = int(state.n_outputs)
+        wanted = min(self.width, len(marks) - first)
+        # the last chunk ends with the step that leaves the last sample
+        closes = first + wanted == len(marks)
+        stops = [marks[-1], marks[-1] + 1] if closes else [marks[first + wanted]]
+        here = np.full(self.width, FAR)
+        here[:wanted] = marks[first : first + wanted]
+        now = end = state.run_state
+        samples = empty_samples(model, form, now.state, self.width)
+        code, t_fail, helped = Code.SUCCESS, np.nan, int(state.n_rescued)
+        run = compiled_run(form)
+        while stops:
+            now, samples = run(model, setup, now, samples, here, int(stops[0]))
+            if bool(now.ok):
+                stops = stops[1:]
+                end = now if stops or not closes else end
+                continue
+            eased = self._eased(now, samples, here, state.derivatives)
+            if eased is None:
+                code, t_fail = Code.NO_PROGRESS, float(now.state.t)
+                break
+            now, samples = eased
+            helped += 1
+        if state.given is not None and first == 0 and marks[0] == 0:
+            start = Start(setup, state.given)
+            samples = _alone(self.task.model, form, as_given(self.task.model, form, samples, start))
+        reached = first + min(int(np.searchsorted(here, int(now.index))), wanted)
+        return state._replace(
+            t=np.asarray(now.state.t),
+            run_state=now,
+            end=end,
+            code=np.asarray(int(code), np.int32),
+            t_fail=np.asarray(t_fail),
+            n_outputs=np.asarray(reached, np.int32),
+            n_rescued=np.asarray(helped, np.int32),
+        ), samples
+
+    def _eased(
+        self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: Any
+    ) -> tuple[RunState, Sample] | None:
+        """The run after the step that failed, taken in another way; None where none leads on."""
+        model, form, h = self._stepped, self.plan.form, self.plan.step
+        single = single_step(form, self.width)
+        saved = rescued(single, model, form, h, now.state, derivatives, self.width)
+        if saved is None:
+            return None
+        slot = int(np.searchsorted(marks, int(now.index)))
+        wanted = slot < len(marks) and marks[slot] == int(now.index)
+        later, full = after_step(model, form, np.array(h), now, *saved, np.array(wanted))
+        if wanted:
+            samples = jax.tree.map(lambda a, x: _written(a, x, slot), samples, full)
+        return jax.tree.map(np.asarray, later), samples
+
+    def blank(self, count: int) -> Sample:
+        """Samples of bodies where they are described."""
+        model, form = self.task.model, self.plan.form
+        state = at_rest(model, form)
+        samples = empty_samples(model, form, state, count)
+        pose = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
+        return replace(samples, pose=pose)
+
+    def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Any]:
+        """Every channel, with the extremes that were kept."""
+        return observer(self.plan.form)(self.task.model, samples)
+
+    def end(self, state: TwoStepState) -> tuple[Any, float]:
+        """The run at the last sample, and its constants."""
+        end = state.end._replace(extremes=None)
+        return (end, state.derivatives), float(state.end.state.t)
+
+    def failure(self, state: TwoStepState, code: Code) -> tuple[Code, str]:
+        """Which loop, line or body, when and why."""
+        if code is not Code.NO_PROGRESS:
+            return code, describe(code, float(state.t))
+        model, last = self.task.model, state.run_state.state
+        pose = jax.tree.map(np.asarray, last.pose)
+        loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
+        code = code if loop is None else Code.LOOP_SINGULAR
+        when = f"time stepping stopped at t = {float(state.t_fail):.6g} s: "
+        return code, when + (loop or why(model, last))
+
+    def about(self, state: TwoStepState) -> dict[str, Any]:
+        """Solver, step and counts."""
+        run, log = state.run_state, state.run_state.state.log
+        attrs = {
+            "formulation": self.plan.formulation,
+            "solver": self.task.solver,
+            "step": float(self.plan.step),
+            "steps_accepted": int(run.index),
+            "steps_rescued": int(state.n_rescued),
+            "iterations_per_step": float(run.iterations) / max(int(run.index), 1),
+        }
+        if log is not None:
+            attrs["events"] = int(log.count)
+            attrs["event_log"] = "\n".join(sentences(self.task.model, log, float(run.state.t)))
+        return attrs
+
+
+def two_step_stepper(task: Task, width: int) -> TwoStepStepper:
+    """The stepper of a task.
+
+    Args:
+        task: of the run.
+        width: samples that one program has room for.
+    """
+    return TwoStepStepper(task, plan(task), width)
+
+
+def _state_at(now: RunState, derivatives: Any, given: StepperState | None) -> TwoStepState:
+    """A run that takes its next sample now."""
+    zero = np.zeros((), np.int32)
+    now = now._replace(index=np.zeros((), np.int64))
+    t = np.asarray(now.state.t)
+    return TwoStepState(t, now, now, derivatives, given, zero, np.asarray(np.nan), zero, zero)
+
+
+def _alone(model: Model, form: Form, samples: Sample) -> Sample:
+    """Samples whose first one has nothing before it: its extremes are its own values."""
+    if form.kept is None:
+        return samples
+    first = jax.tree.map(lambda x: x[0], samples)
+    now = jax.jit(lambda model, sample: form.kept(model, form, sample))(model, first)
+    rows = as_channels(known_now(now))
+    return replace(
+        samples, extremes={name: _written(x, rows[name], 0) for name, x in samples.extremes.items()}
+    )
+
+
+def _written(rows: Any, row: Any, k: int) -> np.ndarray:
+    """Rows with one replaced."""
+    rows = np.array(rows)
+    rows[k] = row
+    return rows

@@ -1,0 +1,111 @@
+"""Numbers of a description by their path in the case file: "bodies.float.mass", "water.depth".
+
+A path is read as the tables of the file are: the list, the name of the item (the place in the list
+where parts have no name), then keys down to the number. What is not a real number (names,
+choices, counts) and what shapes a hull has no path that can be set.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.system import System
+
+MESHED = {"hull": "shapes the hull, from which panels and hydrodynamic data are made"}
+
+
+def is_path(path: str) -> bool:
+    """Does a name begin with a table of the system, as in "bodies.float.mass"?"""
+    return path.split(".")[0] in {field.name for field in dataclasses.fields(System)}
+
+
+def number_paths(system: System) -> Iterator[str]:
+    """Paths of all numbers and rows of numbers that the description holds, those of hulls too."""
+    for field in dataclasses.fields(system):
+        yield from _below(getattr(system, field.name), field.name)
+
+
+def _below(value: Any, path: str) -> Iterator[str]:
+    if is_number(value):
+        yield path
+    elif not isinstance(value, str):
+        for key, part in _parts(value).items():
+            yield from _below(part, f"{path}.{key}")
+
+
+def is_number(value: Any) -> bool:
+    """Is it a real number, or a row or matrix of them? Counts and flags are none."""
+    if isinstance(value, tuple):
+        return bool(value) and all(is_number(entry) for entry in value)
+    return isinstance(value, float)
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    """What a table or list holds, by key, name or place."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): part for key, part in value.items()}
+    if not isinstance(value, tuple):
+        return {}
+    if value and all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) for x in value):
+        return dict(value)
+    return {getattr(part, "name", None) or str(i): part for i, part in enumerate(value)}
+
+
+def number_at(system: System, path: str) -> Any:
+    """The number of a path: a float, or tuples of them."""
+    value: Any = system
+    for key in path.split("."):
+        value = _part(value, key, path)
+    return _checked(value, path)
+
+
+def _part(value: Any, key: str, path: str) -> Any:
+    parts = _parts(value)
+    if key in MESHED and parts.get(key) is not None:
+        raise SwelltreeError(
+            f"'{path}' {MESHED[key]}. Describe the changed system, make its data and compile it."
+        )
+    if key not in parts:
+        known = suggest(key, parts) or (f" There is {listed(parts)}." if parts else "")
+        raise SwelltreeError(f"'{path}': there is no '{key}' in the description.{known}")
+    return parts[key]
+
+
+def _checked(value: Any, path: str) -> Any:
+    if is_number(value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise SwelltreeError(
+            f"'{path}' is a count, on which sizes depend. Compile the changed system."
+        )
+    if value is None or value == ():
+        raise SwelltreeError(f"'{path}' is not given in the description. Give it a number there.")
+    raise SwelltreeError(f"'{path}' is no number. Compile the changed system.")
+
+
+def with_numbers(system: System, values: dict[str, Any]) -> System:
+    """The system with other numbers, by path, checked anew."""
+    for path, value in values.items():
+        number_at(system, path)
+        system = _changed(system, path.split("."), value)
+    return system
+
+
+def _changed(value: Any, keys: list[str], number: Any) -> Any:
+    if not keys:
+        return number
+    key, *rest = keys
+    new = _changed(_parts(value)[key], rest, number)
+    if dataclasses.is_dataclass(value):
+        # of two words for one quantity the other follows
+        return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, dict):
+        return {own: new if str(own) == key else part for own, part in value.items()}
+    pairs = value and isinstance(value[0], tuple) and isinstance(value[0][0], str)
+    places = list(_parts(value))
+    if pairs:
+        return tuple((own, new if own == key else part) for own, part in value)
+    return tuple(new if own == key else part for own, part in zip(places, value, strict=True))

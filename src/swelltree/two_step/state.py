@@ -1,0 +1,174 @@
+"""What the two-step scheme remembers from step to step, its constants and its unknowns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from swelltree.effects.lines.winches import WinchState
+from swelltree.engine.arrays import Array, pytree
+from swelltree.model.kinematics import Pose
+from swelltree.model.layout import Row
+from swelltree.model.model import Model
+
+LOG = 512  # events that are kept
+MANY = 100  # unknowns of poses, multipliers and junctions, beyond which programs grow long
+
+
+@pytree()
+class LineState:
+    """Lines and junctions between steps."""
+
+    q: Array  # (line, node, 3) positions now
+    q_last: Array  # (line, node, 3) positions one step ago
+    mu: Array  # (line, segment) multipliers of the last step
+    nu: Array  # (line, node) forces of the bed
+    y: Array  # (junction, 3)
+    y_last: Array  # (junction, 3)
+    winch: Any = None  # WinchWalk, or None
+
+
+@pytree()
+class WinchStepperState:
+    """Winches between steps: rows (line,) of all lines, else (winch,)."""
+
+    first: Array  # (line,) idle segments
+    rest: Array  # (line,) m, unstretched length of the first segment in use now
+    rest_last: Array  # (line,) m, one step ago
+    winch_state: WinchState
+    tip: Array  # m/s, upward velocity of measured points one half step earlier
+    tension: Array  # N, at the winch in the last step
+    standing: Array  # 1 at the end of the drum, -1 at the shortest length, 2 as fast as can be
+    work: Array  # J, done on the line so far
+    brought: Array  # J, kinetic and potential energy of rope that came in
+    lost: Array  # J, energy that splitting and merging took
+    momentum: Array  # (winch, 3) N s, of rope that came in
+    slip: Array  # (winch, 3) N s, momentum that splitting and merging took
+
+
+@pytree()
+class Log:
+    """What happened: rows of time, kind, number of the item, a value."""
+
+    rows: Array  # (LOG, 4)
+    count: Array  # all events, also those without room
+
+
+@pytree()
+class StepperState:
+    """Everything a step starts from, and all a checkpoint needs to hold."""
+
+    t: Array  # s
+    pose: Pose
+    v_minus: Array  # (N, 6) velocity of the half step before
+    q: Array  # tree coordinates, where the scheme uses them; else empty
+    angles: Array  # remembered single-axis angles
+    chi: Array  # radiation memory half a step ago
+    elements: Any  # {kind: states} of effects now
+    element_rates: Any  # their rates one step ago
+    work: Array  # (terms,) J, lines last
+    lam: Array  # (m,) multipliers of the last step
+    contact: Array  # (k,) contact forces of the last step
+    tie: Array  # (tie, 3) forces of the ties of the last step
+    let_go: Array  # (tie,) one where nothing holds the end of the line
+    tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
+    lines: Any  # LineWalk, or None
+    log: Any = None  # Log, where something can happen
+
+
+@pytree()
+class Setup:
+    """Constants of a run with a given step."""
+
+    h: Array  # s
+    ahead: Array  # s by which time goes on: h, or none on the way to rest
+    winding: Array  # 1, or 0 where winches are held
+    theta: Array  # 1/2, or 1 for steps that must not fail
+    tau: Array  # m^2, product on the central path of complementarity
+    coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
+    damping: Array  # (6N, 6N) derivative of the forces by velocity, sign reversed
+    memory: Any  # (X, h/2 X B) of the radiation memory, or None
+    scale: Array  # (unknowns,) h^2 over the inertia of each row
+    columns: Array  # (unknowns,) size of each unknown
+    contact_scale: Array  # (k,) m/N
+    tie_scale: Array  # N per metre
+
+
+@dataclass(frozen=True)
+class Form:
+    """Choice of coordinates and equations; hashable.
+
+    Args:
+        joint_coordinates: tree coordinates with the discrete path matrix, or the poses of all
+            bodies with multipliers.
+        rows: the joint equations kept as rows.
+        max_iterations: of Newton's method in one step.
+        tolerance: largest residual [m, rad].
+        interior_point: solve steps of lines by the interior point.
+        differentiable: derivatives go through the steps, at two more iterations each.
+        kept: function of model, form and sample that gives the channels whose extremes between
+            samples are kept, or None.
+    """
+
+    joint_coordinates: bool
+    rows: tuple[Row, ...]
+    max_iterations: int = 40
+    tolerance: float = 1e-10
+    differentiable: bool = False
+    interior_point: bool = False
+    kept: Any = None
+
+
+def form_of(model: Model, formulation: str) -> Form:
+    """The form that stands for a formulation.
+
+    Bodies that no joint ties to one another need no path matrix.
+    """
+    layout = model.layout
+    tied = any(row.joint < layout.n_bodies for row in layout.rows)
+    joint = formulation != "lagrange" and tied
+    return Form(joint, model.cut_rows if joint else model.all_rows)
+
+
+def usual_formulation(model: Model) -> str:
+    """The formulation where none is asked for.
+
+    Poses with multipliers, or tree coordinates where that would be many unknowns: a frame of
+    welded rods has few freedoms.
+    """
+    return "lagrange" if sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY else "path_matrix"
+
+
+class Sizes(NamedTuple):
+    """Numbers of unknowns: bodies, junctions (three each), joint equations, contacts, ties."""
+
+    bodies: int
+    junctions: int
+    rows: int
+    contacts: int
+    ties: int
+
+    @staticmethod
+    def of(model: Model, form: Form) -> Sizes:
+        """Sizes of a model in a form."""
+        layout, lines = model.layout, model.lines
+        return Sizes(
+            layout.n_tree if form.joint_coordinates else 6 * layout.n_bodies,
+            0 if lines is None else 3 * len(lines.junctions),
+            len(form.rows),
+            0 if lines is None else lines.n_contacts,
+            0 if lines is None else 3 * len(lines.tie_body),
+        )
+
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Unknowns of bodies, junctions (J, 3), multipliers, contact forces, tie forces (k, 3)."""
+        a = self.bodies
+        b = a + self.junctions
+        c = b + self.rows
+        d = c + self.contacts
+        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:d], x[d:].reshape(-1, 3)
+
+    @property
+    def balances(self) -> int:
+        """Rows that balance forces."""
+        return self.bodies + self.junctions
