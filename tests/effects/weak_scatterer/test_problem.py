@@ -1,6 +1,7 @@
 """The boundary value problem: exact potentials, added masses in closed form, both solutions."""
 
 import numpy as np
+import pytest
 from scipy.integrate import quad
 from scipy.special import j0, j1
 
@@ -138,6 +139,7 @@ def test_old_factors_solve_the_problem_of_a_moved_body():
     np.testing.assert_allclose(direct, want[:, 0], atol=1e-11 * np.abs(want).max())
 
 
+@pytest.mark.slow
 def test_matrices_do_not_depend_on_the_size_of_the_blocks():
     tank, ball = Tank(9.0, 4.0, 2.0, 4.0, levels=2), sphere(2).moved((0.5, 0, -2))
     boundary, x = build_boundary(tank, [ball])
