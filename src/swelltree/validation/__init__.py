@@ -38,6 +38,7 @@ _MODULES = (
     "moorings.winches",
     "moorings.cables",
     "waters.splash",
+    "waters.weak_scatterer",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

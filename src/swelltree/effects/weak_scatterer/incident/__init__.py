@@ -1,0 +1,1 @@
+"""Incident waves by one interface: a potential and an elevation, derivatives by autodiff."""

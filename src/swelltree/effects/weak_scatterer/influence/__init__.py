@@ -1,0 +1,1 @@
+"""Integrals of sources and dipoles of linear density over flat triangles."""

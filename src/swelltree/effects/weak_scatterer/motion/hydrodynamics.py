@@ -1,0 +1,220 @@
+"""One evaluation of the water: rates of the free surface, added mass and wrench of the bodies.
+
+This is what an effect hands to the multibody solver: the wrench of bodies without acceleration and
+a dense added mass for their accelerations, both at the reference points in world axes. The bodies
+may be anywhere in a tree or a loop. One factorisation serves the potential, its time derivative and
+all columns of the added mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from jaxtyping import Float
+
+from swelltree.effects.weak_scatterer.incident.interface import Incident
+from swelltree.effects.weak_scatterer.motion.bodies import (
+    EVEN,
+    Wetted,
+    body_flow,
+    flux_rate,
+    known_pressure,
+    pressure_wrench,
+    triangle_owner,
+    wetted,
+)
+from swelltree.effects.weak_scatterer.motion.free_surface import SurfaceRates, surface_rates
+from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.problem.assembly import Matrices, assemble
+from swelltree.effects.weak_scatterer.problem.solve import Factors, factored
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+
+
+@pytree()
+class Water:
+    """Perturbation at the vertices of the free surface.
+
+    Args:
+        phi: potential [m^2/s].
+        eta: elevation [m].
+    """
+
+    phi: Float[Array, " surface"]
+    eta: Float[Array, " surface"]
+
+
+@pytree()
+class Bodies:
+    """Motion of the reference points, world axes.
+
+    Args:
+        position: [m].
+        rotation: from body to world axes.
+        velocity: linear then angular [m/s, rad/s].
+    """
+
+    position: Float[Array, "body xyz"]
+    rotation: Float[Array, "body xyz also"]
+    velocity: Float[Array, "body dof"]
+
+
+@pytree()
+class Prepared:
+    """Matrices of a geometry, their factors, and the vertices of bodies among the rows."""
+
+    matrices: Matrices
+    factors: Factors
+    wet: Array
+
+
+class SecondProblem(NamedTuple):
+    """Parts of the problem for the time derivative, as the monolithic coupling wants them.
+
+    Args:
+        right: right side of bodies without acceleration, flux left out.
+        flux: of bodies without acceleration at corners of triangles [m/s^2].
+        per_acceleration: flux for unit accelerations of all bodies (corners, 6 bodies).
+        wrench_of: wrench of a potential rate at the vertices of bodies (6 bodies, vertices).
+        known: wrench without that of the potential rate (6 bodies,).
+        surface_rate: of the potential on the free surface [m^2/s^2].
+    """
+
+    right: Array
+    flux: Array
+    per_acceleration: Array
+    wrench_of: Array
+    known: Array
+    surface_rate: Array
+
+
+class Hydrodynamics(NamedTuple):
+    """What one evaluation gives.
+
+    Args:
+        surface: rates of the perturbation on the free surface.
+        wrench: on bodies without acceleration, all bodies in a row [N, N m].
+        added_mass: of all bodies, wrench = -added_mass @ acceleration.
+        second: the second problem in parts.
+        potential: of the perturbation on bodies [m^2/s].
+    """
+
+    surface: SurfaceRates
+    wrench: Float[Array, " dofs"]
+    added_mass: Float[Array, "dofs dofs"]
+    second: SecondProblem
+    potential: Float[Array, " wet"]
+
+
+def prepare(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Prepared:
+    """Matrices and factors for a geometry.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        bodies: where they are.
+    """
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    matrices = assemble(scene.boundary, vertices)
+    return Prepared(matrices, factored(matrices.unknowns), scene.boundary.wet)
+
+
+def evaluate(
+    scene: Scene, wave: Incident, prepared: Prepared, t: Array, water: Water, bodies: Bodies
+) -> Hydrodynamics:
+    """Solve both problems and integrate the pressure.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        prepared: matrices of this or a nearby geometry.
+        t: [s].
+        water: state of the free surface.
+        bodies: their motion.
+    """
+    boundary, (matrices, factors) = scene.boundary, (prepared.matrices, prepared.factors)
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    hull = vertices[boundary.wet]
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, hull, origin)
+    known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
+    # first problem: flux on the free surface and potential on the bodies
+    u = factors.solve(matrices.right_side(water.phi, known.q))
+    q, phi = u[: boundary.surface], on_bodies(scene, water.phi, u)
+    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    rates = surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
+    # second problem: the same for the time derivative, and for unit accelerations
+    second = SecondProblem(
+        right=-matrices.dipole[:, : boundary.surface] @ rates.fixed_potential,
+        flux=flux_rate(scene, wet, known, phi, bodies.velocity).reshape(-1),
+        per_acceleration=unit_fluxes(scene, wet),
+        wrench_of=wrench_operator(scene, wet),
+        known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
+        + buoyancy(scene, wave, t, bodies).reshape(-1),
+        surface_rate=rates.fixed_potential,
+    )
+    sources = matrices.per_flux
+    right = jnp.concatenate(
+        [(second.right + sources @ second.flux)[:, None], sources @ second.per_acceleration], 1
+    )
+    found = factors.solve(right)
+    known_rate = jnp.zeros((boundary.surface, right.shape[1])).at[:, 0].set(rates.fixed_potential)
+    wrenches = second.wrench_of @ on_bodies(scene, known_rate, found)
+    return Hydrodynamics(rates, wrenches[:, 0] + second.known, -wrenches[:, 1:], second, phi)
+
+
+def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:
+    """Flux at corners for unit accelerations of every body."""
+    count, owner = len(scene.boundary.bodies), triangle_owner(scene)
+    motion = wet.motion
+    if scene.boundary.mirrors.symmetric:
+        motion = motion * (0.5 + 0.5 * EVEN)  # the other motions do not keep the plane
+    columns = jax.nn.one_hot(owner, count, dtype=motion.dtype)
+    return jnp.einsum("tcd,tb->tcbd", motion, columns).reshape(3 * len(owner), 6 * count)
+
+
+def wrench_operator(scene: Scene, wet: Wetted) -> Float[Array, "dofs wet"]:
+    """Wrenches of all bodies from a rate of the potential at their vertices [m^2/s^2]."""
+    tri = scene.boundary.wet_triangles
+
+    def of(rate: Array) -> Array:
+        return pressure_wrench(scene, wet, -scene.rho * rate[tri]).reshape(-1)
+
+    return jax.jacfwd(of)(jnp.zeros(len(scene.boundary.wet)))
+
+
+def on_bodies(scene: Scene, surface: Array, unknowns: Array) -> Array:
+    """Values at the vertices of bodies, of which those of a waterline are known.
+
+    Args:
+        scene: numbering.
+        surface: values on the free surface.
+        unknowns: solution, whose first part is the flux on the free surface.
+    """
+    return jnp.concatenate([surface, unknowns[len(surface) :]])[scene.boundary.wet]
+
+
+def plan_velocity(
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies
+) -> Float[Array, "surface xy"] | None:
+    """Velocity in plan of the vertices of the free surface around a hull; None: they stay."""
+    if scene.shell is None or not scene.moving:
+        return None
+
+    def plan(time: Array, p: Array, R: Array) -> Array:
+        return vertices_at(scene, wave, time, p, R)[: scene.boundary.surface, :2]
+
+    v = bodies.velocity
+    turning = jnp.cross(v[:, None, 3:], jnp.swapaxes(bodies.rotation, 1, 2))
+    rates = (jnp.asarray(1.0), v[:, :3], jnp.swapaxes(turning, 1, 2))
+    return jax.jvp(plan, (jnp.asarray(t, float), bodies.position, bodies.rotation), rates)[1]
+
+
+def buoyancy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Float[Array, "body dof"]:
+    """Wrench of the weight of the water on bodies where they are, also in mode "linear"."""
+    actual = replace(scene, moving=True)
+    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation)
+    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
+    return pressure_wrench(scene, wet, -scene.rho * scene.g * wet.corner[..., 2])

@@ -1,0 +1,281 @@
+"""All that does not change in a run: meshes, water, beach, and how much of it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
+from swelltree.effects.weak_scatterer.mesh.gradients import (
+    Gradient,
+    Neighbours,
+    gradient,
+    neighbours,
+)
+from swelltree.effects.weak_scatterer.mesh.meridians import Meridians, meridians
+from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
+from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
+from swelltree.effects.weak_scatterer.motion.waterline import (
+    Shell,
+    around,
+    build_shell,
+    following,
+    shell_triangles,
+    shell_vertices,
+    still_lengths,
+)
+from swelltree.effects.weak_scatterer.problem.boundary import Boundary, numbered
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jnp
+from swelltree.system.bodies.panels import Panels
+from swelltree.system.bodies.solids import immersed_of_panels
+from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.waters.water import Water
+
+# mode: does the free surface follow the incident wave, and does the mesh follow the bodies?
+MODES = {
+    "linear": (False, False),
+    "body_exact": (False, True),
+    "weak_scatterer": (True, True),
+}
+
+
+@dataclass(frozen=True)
+class Floater:
+    """A body in the water.
+
+    Args:
+        name: of the body.
+        surface: closed mesh in body axes about the reference point, normals into the water [m].
+        position: of the reference point, mean in mode "linear" (3,) [m].
+        rotation: from body to world axes, mean in mode "linear" (3, 3).
+        meridians: lines from keel to top of a hull that pierces the surface; none: submerged.
+        rings: steps of its mesh from keel to waterline.
+    """
+
+    name: str
+    surface: Surface
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+    meridians: int | None = None
+    rings: int = 6
+
+    @property
+    def placed(self) -> Surface:
+        """The mesh in the world."""
+        return self.surface.moved(self.position, self.rotation)
+
+
+@pytree("wavy", "moving", "rho", "g", "depth")
+class Scene:
+    """The water and its bodies.
+
+    Args:
+        boundary: numbering of vertices and triangles.
+        still: vertices of free surface and wall in still water [m].
+        hulls: vertices of all bodies in their own axes [m].
+        owner: body of each of these vertices.
+        mean_position: of the reference points [m].
+        mean_rotation: of the bodies.
+        neighbours: on the free surface.
+        gradient: derivatives in plan on it, where the plan stays.
+        shell: the hull that pierces the surface, if there is one.
+        beach: damping at the vertices of the free surface [1/s].
+        wavy: the free surface follows the incident wave.
+        moving: the mesh follows the bodies.
+        rho: [kg/m^3].
+        g: [m/s^2].
+        depth: of the tank [m].
+    """
+
+    boundary: Boundary
+    still: Float[Array, "fixed xyz"]
+    hulls: Float[Array, "wet xyz"]
+    owner: Array
+    mean_position: Float[Array, "body xyz"]
+    mean_rotation: Float[Array, "body xyz also"]
+    neighbours: Neighbours
+    gradient: Gradient
+    shell: Shell | None
+    beach: Float[Array, " surface"]
+    wavy: bool
+    moving: bool
+    rho: float
+    g: float
+    depth: float
+
+    @property
+    def spacing(self) -> float:
+        """Smallest side of a triangle of the free surface [m]."""
+        still = np.asarray(self.still)
+        corners = still[np.asarray(self.boundary.triangles)[: self.boundary.surface_triangles]]
+        return float(np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2).min())
+
+
+def build_scene(
+    tank: Tank,
+    floaters: Sequence[Floater],
+    water: Water,
+    mode: str = "weak_scatterer",
+    *,
+    beach: float = 1.0,
+    beach_from: float | None = None,
+) -> Scene:
+    r"""Check and prepare everything.
+
+    The beach damps with :math:`\nu = \nu_0 ((r - r_0) / (R - r_0))^2`.
+
+    Args:
+        tank: free surface and wall.
+        floaters: the bodies, under water or, with meridians, one on the surface.
+        water: rho and g; the depth of the water is that of the tank.
+        mode: "linear", "body_exact" or "weak_scatterer".
+        beach: nu_0, about the frequency of the waves [1/s].
+        beach_from: r_0 [m]; 0.4 of the radius if not given.
+    """
+    if mode not in MODES:
+        raise SwelltreeError(
+            f"mode '{mode}' of weak scatterers is not known.{suggest(mode, MODES)} Give one of "
+            f"{listed(MODES)}."
+        )
+    piercing = [i for i, floater in enumerate(floaters) if floater.meridians is not None]
+    if len(piercing) > 1:
+        names = listed(floaters[i].name for i in piercing)
+        raise SwelltreeError(
+            f"bodies {names} pierce the surface. Weak scatterers can have one such body yet: keep "
+            "the others under water."
+        )
+    for floater in floaters:
+        pierces = floater.meridians is not None
+        checked_watertight(floater.name, floater.surface, tank.symmetric)
+        tank.checked_inside(floater.name, floater.placed.vertices, pierces)
+    wavy, moving = MODES[mode]
+    top, shell, parts, hulls = _meshed(tank, floaters)
+    boundary, still = numbered(tank, top, parts)
+    near = neighbours(top.vertices, top.triangles, tank.symmetric)
+    first = 0.4 * tank.radius if beach_from is None else beach_from
+    if not 0.0 <= first < tank.radius:
+        raise SwelltreeError(
+            f"beach_from {first} m is not inside the tank of radius {tank.radius} m. Give less."
+        )
+    away = np.hypot(*(still[: boundary.surface, :2] - tank.center).T)
+    part = np.maximum(0.0, (away - first) / (tank.radius - first))
+    turn = [np.eye(3) if f.rotation is None else np.asarray(f.rotation, float) for f in floaters]
+    return Scene(
+        boundary=boundary,
+        still=jnp.asarray(still),
+        hulls=jnp.asarray(np.concatenate([np.zeros((0, 3)), *hulls])),
+        owner=np.repeat(np.arange(len(floaters)), [len(part) for part in hulls]),
+        mean_position=jnp.asarray(np.array([f.position for f in floaters], float).reshape(-1, 3)),
+        mean_rotation=jnp.asarray(np.array(turn).reshape(-1, 3, 3)),
+        neighbours=near,
+        gradient=gradient(jnp.asarray(still[: boundary.surface, :2]), near),
+        shell=shell,
+        beach=jnp.asarray(beach * part**2),
+        wavy=wavy,
+        moving=moving,
+        rho=float(water.rho),
+        g=float(water.g),
+        depth=float(tank.depth),
+    )
+
+
+def _meshed(
+    tank: Tank, floaters: Sequence[Floater]
+) -> tuple[Surface, Shell | None, list[tuple[int, np.ndarray]], list[np.ndarray]]:
+    """Free surface, the hull in it, own vertices and triangles of bodies, vertices in body axes."""
+    top, shell, parts, hulls = None, None, [], []
+    for number, floater in enumerate(floaters):
+        if floater.meridians is None:
+            parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
+            hulls.append(floater.surface.vertices)
+            continue
+        half = tank.symmetric
+        lines = meridians(floater.name, floater.surface, floater.meridians, half)
+        if not np.allclose(floater.position[:2], tank.center):
+            raise SwelltreeError(
+                f"body '{floater.name}' pierces the surface at {floater.position[:2]} m, off the "
+                f"middle {tank.center} m of the tank. Give the tank this center."
+            )
+        lines, wet, water = _with_displacement(floater, lines, half)
+        radius = float(np.hypot(*(water[:, :2] - tank.center).T).mean())
+        top = free_surface(tank, (radius, floater.meridians))
+        follow = following(top.vertices[:, :2], tank.center, radius, floater.meridians, half)
+        ring = top.vertices[: floater.meridians, :2]
+        shell = build_shell(lines, wet, follow, ring, floater.rings, number)
+        parts.append(shell_triangles(floater.meridians, floater.rings, half))
+        hulls.append(np.zeros((0, 3)))
+    return free_surface(tank) if top is None else top, shell, parts, hulls
+
+
+def _with_displacement(
+    floater: Floater, lines: Meridians, half: bool
+) -> tuple[Meridians, np.ndarray, np.ndarray]:
+    """Meridians whose wet mesh displaces in still water what the hull does.
+
+    Returns:
+        the meridians, their wet lengths and their waterline (line, 3).
+    """
+    placed = floater.placed
+    faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
+    wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
+    place = (jnp.asarray(floater.position, float), jnp.asarray(turn))
+    count = len(lines.arc)
+    _, triangles = shell_triangles(count, floater.rings, half)
+    wet, water = still_lengths(lines, *place), np.zeros((0, 3))
+    if not np.isfinite(wet).all():
+        raise SwelltreeError(
+            f"body '{floater.name}': a line from keel to top does not cross the still water. "
+            "Move the body."
+        )
+    lines = lines.divided(wet, floater.rings)
+    for _ in range(4):  # the waterline moves a little when the lines move out
+        wet = still_lengths(lines, *place)
+        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), floater.rings, 0)
+        own, water = (np.asarray(x) for x in shell_vertices(bare, None, 0.0, *place))
+        mesh = Surface(np.concatenate([own, water]), triangles)
+        volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
+        if abs(volume / wanted - 1.0) < 1e-6:
+            break
+        lines = lines.widened(float(np.sqrt(wanted / volume)))
+    return lines, still_lengths(lines, *place), water
+
+
+def vertices_at(
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    position: Float[Array, "body xyz"],
+    rotation: Float[Array, "body xyz also"],
+) -> Float[Array, "vertex xyz"]:
+    """Where all vertices are: the free surface on the incident wave, the wall stretched below it.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        position: of the reference points [m].
+        rotation: of the bodies.
+    """
+    if not scene.moving:
+        position, rotation = scene.mean_position, scene.mean_rotation
+    turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
+    own = [position[scene.owner] + turned]
+    fixed, shell = scene.still, scene.shell
+    if shell is not None:
+        at = (position[shell.body], rotation[shell.body])
+        hull, ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        plan = around(shell, scene.still[: scene.boundary.surface, :2], ring[:, :2])
+        fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
+        # in the order of the floaters
+        before = sum(scene.boundary.bodies[: shell.body])
+        own = [own[0][:before], hull, own[0][before:]]
+    if scene.wavy:
+        level = surface(wave, t, fixed[:, :2]).level
+        fixed = fixed.at[:, 2].add(level * (1.0 + fixed[:, 2] / scene.depth))
+    return jnp.concatenate([fixed, *own])

@@ -1,0 +1,185 @@
+"""A hull that floats on the incident surface: its waterline, its wet vertices, the surface around.
+
+Vertices of the free surface have the waterline as their inner ring. Around it the plan of the mesh
+follows the waterline with a share that falls to zero further out, so that nothing is meshed again
+and nothing is compiled again while the body moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
+from swelltree.effects.weak_scatterer.mesh.meridians import Meridians
+from swelltree.effects.weak_scatterer.mesh.rings import angles
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+
+MARGIN = 0.3  # of the step below the still waterline
+REACH = 6.0  # radii of the waterline over which the mesh around follows it
+
+
+@pytree("rings", "body")
+class Shell:
+    """A hull that pierces the surface.
+
+    Args:
+        points: meridians in body axes [m].
+        arc: length along them from the keel [m].
+        margin: least length between the waterline and the ring below it [m].
+        follow: share of the displacement of the waterline at vertices of the free surface.
+        ring: still waterline in the plan of the mesh [m].
+        rings: steps of the mesh from the keel to the waterline; the first points are its rings.
+        body: number of the floater.
+    """
+
+    points: Float[Array, "line place xyz"]
+    arc: Float[Array, "line place"]
+    margin: Float[Array, " line"]
+    follow: Float[Array, "surface line"]
+    ring: Float[Array, "line xy"]
+    rings: int
+    body: int
+
+
+def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray]:
+    """Own vertices of a shell, and triangles with normals out of the water.
+
+    The keel is vertex 0, rings follow from below; vertices of the waterline come after all.
+    """
+    own = 1 + (rings - 1) * lines
+    ring = 1 + np.arange(rings * lines).reshape(rings, lines)
+    here, ahead = (ring[:, :-1], ring[:, 1:]) if half else (ring, np.roll(ring, -1, axis=1))
+    fan = np.stack([np.zeros_like(here[0]), here[0], ahead[0]], -1)
+    one = np.stack([here[:-1], ahead[1:], ahead[:-1]], -1).reshape(-1, 3)
+    two = np.stack([here[:-1], here[1:], ahead[1:]], -1).reshape(-1, 3)
+    return own, np.concatenate([fan, one, two])
+
+
+def following(
+    places: np.ndarray, center: tuple[float, float], radius: float, lines: int, half: bool
+) -> np.ndarray:
+    """Share of the displacement of each vertex of the waterline at vertices around it.
+
+    Args:
+        places: plan of the free surface (n, 2) [m].
+        center: of the hole [m].
+        radius: of the hole [m].
+        lines: vertices of the waterline.
+        half: only y >= 0.
+    """
+    x, y = (places - center).T
+    reach = min(REACH * radius, float(np.hypot(x, y).max()) - radius)
+    part = np.clip((np.hypot(x, y) - radius) / reach, 0.0, 1.0)
+    fall = (1.0 - part) ** 2 * (1.0 + 2.0 * part)
+    at = angles(lines, half)
+    turn = np.arctan2(y, x)
+    turn = np.where(turn < -1e-12, turn + 2.0 * np.pi, np.maximum(turn, 0.0)) / (at[1] - at[0])
+    low = np.floor(turn + 1e-9).astype(int)
+    share = np.clip(turn - low, 0.0, 1.0)
+    found = np.zeros((len(places), lines))
+    rows = np.arange(len(places))
+    np.add.at(found, (rows, low % lines), (1.0 - share) * fall)
+    np.add.at(found, (rows, (low + 1) % lines), share * fall)
+    return found
+
+
+def build_shell(
+    lines: Meridians, wet: np.ndarray, follow: np.ndarray, ring: np.ndarray, rings: int, body: int
+) -> Shell:
+    """A shell of divided meridians.
+
+    Args:
+        lines: of the hull, their first points the rings of the mesh.
+        wet: length of each in still water (line,) [m].
+        follow: from `following`.
+        ring: still waterline in the plan of the mesh (line, 2) [m].
+        rings: steps of the mesh from the keel to the waterline.
+        body: number of the floater.
+    """
+    return Shell(
+        points=jnp.asarray(lines.points),
+        arc=jnp.asarray(lines.arc),
+        margin=jnp.asarray(MARGIN * (wet - lines.arc[:, rings - 1])),
+        follow=jnp.asarray(follow),
+        ring=jnp.asarray(ring),
+        rings=rings,
+        body=body,
+    )
+
+
+def shell_vertices(
+    shell: Shell,
+    wave: Incident | None,
+    t: Array,
+    position: Float[Array, " xyz"],
+    rotation: Float[Array, "xyz also"],
+) -> tuple[Float[Array, "own xyz"], Float[Array, "line xyz"]]:
+    """Wet vertices of a hull in the world: its own from the keel upwards, and its waterline.
+
+    A meridian that is wholly dry or wholly wet has no waterline: its vertices are not numbers.
+
+    Args:
+        shell: the hull.
+        wave: whose surface cuts it; None: still water.
+        t: [s].
+        position: of the reference point [m].
+        rotation: of the body.
+    """
+    world = position + jnp.einsum("ij,lkj->lki", rotation, shell.points)
+    level = 0.0
+    if wave is not None:
+        level = surface(wave, t, world[..., :2].reshape(-1, 2)).level.reshape(world.shape[:2])
+    wet = _wet_length(shell.arc, world[..., 2] - level)
+    found = jax.vmap(_along)(_places(shell, wet), shell.arc, world)  # (line, ring, xyz)
+    rings = jnp.swapaxes(found, 0, 1)
+    own = jnp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
+    return own, rings[-1]
+
+
+def _places(shell: Shell, wet: Float[Array, " line"]) -> Float[Array, "line ring"]:
+    """Lengths along the lines where the vertices lie, from the keel to the waterline.
+
+    Rings stay where they are on the hull, unless the waterline comes down and pushes them.
+    """
+    number = jnp.arange(shell.rings)
+    pushed = wet[:, None] - shell.margin[:, None] * (shell.rings - number)
+    evenly = wet[:, None] * number / shell.rings
+    below = jnp.minimum(shell.arc[:, : shell.rings], jnp.maximum(pushed, evenly))
+    return jnp.concatenate([below, wet[:, None]], axis=1)
+
+
+def _wet_length(arc: Array, clear: Array) -> Array:
+    """Length from the keel to where a line leaves the water (line,)."""
+    crossing = (clear[:, :-1] <= 0.0) & (clear[:, 1:] > 0.0)
+    at = jnp.argmax(crossing, axis=1)
+    rows = jnp.arange(len(arc))
+    low, high = clear[rows, at], clear[rows, at + 1]
+    part = low / jnp.where(crossing.any(1), low - high, 1.0)
+    length = arc[rows, at] + part * (arc[rows, at + 1] - arc[rows, at])
+    return jnp.where(crossing.any(1), length, jnp.nan)
+
+
+def _along(lengths: Array, arc: Array, line: Array) -> Array:
+    """Points of a line at lengths from its start."""
+    return jnp.stack([jnp.interp(lengths, arc, line[:, c]) for c in range(3)], -1)
+
+
+def still_lengths(
+    lines: Meridians, position: Float[Array, " xyz"], rotation: Float[Array, "xyz also"]
+) -> np.ndarray:
+    """Wet length of each meridian in still water (line,) [m]; not a number: there is none."""
+    world = position + jnp.einsum("ij,lkj->lki", rotation, jnp.asarray(lines.points))
+    return np.asarray(_wet_length(jnp.asarray(lines.arc), world[..., 2]))
+
+
+def around(shell: Shell, plan: Float[Array, "surface xy"], ring: Float[Array, "line xy"]) -> Array:
+    """Plan of the free surface around a waterline (surface, 2) [m].
+
+    Args:
+        shell: the hull.
+        plan: of the mesh about the still waterline [m].
+        ring: waterline [m].
+    """
+    return plan + shell.follow @ (ring - shell.ring)

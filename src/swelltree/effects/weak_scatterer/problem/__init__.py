@@ -1,0 +1,1 @@
+"""The boundary value problem of the perturbation potential: unknowns, matrices, solution."""
