@@ -58,7 +58,7 @@ def end_state(model, formulation, solver, **options):
         run = sw.simulate(
             changed(model, theta), times=TIMES, formulation=formulation, solver=solver, **options
         )
-        return (at * run["position"][-1]).sum() + (going * run["velocity"][-1]).sum()
+        return (at * run["position"][-1, :, :3]).sum() + (going * run["velocity"][-1]).sum()
 
     return function
 
@@ -132,7 +132,5 @@ def test_simulate_under_jit_gives_the_numbers_of_the_plain_run():
     inside = quick(lambda m: sw.simulate(m, times=TIMES, rtol=1e-9))(model)
     assert int(inside["code"]) == 0
     plain = sw.simulate(model, times=TIMES, rtol=1e-9, progress=False)
-    order = [model.layout.bodies.index(str(name)) for name in plain["body"].values]
-    found = np.asarray(inside["position"])[:, order]
     # the same steps, compiled differently
-    assert np.abs(found - plain["position"].values[:, :, :3]).max() < 1e-11
+    assert np.abs(np.asarray(inside["position"]) - plain["position"].values).max() < 1e-11

@@ -146,7 +146,7 @@ def test_line_from_a_rod_is_clamped_along_it():
     assert system.lines[0].clamp_A == (0.0, 0.0, 1.0)
     rod = system.rod("Rod1")
     assert rod.end_B == system.lines[0].A
-    assert rod.held == "fixed"
+    assert rod.attachment == "fixed"
 
 
 def test_coupled_points_go_onto_the_body_wherever_its_frame_is(tmp_path):

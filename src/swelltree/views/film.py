@@ -94,9 +94,9 @@ def pictures(dataset: xr.Dataset, times: np.ndarray, width: int) -> Iterator[np.
         quads, colours = _water(sea, float(t), centre, size)
         for k, panels in enumerate(shapes):
             corners = place[i, k] + panels.vertices @ _matrix(turn[i, k]).T
-            faces = corners[panels.faces]
-            quads = np.concatenate([quads, faces])
-            colours = np.concatenate([colours, _shaded(faces, COLORS[k % len(COLORS)], eye)])
+            hull = corners[panels.faces]
+            quads = np.concatenate([quads, hull])
+            colours = np.concatenate([colours, _shaded(hull, COLORS[k % len(COLORS)], eye)])
         relative = quads - centre
         order = np.argsort(relative.mean(1) @ eye)
         flat = np.stack([relative @ right, relative @ up], axis=-1)[order]
