@@ -442,7 +442,7 @@ def _hull_schema() -> dict[str, Any]:
                     **{
                         f.name: others.get(f.name, positive)
                         for f in dataclasses.fields(cls)
-                        if f.name != "panel_size" or PanelHull not in cls.__mro__
+                        if f.name != "panel_size" or shape not in (MeshFile.shape, Mesh.shape)
                     },
                 },
                 "required": [
