@@ -64,7 +64,19 @@ def finished(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
         # one row of names for both: prescribed motions work but store nothing
         drives = out["work"].shape[1] - out["potential_energy"].shape[1]
         out["potential_energy"] = xp.pad(out["potential_energy"], ((0, 0), (0, drives)))
-    return {label.name: out[name] for name, label in labels.items() if name in out}
+    named = {label.name: out[name] for name, label in labels.items() if name in out}
+    return named | _with_samples(named)
+
+
+def _with_samples(named: dict[str, Array]) -> dict[str, Array]:
+    """Extremes that hold the samples themselves, which another program may round otherwise."""
+    kept = {}
+    for suffix, pick in (("_max", "maximum"), ("_min", "minimum")):
+        for name in named:
+            sampled = named.get(name.removesuffix(suffix)) if name.endswith(suffix) else None
+            if sampled is not None and sampled.shape == named[name].shape:
+                kept[name] = getattr(namespace(sampled), pick)(named[name], sampled)
+    return kept
 
 
 def finished_now(model: Model, channels: dict[str, Array]) -> dict[str, Array]:

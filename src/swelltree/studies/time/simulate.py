@@ -118,7 +118,7 @@ def simulate(
     )
     if task.traced:
         return _traced(task, max_steps_per_output)  # type: ignore[return-value]
-    findings = _checked(task.model)
+    findings = _checked(task.still)
     refuse_what_cannot_be_obeyed(task.model, task.times)
     tell_of_light_loads(task.model)
     make_room()
