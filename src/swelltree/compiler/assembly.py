@@ -51,10 +51,10 @@ def assemble(
         moving = _with(drives, nothing, _spins(model, q, rates))
         s = _consistent_velocity(model, Closure(model, moving, angles, rates.rows), q, s, rates)
     frames = joint_frames(model, forward(model, q))
-    found = dof_coordinates(model, frames, angles)
+    result = dof_coordinates(model, frames, angles)
     tree = [k for k in layout.angle_dofs if k < layout.n_tree]
     angles = np.array(
-        [q[layout.dof_position[k]] if k in tree else found[k] for k in layout.angle_dofs]
+        [q[layout.dof_position[k]] if k in tree else result[k] for k in layout.angle_dofs]
     )
     return q, s, angles, report
 
@@ -99,8 +99,8 @@ def _closed(
     number = {i: n for n, i in enumerate(np.flatnonzero(places.is_given))}
     names = [places.names[number[k]] for k in where]
     names = [*places.names[len(number) :], *names]
-    found = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
-    wrong = [names[i - first] for i in found if i >= first]
+    result = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
+    wrong = [names[i - first] for i in result if i >= first]
     raise SwelltreeError(
         f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
         "loops cannot close with them. Leave some of them out, or give values that fit."
@@ -111,30 +111,30 @@ def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Velocities with the rates of Roll, Pitch, Yaw of free rotations as angular velocities."""
     layout = model.layout
     s = s.copy()
-    for (_, first), own in zip(layout.quaternions, turn_dofs(layout), strict=True):
-        if (own < layout.n_tree).all():
+    for (_, first), dofs in zip(layout.quaternions, turn_dofs(layout), strict=True):
+        if (dofs < layout.n_tree).all():
             euler = matrix_to_euler(quat_to_matrix(q[first : first + 4]))
-            s[own] = euler_velocity(euler, s[own])
+            s[dofs] = euler_velocity(euler, s[dofs])
     return s
 
 
 def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
     """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
-    found = rates.values.copy()
+    result = rates.values.copy()
     frames = joint_frames(model, forward(model, q))
     for j in {row.joint for row in rates.rows if row.kind == "spin"}:
-        own = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
-        axes = [rates.rows[i].i for i in own]
+        rows = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
+        axes = [rates.rows[i].i for i in rows]
         euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
-        if len(own) < 3 and np.abs(euler).max() > KEPT:
+        if len(rows) < 3 and np.abs(euler).max() > KEPT:
             raise SwelltreeError(
                 f"joint '{model.layout.joints[j]}': the rates of some of Roll, Pitch, Yaw are "
                 "given where it is turned. Give all three, or none."
             )
         asked = np.zeros(3)
-        asked[axes] = rates.values[own]
-        found[own] = euler_velocity(euler, asked)[axes]
-    return found
+        asked[axes] = rates.values[rows]
+        result[rows] = euler_velocity(euler, asked)[axes]
+    return result
 
 
 def _cannot_close(
@@ -190,10 +190,10 @@ def _consistent_velocity(
         return s
     is_given = np.flatnonzero(rates.is_given)
     A = np.concatenate([J, np.eye(layout.n_tree)[is_given]])
-    found = at_odds(A, np.concatenate([asked, wanted[is_given]]), 1e-9)
+    result = at_odds(A, np.concatenate([asked, wanted[is_given]]), 1e-9)
     first = len(layout.cut_rows)
     names = [*rates.names[len(is_given) :], *rates.names[: len(is_given)]]
-    wrong = [names[i - first] for i in found if i >= first]
+    wrong = [names[i - first] for i in result if i >= first]
     driven = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
     wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]
     raise SwelltreeError(

@@ -216,22 +216,22 @@ def _started(model: Model, system: System, joints: list, notes: list[str]) -> Mo
     refuse_turned_over(model, joints, q)
     loops = dict(system.topology.loops)
     closure = Closure(model, drives, angles)
-    found = Redundancy((), 0, [])
+    result = Redundancy((), 0, [])
     if layout.cut_rows:
-        found = find_redundancy(model, q, closure, loops)
-    dropped = set(layout.cut_rows) - set(found.kept)
+        result = find_redundancy(model, q, closure, loops)
+    dropped = set(layout.cut_rows) - set(result.kept)
     internal = internal_at_rest(model)
     check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
     before = [*_cuts(system), *joined(model, joints, poses), *moved]
-    before += [*whole_turns(model, q, angles), *found.report]
+    before += [*whole_turns(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(
-        cut_rows=found.kept,
+        cut_rows=result.kept,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
-        surplus=found.surplus,
-        redundant=bool(found.report),
+        surplus=result.surplus,
+        redundant=bool(result.report),
     )
     return model.noted(*before, *table_notes(system), *notes, *floating)
 

@@ -40,10 +40,10 @@ def corner_times(model: Any) -> Any:
         return hasattr(part, "corners")
 
     parts = [part for part in jax.tree.leaves(model, is_leaf=knows) if knows(part)]
-    found = [part.corners() for part in parts]
-    if any(isinstance(times, Tracer) for times in found):
-        return jnp.sort(jnp.concatenate(found))
-    return np.unique(np.concatenate([np.zeros(0), *(np.ravel(x) for x in found)]))
+    result = [part.corners() for part in parts]
+    if any(isinstance(times, Tracer) for times in result):
+        return jnp.sort(jnp.concatenate(result))
+    return np.unique(np.concatenate([np.zeros(0), *(np.ravel(x) for x in result)]))
 
 
 def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
@@ -62,36 +62,36 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
     begin, end = float(times[0]), float(times[-1])
     count = min(PER_GAP * len(times), SAMPLES)
     at = np.linspace(begin, end, count + 1)
-    found = [np.zeros(0)]
+    result = [np.zeros(0)]
     for function in functions:
         values = sampled(function, at)
         for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
-            found.append(at[bends(at, values[:, k])])
-            found.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
-    return np.unique(np.concatenate(found))
+            result.append(at[bends(at, values[:, k])])
+            result.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
+    return np.unique(np.concatenate(result))
 
 
 def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
     """What users' functions give as functions of time alone."""
     parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
-    found: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
+    result: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
     applied = [element for element in applied_forces(model) if element.function is not None]
     laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
     if not applied and not laws:
-        return found
+        return result
     motion = start_motion(model)
     now = Now(np.zeros(()), motion, internal_at_rest(model))
     for element in applied:
         assert element.function is not None
-        seen = point_motion(motion, np.array([element.body]), element.point[None])
-        own = PointMotion(*(jnp.asarray(x[0]) for x in vars(seen).values()))
-        found.append(
-            lambda t, f=element.function, own=own: jnp.stack(jnp.broadcast_arrays(*f(t, own)))
+        at_point = point_motion(motion, np.array([element.body]), element.point[None])
+        point = PointMotion(*(jnp.asarray(x[0]) for x in vars(at_point).values()))
+        result.append(
+            lambda t, f=element.function, own=point: jnp.stack(jnp.broadcast_arrays(*f(t, own)))
         )
     for controller in laws:
         y = jnp.asarray(measured(model, now, controller))
-        found.append(lambda t, law=controller.law, y=y: law(t, y))
-    return found
+        result.append(lambda t, law=controller.law, y=y: law(t, y))
+    return result
 
 
 def sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:

@@ -36,11 +36,11 @@ def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray,
 
 def _asked_attitude(joint: Any, R_rel: np.ndarray) -> np.ndarray:
     """Attitude of a ball or free joint; angles that are not given stay as described."""
-    told, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
-    if not told.keys() & set(labels):
+    given, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
+    if not given.keys() & set(labels):
         return R_rel
     euler = zip(labels, matrix_to_euler(R_rel), strict=True)
-    return euler_to_matrix(np.array([told.get(label, angle) for label, angle in euler]))
+    return euler_to_matrix(np.array([given.get(label, angle) for label, angle in euler]))
 
 
 def asked_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
@@ -70,10 +70,10 @@ def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
     k = turns[1].axis if len(turns) == 2 else (i + 1) % 3
     ei, ej = np.eye(3)[i], np.eye(3)[k]
     ek = np.cross(ei, ej)
-    found = {turns[0].label: float(np.arctan2(ek @ R @ ej, ej @ R @ ej))}
+    result = {turns[0].label: float(np.arctan2(ek @ R @ ej, ej @ R @ ej))}
     if len(turns) == 2:
-        found[turns[1].label] = float(np.arctan2(ek @ R.T @ ei, ei @ R.T @ ei))
-    return found
+        result[turns[1].label] = float(np.arctan2(ek @ R.T @ ei, ei @ R.T @ ei))
+    return result
 
 
 def joined(model: Model, joints: list, pose: list) -> list[str]:

@@ -45,7 +45,7 @@ def _points(system: System, points: list[Point]) -> np.ndarray:
 def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
     """Every effect that is described by elements, in the order of the energy budget."""
     on_strokes = build_stroke_forces(system, layout)
-    found: list[Effect | None] = [
+    result: list[Effect | None] = [
         Gravity(),
         on_strokes,
         _controllers(system, layout, on_strokes or NO_STROKES),
@@ -58,7 +58,7 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         build_rotors(system, layout),
         *build_own_effects(system),
     ]
-    return tuple(effect for effect in found if effect is not None)
+    return tuple(effect for effect in result if effect is not None)
 
 
 def build_sensors(system: System, layout: Layout) -> Sensors:
@@ -78,31 +78,31 @@ def build_sensors(system: System, layout: Layout) -> Sensors:
 
 
 def _moorings(system: System, layout: Layout) -> LinearMoorings | None:
-    own = system.moorings
-    if not own:
+    described = system.moorings
+    if not described:
         return None
     places, turns = [], []
-    for mooring in own:
+    for mooring in described:
         body = system.body(mooring.body.body)
         R = body.rotation_matrix
         places.append(np.array(body.position) + R @ np.array(body.reference))
         turns.append(R)
     return LinearMoorings(
-        np.array([dense(getattr(m, "stiffness", ())) for m in own]).reshape(-1, 6, 6),
-        np.array([dense(m.damping) for m in own]).reshape(-1, 6, 6),
-        np.array([six(getattr(m, "pretension", ())) for m in own]).reshape(-1, 6),
+        np.array([dense(getattr(m, "stiffness", ())) for m in described]).reshape(-1, 6, 6),
+        np.array([dense(m.damping) for m in described]).reshape(-1, 6, 6),
+        np.array([six(getattr(m, "pretension", ())) for m in described]).reshape(-1, 6),
         Pose(np.array(places).reshape(-1, 3), np.array(turns).reshape(-1, 3, 3)),
-        tuple(_body(layout, m.body) for m in own),
-        tuple(m.name for m in own),
+        tuple(_body(layout, m.body) for m in described),
+        tuple(m.name for m in described),
     )
 
 
 def _applied_forces(system: System, layout: Layout) -> AppliedForces | None:
-    own = [f for f in system.forces if isinstance(f, AppliedForce)]
-    if not own:
+    described = [f for f in system.forces if isinstance(f, AppliedForce)]
+    if not described:
         return None
-    found = tuple(_applied(system, layout, f) for f in own)
-    return AppliedForces(found, tuple(f.name for f in own))
+    result = tuple(_applied(system, layout, f) for f in described)
+    return AppliedForces(result, tuple(f.name for f in described))
 
 
 def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
@@ -116,15 +116,15 @@ def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
     )
 
 
-def _controllers(system: System, layout: Layout, own: StrokeForces) -> Controllers | None:
+def _controllers(system: System, layout: Layout, strokes: StrokeForces) -> Controllers | None:
     if not system.controllers:
         return None
-    return Controllers(tuple(_controller(layout, own, c) for c in system.controllers))
+    return Controllers(tuple(_controller(layout, strokes, c) for c in system.controllers))
 
 
-def _controller(layout: Layout, own: StrokeForces, controller: Any) -> CompiledController:
-    measures = tuple(_measure(layout, own, controller, text) for text in controller.measures)
-    drives = tuple(own.names.index(name) for name in controller.drives)
+def _controller(layout: Layout, strokes: StrokeForces, controller: Any) -> CompiledController:
+    measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
+    drives = tuple(strokes.names.index(name) for name in controller.drives)
     law = resolve(controller.law)
     if controller.plain:
         law = PlainLaw(law, len(drives), controller.name)
@@ -134,13 +134,13 @@ def _controller(layout: Layout, own: StrokeForces, controller: Any) -> CompiledC
 
 
 def _measure(
-    layout: Layout, own: StrokeForces, controller: Any, text: str
+    layout: Layout, strokes: StrokeForces, controller: Any, text: str
 ) -> tuple[str, int, bool]:
     item, quantity, is_rate = parse_measure(text)
     if quantity in ("stroke", "length", "force"):
-        return quantity, own.names.index(item), is_rate
+        return quantity, strokes.names.index(item), is_rate
     if quantity == "rate":
-        return "stroke", own.names.index(item), True
+        return "stroke", strokes.names.index(item), True
     if item in layout.bodies:
         return "body", 6 * layout.bodies.index(item) + DOFS.index(quantity), is_rate
     k = layout.dof_number(item, quantity)

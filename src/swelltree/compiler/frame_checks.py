@@ -42,9 +42,9 @@ def refuse_pointless_rods(model: Model, joints: list[Any], q: np.ndarray) -> Non
         j, length = row.joint, float(np.asarray(model.joints.length)[row.joint])
         gap = float(np.linalg.norm(frames.follower_o[j] - frames.base_o[j]))
         if gap <= 1e-6 * length or length == 0.0:
-            told = f"a length of {length:g} m" if length > 0.0 else "the rod"
+            words = f"a length of {length:g} m" if length > 0.0 else "the rod"
             raise SwelltreeError(
-                f"joint '{joints[j].name}': its points are described at one place, so {told} has "
+                f"joint '{joints[j].name}': its points are described at one place, so {words} has "
                 "no direction. Describe the bodies apart, or use a ball joint."
             )
 

@@ -38,10 +38,10 @@ def given(model: Model, joints: list[Any], field: str) -> Given:
     values: list[float] = []
     in_tree, cut = [], []
     for k, dof in enumerate(layout.dofs):
-        told = dict(getattr(joints[dof.joint], field))
-        if dof.label not in told:
+        values_of_joint = dict(getattr(joints[dof.joint], field))
+        if dof.label not in values_of_joint:
             continue
-        value = told[dof.label]
+        value = values_of_joint[dof.label]
         name = f"'{layout.joints[dof.joint]}' ({dof.label} {value:g})"
         if k < layout.n_tree:
             is_given[k] = True

@@ -35,13 +35,13 @@ def find_redundancy(model: Model, q: np.ndarray, closure: Closure, loops: dict) 
     """
     rows = closure.rows
     here = closure.jacobian(q)
-    seen = [here, *(closure.jacobian(place) for place in _nearby(model, closure, q, here))]
-    rank = max(rank_of(J) for J in seen)
+    jacobians = [here, *(closure.jacobian(place) for place in _nearby(model, closure, q, here))]
+    rank = max(rank_of(J) for J in jacobians)
     # at a singular position closing to 1e-12 leaves the square root of that
-    margin = [singular_values(J)[rank - 1] if rank else 1.0 for J in seen]
+    margin = [singular_values(J)[rank - 1] if rank else 1.0 for J in jacobians]
     if margin[0] < SINGULAR and max(margin) > 10.0 * margin[0]:
-        raise SwelltreeError(_singular(model, closure, here, seen, loops))
-    speaks = np.max([np.linalg.norm(J, axis=1) for J in seen], axis=0) > RANK
+        raise SwelltreeError(_singular(model, closure, here, jacobians, loops))
+    speaks = np.max([np.linalg.norm(J, axis=1) for J in jacobians], axis=0) > RANK
     kept = tuple(row for row, says in zip(rows, speaks, strict=True) if says)
     needed = independent(here)
     dropped = [row for i, row in enumerate(rows) if i not in needed]
@@ -55,21 +55,21 @@ def _nearby(model: Model, closure: Closure, q: np.ndarray, here: np.ndarray) -> 
     if sure or free.shape[1] == 0:
         return []
     rng = np.random.default_rng(0)
-    found = []
+    result = []
     for _ in range(3):
         way = free @ rng.normal(size=free.shape[1])
         there = moved_positions(model.layout, q, WANDER * way / np.abs(way).max())
         there, left = closure.close(there, np.ones(model.layout.n_tree, dtype=bool))
         if left < 1e-9:
-            found.append(there)
-    return found
+            result.append(there)
+    return result
 
 
 def _singular(
-    model: Model, closure: Closure, here: np.ndarray, seen: list[np.ndarray], loops: dict
+    model: Model, closure: Closure, here: np.ndarray, jacobians: list[np.ndarray], loops: dict
 ) -> str:
     """Which loop has fewer independent equations here than around."""
-    rank = max(rank_of(J) for J in seen)
+    rank = max(rank_of(J) for J in jacobians)
     weak = np.linalg.svd(here)[0][:, rank - 1]
     name = model.layout.joints[closure.rows[int(np.abs(weak).argmax())].joint]
     return (

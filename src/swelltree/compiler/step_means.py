@@ -58,8 +58,8 @@ class MeanForce:
     h: float
 
     def __call__(self, t: Array, point: PointMotion) -> tuple[Array, Array]:
-        seen = [self.function(t + float(part) * self.h, point) for part in PLACES]
-        force, torque = (sum(map(jnp.asarray, rows)) for rows in zip(*seen, strict=True))
+        samples = [self.function(t + float(part) * self.h, point) for part in PLACES]
+        force, torque = (sum(map(jnp.asarray, rows)) for rows in zip(*samples, strict=True))
         return force / SAMPLES, torque / SAMPLES
 
 
@@ -76,9 +76,9 @@ def with_step_means(model: Model, h: float) -> Model:
         if isinstance(part, UserFunction):
             return MeanFunction(part, np.array(h))
         if isinstance(part, Applied):
-            own = part.function
-            own = None if own is None else MeanForce(own, h)
-            return replace(part, signals=tuple(map(mean, part.signals)), function=own)
+            function = part.function
+            function = None if function is None else MeanForce(function, h)
+            return replace(part, signals=tuple(map(mean, part.signals)), function=function)
         return part
 
     return model.replace(effects=jax.tree.map(mean, model.effects, is_leaf=known))

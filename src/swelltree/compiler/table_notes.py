@@ -20,11 +20,11 @@ BEYOND = 0.1  # of the range of the values: a swing that is worth a warning
 
 def table_notes(system: System) -> list[str]:
     """One sentence for each table; a spline that swings far beyond its values is warned of."""
-    found = []
+    result = []
     for item in (*system.joints, *system.forces, *system.ptos, *system.winches):
         for field, table in _tables(item):
-            found.append(_sentence(item.label, field, table))
-    return found
+            result.append(_sentence(item.label, field, table))
+    return result
 
 
 def _tables(item: Any) -> Iterator[tuple[str, Table]]:

@@ -31,21 +31,21 @@ def unseen_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndarr
         return np.zeros(0), 0
     share = np.arange(WITHIN + 1) / WITHIN
     at = ends[:-1, None] + np.diff(ends)[:, None] * share
-    found, divided = [np.zeros(0)], np.zeros(len(at), dtype=bool)
+    result, divided = [np.zeros(0)], np.zeros(len(at), dtype=bool)
     for function in functions:
         values = sampled(function, at.ravel())
         for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
             rows = values[:, k].reshape(at.shape)
-            seen = (rows[:, 0] + 4.0 * rows[:, WITHIN // 2] + rows[:, -1]) / 6.0
-            told = rows[:, :-1].mean(1) + 0.5 * (rows[:, -1] - rows[:, 0]) / WITHIN
-            off = np.abs(seen - told) > SEEN * np.ptp(rows)
+            simpson = (rows[:, 0] + 4.0 * rows[:, WITHIN // 2] + rows[:, -1]) / 6.0
+            trapezoidal = rows[:, :-1].mean(1) + 0.5 * (rows[:, -1] - rows[:, 0]) / WITHIN
+            off = np.abs(simpson - trapezoidal) > SEEN * np.ptp(rows)
             divided |= off
             if divided.sum() > MOST:
                 return np.zeros(0), int(divided.sum())
             if off.any():
                 one = lambda t, k=k, f=function: sampled(f, t)[:, k]  # noqa: E731
-                found += [at[off, 1:-1].ravel(), jumps(one, at[off].ravel(), rows[off].ravel())]
-    return np.unique(np.concatenate(found)), int(divided.sum())
+                result += [at[off, 1:-1].ravel(), jumps(one, at[off].ravel(), rows[off].ravel())]
+    return np.unique(np.concatenate(result)), int(divided.sum())
 
 
 def step_ends(times: np.ndarray, step: float) -> np.ndarray:

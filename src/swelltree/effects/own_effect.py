@@ -99,26 +99,26 @@ def _made(item: OwnEffect) -> Effect:
 def check_own_effects(model: Model, now: Now) -> None:
     """Ask every own effect once, at the start, and say what is wrong with its answer."""
     n = model.layout.n_bodies
-    for own in model.effects:
-        if not isinstance(own.kind, str) or type(own).__module__.startswith("swelltree."):
+    for each in model.effects:
+        if not isinstance(each.kind, str) or type(each).__module__.startswith("swelltree."):
             continue
-        what = f"effect '{own.names[0]}'"
+        what = f"effect '{each.names[0]}'"
         try:
-            loads = own.loads(model, now)
+            loads = each.loads(model, now)
         except Exception as error:
             raise SwelltreeError(
-                f"{what}: {where_of(type(own).loads, error)} fails with {type(error).__name__}: "
+                f"{what}: {where_of(type(each).loads, error)} fails with {type(error).__name__}: "
                 f"{error}. Mend it."
             ) from error
         shape = getattr(getattr(loads, "wrench", None), "shape", None)
         if shape != (n, 6):
             raise SwelltreeError(
-                f"{what}: {where_of(type(own).loads)} gives a wrench of shape {shape}. Return "
+                f"{what}: {where_of(type(each).loads)} gives a wrench of shape {shape}. Return "
                 f"swelltree.Loads(wrench) with a wrench of {n} x 6, one row for each body."
             )
         if not np.isfinite(np.asarray(loads.wrench)).all():
             raise SwelltreeError(
-                f"{what}: {where_of(type(own).loads)} gives a wrench that is not finite at the "
+                f"{what}: {where_of(type(each).loads)} gives a wrench that is not finite at the "
                 "start. Return numbers."
             )
 
@@ -156,9 +156,9 @@ def wrench_at(
         torque: [N m], none if not given.
         point: in the body's frame as described [m].
     """
-    i, seen = body_point(model, now, body, point)
+    i, at_point = body_point(model, now, body, point)
     xp = namespace(now.motion.pose.p)
     F = xp.asarray(force, dtype=float)
     M = 0.0 * F if torque is None else xp.asarray(torque, dtype=float)
-    at = seen.position[None]
+    at = at_point.position[None]
     return spread(model.layout, now.motion, np.array([i]), at, F[None], M[None])

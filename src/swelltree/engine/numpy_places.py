@@ -113,8 +113,8 @@ def _scatter(w: Writer, eqn: Any, x: Ref, start: Ref, updates: Ref) -> Found:
     how = (shape, sizes, map_, batch, drop, tuple(order), _mode(eqn) == "FILL_OR_DROP")
     kind, refs = eqn.primitive.name, (w.full(x), w.full(updates))
     if start.value is not None:
-        own = w.keep(helpers.windows(start.known(), *how))
-        return w.emit(f"h.scattered({{0}}, {{1}}, '{kind}', *{own})", refs, shape, shape, dtype)
+        windows = w.keep(helpers.windows(start.known(), *how))
+        return w.emit(f"h.scattered({{0}}, {{1}}, '{kind}', *{windows})", refs, shape, shape, dtype)
     text = f"h.scattered({{0}}, {{1}}, '{kind}', *h.windows({{2}}.T, *{w.keep(how)}))"
     return w.emit(text, (*refs, w.full(start)), shape, shape, dtype)
 

@@ -114,6 +114,6 @@ class AbsoluteCoordinates(Formulation):
         quat = normalise(quat)
         if layout.angle_dofs:
             frames = joint_frames(model, Pose(p, quat_to_matrix(quat)))
-            found = dof_coordinates(model, frames, angles)
-            angles = found[np.array(layout.angle_dofs)]
+            result = dof_coordinates(model, frames, angles)
+            angles = result[np.array(layout.angle_dofs)]
         return join(p, quat, angles)

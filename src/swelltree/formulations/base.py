@@ -171,8 +171,8 @@ class Formulation(ABC):
             grown = slips < GROWN * jnp.abs(kick).max(initial=0.0)
             return State(moved.q, state.s + kick, state.chart), leaps & grown
 
-        found, lost = jax.lax.scan(correct, state, None, length=2)
-        return State(found.q, jnp.where(lost.any(), jnp.nan, found.s), found.chart)
+        result, lost = jax.lax.scan(correct, state, None, length=2)
+        return State(result.q, jnp.where(lost.any(), jnp.nan, result.s), result.chart)
 
     def solved(self, model: Model, M: Float[Array, "n n"], f: Float[Array, " n"]) -> Array:
         """Accelerations of a system without constraint rows."""

@@ -97,8 +97,10 @@ class CompositeBody(JointCoordinates):
     def project(self, model: Model, kin: Kinematics, wrench: Float[Array, "b 6"]) -> Array:
         links: Links = kin.extra
         back = transpose(links.R)
-        own = jnp.concatenate([matvec(back, wrench[:, :3]), matvec(back, wrench[:, 3:])], -1)
-        return on_joints(model.layout, links, own)
+        in_body_axes = jnp.concatenate(
+            [matvec(back, wrench[:, :3]), matvec(back, wrench[:, 3:])], -1
+        )
+        return on_joints(model.layout, links, in_body_axes)
 
 
 def in_world(
@@ -132,10 +134,10 @@ def on_joints(layout: Layout, links: Links, force: Float[Array, "b 6"]) -> Float
 def _gathered(layout: Layout, x: Float[Array, "n k"]) -> Float[Array, "b k"]:
     """Sums over the dofs of each tree joint."""
     joint = dof_joint(layout)[: layout.n_tree]
-    own = [np.flatnonzero(joint == j) for j in range(layout.n_bodies)]
-    most = max((len(rows) for rows in own), default=0)
+    dofs_of_joint = [np.flatnonzero(joint == j) for j in range(layout.n_bodies)]
+    most = max((len(rows) for rows in dofs_of_joint), default=0)
     index = np.full((layout.n_bodies, most), layout.n_tree)
-    for j, rows in enumerate(own):
+    for j, rows in enumerate(dofs_of_joint):
         index[j, : len(rows)] = rows
     padded = jnp.concatenate([x, jnp.zeros((1, x.shape[1]))])
     return padded[index].sum(1)
@@ -203,7 +205,7 @@ def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
     return Links(T, columns, sweep(layout, T, product), nu, pose.R, pose.p)
 
 
-def sweep(layout: Layout, T: Float[Array, "b 6 6"], own: Float[Array, "b 6"]) -> Array:
+def sweep(layout: Layout, T: Float[Array, "b 6 6"], local: Float[Array, "b 6"]) -> Array:
     """Outward sweep: what the parent has, carried to the link, and the link's own."""
     N = layout.n_bodies
     # in a chain the parent is the link before
@@ -211,14 +213,14 @@ def sweep(layout: Layout, T: Float[Array, "b 6 6"], own: Float[Array, "b 6"]) ->
     if chain:
 
         def next_link(above: Array, link: tuple[Array, Array]) -> tuple[Array, Array]:
-            found = matvec(link[0], above) + link[1]
-            return found, found
+            result = matvec(link[0], above) + link[1]
+            return result, result
 
-        return jax.lax.scan(next_link, jnp.zeros(6), (T, own))[1]
+        return jax.lax.scan(next_link, jnp.zeros(6), (T, local))[1]
     parent = jnp.asarray(_parents(layout))
 
-    def step(found: Array, i: Array) -> tuple[Array, None]:
-        return found.at[i].set(matvec(T[i], found[parent[i]]) + own[i]), None
+    def step(result: Array, i: Array) -> tuple[Array, None]:
+        return result.at[i].set(matvec(T[i], result[parent[i]]) + local[i]), None
 
     return jax.lax.scan(step, jnp.zeros((N + 1, 6)), jnp.arange(N))[0][:N]
 
@@ -233,7 +235,7 @@ def composite_inertia(layout: Layout, T: Array, M: Array) -> Array:
     return _inward(layout, T, M, lambda T, m: T.T @ m @ T)
 
 
-def _inward(layout: Layout, T: Array, own: Array, down: Any) -> Array:
+def _inward(layout: Layout, T: Array, local: Array, down: Any) -> Array:
     """Sum of each link's own and of what its children hand down."""
     N = layout.n_bodies
     if all(p == i - 1 for i, p in enumerate(layout.parent)):
@@ -242,12 +244,12 @@ def _inward(layout: Layout, T: Array, own: Array, down: Any) -> Array:
             total = link[1] + beyond
             return down(link[0], total), total
 
-        return jax.lax.scan(next_link, jnp.zeros(own.shape[1:]), (T, own), reverse=True)[1]
+        return jax.lax.scan(next_link, jnp.zeros(local.shape[1:]), (T, local), reverse=True)[1]
     parent = jnp.asarray(_parents(layout))
 
     def step(total: Array, i: Array) -> tuple[Array, None]:
         return total.at[parent[i]].add(down(T[i], total[i])), None
 
-    total = jnp.concatenate([own, jnp.zeros((1, *own.shape[1:]))])
+    total = jnp.concatenate([local, jnp.zeros((1, *local.shape[1:]))])
     total, _ = jax.lax.scan(step, total, jnp.arange(N - 1, -1, -1))
     return total[:N]

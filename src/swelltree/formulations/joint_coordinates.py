@@ -87,8 +87,8 @@ class JointCoordinates(Formulation):
         coordinate, rate = padded[layout.dof_position], state.s
         if len(layout.dofs) > layout.n_tree:
             angles = all_angles(layout, state.q)
-            found = dof_coordinates(model, frames, angles)[layout.n_tree :]
-            coordinate = jnp.concatenate([coordinate, found])
+            result = dof_coordinates(model, frames, angles)[layout.n_tree :]
+            coordinate = jnp.concatenate([coordinate, result])
             rate = jnp.concatenate([rate, dof_rates(model, pose, frames, v)[layout.n_tree :]])
         motion = Motion(pose, v, frames, coordinate, rate)
         rows = None
@@ -154,7 +154,7 @@ class JointCoordinates(Formulation):
         memory = cut_angles(layout)
         if memory.size:
             frames = joint_frames(model, forward(model, q[: layout.n_positions]))
-            found = dof_coordinates(model, frames, all_angles(layout, q))
+            result = dof_coordinates(model, frames, all_angles(layout, q))
             dofs = np.array(layout.angle_dofs)[memory]
-            q = q.at[layout.n_positions :].set(found[dofs])
+            q = q.at[layout.n_positions :].set(result[dofs])
         return State(q, state.s, state.chart)

@@ -158,8 +158,8 @@ def path_mass(model: Model, screws: Screws) -> Float[Array, "n n"]:
     """P^T M P of the rigid bodies by branch sums."""
     layout = model.layout
     joint = dof_joint(layout)[: layout.n_tree]
-    own = jnp.concatenate([screws.mass, screws.mass_moment, screws.inertia], -1)
-    branch = masked_sum(layout.path.T, own)[joint]
+    inertias = jnp.concatenate([screws.mass, screws.mass_moment, screws.inertia], -1)
+    branch = masked_sum(layout.path.T, inertias)[joint]
     mass, D, inertia = branch[:, :1], branch[:, 1:4], branch[:, 4:]
     # momentum of the branch beyond joint j when it moves with unit velocity j
     linear = mass * screws.slide + cross(screws.turn, D)

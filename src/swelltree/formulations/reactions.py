@@ -48,12 +48,12 @@ def tree_wrenches(
     """Wrench on each tree joint's follower: what the bodies beyond it need."""
     layout = model.layout
     N = layout.n_bodies
-    own = net - cut
+    unbalanced = net - cut
     o = motion.frames.follower_o[:N]
     arm = motion.pose.p[None] - o[:, None]
     beyond = jnp.asarray(layout.path.T)[:, :, None]
-    force = (beyond * own[None, :, :3]).sum(1)
-    moment = (beyond * (own[None, :, 3:] + cross(arm, own[None, :, :3]))).sum(1)
+    force = (beyond * unbalanced[None, :, :3]).sum(1)
+    moment = (beyond * (unbalanced[None, :, 3:] + cross(arm, unbalanced[None, :, :3]))).sum(1)
     outward = np.where(np.array(layout.follower[:N]) == np.arange(N), 1.0, -1.0)
     return outward[:, None] * jnp.concatenate([force, moment], -1)
 

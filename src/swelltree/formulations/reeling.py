@@ -81,7 +81,7 @@ def _regridded(
     model: Model,
     group: Any,
     motion: Motion,
-    found: tuple[Pose, Array],
+    result: tuple[Pose, Array],
     x0: Array,
     x1: Array,
     speed: Array,
@@ -90,7 +90,7 @@ def _regridded(
     """Poses and velocities of all bodies after the event of one winch, if it has one."""
     drums: Drums = group.drums
     reel = drums.reels[w]
-    pose, v = found
+    pose, v = result
     nodes = np.array(reel.nodes[1:], dtype=int)
     n, bodies = len(nodes), np.arange(model.layout.n_bodies)
     k = x0[w, IDLE]
@@ -128,12 +128,12 @@ def _regridded(
     up = p_A - third
     up = up / jnp.sqrt(dot(up, up))
     R_turned = matmul(_between(z, up), pick(R, k + 2))
-    own, half = pick(mass, k + 2), 0.5 * drums.per_length[w]
+    segment_mass, half = pick(mass, k + 2), 0.5 * drums.per_length[w]
     whole_next = pick(rest[np.array(reel.elements)], k + 2)
     to_drum, taken = half * whole_next, half * first
     given = (to_drum + taken) * u_below + taken * at_drum
     given = given - (to_drum + taken) * (v_A - speed * up)
-    u_third = (own * pick(u, k + 2) + given) / (own + taken)
+    u_third = (segment_mass * pick(u, k + 2) + given) / (segment_mass + taken)
 
     for j, on, changed in (
         (k, split, (p_new, R_new, u_new)),
@@ -173,8 +173,8 @@ def _chain_joints(layout: Layout, drums: Drums) -> tuple[np.ndarray, np.ndarray,
                 if d.joint == joint and not d.turns and d.axis == 2
             ]
             rows.append((joint, first, slides[0] if len(slides) == 1 else -1))
-    found = np.array(rows, dtype=int).reshape(-1, 3)
-    return found[:, 0], found[:, 1], found[:, 2]
+    result = np.array(rows, dtype=int).reshape(-1, 3)
+    return result[:, 0], result[:, 1], result[:, 2]
 
 
 def _positions(model: Model, drums: Drums, q: Array, pose: Pose) -> Array:

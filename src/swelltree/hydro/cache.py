@@ -59,12 +59,12 @@ def load(kind: str, key: str) -> dict[str, Any] | None:
         return None
     try:
         with np.load(folder / f"{key}.npz", allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
+            result = {name: file[name] for name in file.files}
     except Exception:  # missing, cut short or foreign: compute anew
         return None
-    seal = found.pop(SEAL, None)
-    whole_and_ours = seal is not None and str(seal) == _seal(key, found)
-    return found if whole_and_ours and not _has_nan(found) else None
+    seal = result.pop(SEAL, None)
+    whole_and_ours = seal is not None and str(seal) == _seal(key, result)
+    return result if whole_and_ours and not _has_nan(result) else None
 
 
 def store(kind: str, key: str, arrays: dict[str, Any]) -> None:

@@ -195,17 +195,17 @@ def rows_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Excitation is the sum of its two parts: the third follows from the others."""
     # some files hold places for parts that were not computed
-    found = {name: values for name, values in forces.items() if not np.isnan(values).all()}
+    result = {name: values for name, values in forces.items() if not np.isnan(values).all()}
     total, fk, rest = "excitation_force", "Froude_Krylov_force", "diffraction_force"
-    if total not in found and fk in found and rest in found:
-        found[total] = found[fk] + found[rest]
-    if rest not in found and fk in found and total in found:
-        found[rest] = found[total] - found[fk]
-    if fk not in found and rest in found and total in found:
-        found[fk] = found[total] - found[rest]
-    if total in forces and total not in found:
-        found[total] = forces[total]  # nothing tells it: a gap
-    return found
+    if total not in result and fk in result and rest in result:
+        result[total] = result[fk] + result[rest]
+    if rest not in result and fk in result and total in result:
+        result[rest] = result[total] - result[fk]
+    if fk not in result and rest in result and total in result:
+        result[fk] = result[total] - result[rest]
+    if total in forces and total not in result:
+        result[total] = forces[total]  # nothing tells it: a gap
+    return result
 
 
 def _fill_limits(
@@ -271,9 +271,9 @@ def select_bodies(data: xr.Dataset, bodies: Sequence[str]) -> xr.Dataset:
     The remaining bodies still feel the presence of those taken away (their waves were computed
     with them), but no longer their motion.
     """
-    found = [find_body(data, name) for name in bodies]
-    dofs = [dof for body in found for dof in dofs_of(data, body)]
-    return data.sel(body=found, influenced_dof=dofs, radiating_dof=dofs)
+    result = [find_body(data, name) for name in bodies]
+    dofs = [dof for body in result for dof in dofs_of(data, body)]
+    return data.sel(body=result, influenced_dof=dofs, radiating_dof=dofs)
 
 
 def rename_bodies(data: xr.Dataset, names: Sequence[str] | Mapping[str, str]) -> xr.Dataset:
@@ -336,8 +336,8 @@ def infinite_added_mass(data: xr.Dataset) -> np.ndarray | None:
     omega = data["omega"].values
     if not np.isinf(omega).any():
         return None
-    found = data["added_mass"].transpose(*RADIATION).values[np.isinf(omega)][0]
-    return None if np.isnan(found).any() else found
+    result = data["added_mass"].transpose(*RADIATION).values[np.isinf(omega)][0]
+    return None if np.isnan(result).any() else result
 
 
 def wavenumber(omega: Any, depth: float, g: float) -> np.ndarray:

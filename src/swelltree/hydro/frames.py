@@ -125,23 +125,23 @@ def move_reference(
     names = body_names(data)
     J = {}
     for body, point in points.items():
-        found = find_body(data, body)
-        k = names.index(found)
+        result = find_body(data, body)
+        k = names.index(result)
         if np.isnan(centers[k]).any():
             raise SwelltreeError(
-                f"hydro data of body '{found}' do not tell their reference point. "
-                "Read them with rotation_center={'" + found + "': (x, y, z)}."
+                f"hydro data of body '{result}' do not tell their reference point. "
+                "Read them with rotation_center={'" + result + "': (x, y, z)}."
             )
-        J[found] = transform_matrix(np.eye(3), centers[k] - np.asarray(point, dtype=float))
+        J[result] = transform_matrix(np.eye(3), centers[k] - np.asarray(point, dtype=float))
     moved = transform(data, J)
     dofs = [str(x) for x in data["influenced_dof"].values]
     for body, force in (net_force or {}).items():
-        found = find_body(data, body)
-        if found in J and "hydrostatic_stiffness" in moved:
+        result = find_body(data, body)
+        if result in J and "hydrostatic_stiffness" in moved:
             # the arm turns with the body: moment (theta x d) x f, linear in theta
-            arm = centers[names.index(found)] - np.asarray(points[body], dtype=float)
+            arm = centers[names.index(result)] - np.asarray(points[body], dtype=float)
             block = -cross_matrix(np.array([0.0, 0.0, force])) @ cross_matrix(arm)
-            rows = _rigid_rows(dofs, found)[3:]
+            rows = _rigid_rows(dofs, result)[3:]
             stiffness = moved["hydrostatic_stiffness"].values.copy()
             stiffness[np.ix_(rows, rows)] += block
             moved["hydrostatic_stiffness"] = (

@@ -31,30 +31,30 @@ def mend_gaps(
         sources: files of the variables, where they are known.
     """
     check_way(gaps)
-    found = gaps_of(data)
-    if not found or gaps == "keep":
+    result = gaps_of(data)
+    if not result or gaps == "keep":
         return data
     if gaps == "error":
         check_gaps(data, where, sources)
     if gaps == "interpolate":
-        data = _interpolated(data, found)
-        found = gaps_of(data)
-    for axes in dict.fromkeys(gap.axes for gap in found):
-        data = _dropped(data, axes, [gap for gap in found if gap.axes == axes], where)
+        data = _interpolated(data, result)
+        result = gaps_of(data)
+    for axes in dict.fromkeys(gap.axes for gap in result):
+        data = _dropped(data, axes, [gap for gap in result if gap.axes == axes], where)
     return data
 
 
-def _dropped(data: xr.Dataset, axes: tuple[str, ...], found: list[Gap], where: str) -> xr.Dataset:
+def _dropped(data: xr.Dataset, axes: tuple[str, ...], result: list[Gap], where: str) -> xr.Dataset:
     """The data without the frequencies of one axis at which something is missing."""
     omega = data[axes[0]].values
-    rows = np.any([gap.rows for gap in found], axis=0)
+    rows = np.any([gap.rows for gap in result], axis=0)
     if ((omega > 0) & np.isfinite(omega) & ~rows).sum() < 2:
-        first = found[0]
+        first = result[0]
         raise SwelltreeError(
             f"{where}: {first.name} {first.where} and so many others are missing that fewer "
             "than two frequencies are left. Recompute the data."
         )
-    what = "" if axes == OMEGA else f" of {found[0].name}"
+    what = "" if axes == OMEGA else f" of {result[0].name}"
     return _noted(
         data.isel(dict.fromkeys(axes, np.flatnonzero(~rows))),
         f"{int(rows.sum())} frequencies{what} are left out, at which values are missing: "
@@ -62,9 +62,9 @@ def _dropped(data: xr.Dataset, axes: tuple[str, ...], found: list[Gap], where: s
     )
 
 
-def _interpolated(data: xr.Dataset, found: list[Gap]) -> xr.Dataset:
+def _interpolated(data: xr.Dataset, result: list[Gap]) -> xr.Dataset:
     """Missing values between two frequencies that have them, linear in omega."""
-    for gap in found:
+    for gap in result:
         omega = np.asarray(data[gap.axes[0]].values, dtype=float)
         values = data[gap.name].transpose(*gap.dims)
         turn = _phase_at_bodies(data, gap)

@@ -82,7 +82,7 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
     Args:
         data: hydrodynamic data.
     """
-    found = []
+    result = []
     for name, axes in AXES.items():
         if name not in data or not set(axes) <= set(data[name].dims):
             continue
@@ -90,8 +90,8 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
         bad = _bad(name, np.asarray(values.values), np.asarray(data[axes[0]].values, dtype=float))
         if bad.any():
             dims = tuple(map(str, values.dims))
-            found.append(Gap(name, bad, dims, _first(values, bad, axes)))
-    return found
+            result.append(Gap(name, bad, dims, _first(values, bad, axes)))
+    return result
 
 
 def _order(name: str, axes: tuple[str, ...], dims: Any) -> tuple[Any, ...]:

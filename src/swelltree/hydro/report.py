@@ -207,9 +207,9 @@ def _passivity(table: Table) -> list[Finding]:
         return []
     bad = table.omega[lowest < -1e-3 * np.abs(B).max()]
     peak = float(table.omega[int(lowest.argmin())])
-    own = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
-    dof = table.dofs[int(own.argmin())]
-    where = f" (most in {dof})" if own.min() < 0 else " (between freedoms)"
+    diagonal = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
+    dof = table.dofs[int(diagonal.argmin())]
+    where = f" (most in {dof})" if diagonal.min() < 0 else " (between freedoms)"
     return [
         Finding(
             "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
@@ -382,18 +382,18 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
             )
         )
     if infinite is not None:
-        own = np.diagonal(infinite)
-        gap = np.where(matters, np.abs(mean - own) / np.where(top > 0, top, 1.0), 0.0)
+        diagonal = np.diagonal(infinite)
+        gap = np.where(matters, np.abs(mean - diagonal) / np.where(top > 0, top, 1.0), 0.0)
         worst = int(gap.argmax())
         if gap[worst] > 0.03:
             findings.append(
                 Finding(
                     "warning",
                     "a_inf",
-                    f"A_inf of {table.dofs[worst]} is {own[worst]:.4g}, but added mass and damping "
-                    f"ask for {mean[worst]:.4g}: motions at high frequency would be off. Extend "
-                    "the band, or check omega = inf.",
-                    {"given": float(own[worst]), "ogilvie": float(mean[worst])},
+                    f"A_inf of {table.dofs[worst]} is {diagonal[worst]:.4g}, but added mass and "
+                    f"damping ask for {mean[worst]:.4g}: motions at high frequency would be off. "
+                    "Extend the band, or check omega = inf.",
+                    {"given": float(diagonal[worst]), "ogilvie": float(mean[worst])},
                 )
             )
     else:

@@ -118,14 +118,14 @@ def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
 def _rows(data: xr.Dataset, body: str) -> list[int]:
     """Rows of a body, the six rigid freedoms first."""
     labels = [str(x) for x in data["influenced_dof"].values]
-    own = dofs_of(data, body)
-    missing = [dof for dof in DOFS if f"{body}__{dof}" not in own]
+    body_dofs = dofs_of(data, body)
+    missing = [dof for dof in DOFS if f"{body}__{dof}" not in body_dofs]
     if missing:
         raise SwelltreeError(
             f"BEMIO files need six freedoms and body '{body}' has no {missing[0]}. "
             "Write .nc instead, or compute all freedoms."
         )
-    modes = [dof for dof in own if split_label(dof)[1] not in DOFS]
+    modes = [dof for dof in body_dofs if split_label(dof)[1] not in DOFS]
     return [labels.index(x) for x in (*(f"{body}__{dof}" for dof in DOFS), *modes)]
 
 

@@ -120,9 +120,9 @@ def _grid_of_points(lines: _Lines) -> Axes:
     """Places along x, places along y, and x, y, height of every point, as MoorDyn-C has them."""
     counts = lines.numbers(0, 2, "numbers of places along x and y")
     x, y = (tuple(lines.numbers(k, 1, f"places along {axis}")) for k, axis in ((1, "x"), (2, "y")))
-    for k, (count, own) in enumerate(zip(counts, (x, y), strict=False), 1):
-        if count != len(own):
-            raise lines.fail(k, f"expected {count:g} places, found {len(own)}.")
+    for k, (count, values) in enumerate(zip(counts, (x, y), strict=False), 1):
+        if count != len(values):
+            raise lines.fail(k, f"expected {count:g} places, found {len(values)}.")
     depth = np.full((len(x), len(y)), np.nan)
     for k in range(3, len(lines)):
         at_x, at_y, value = lines.numbers(k, 3, "x, y and height of a point")[:3]

@@ -66,12 +66,14 @@ def floating_sets(system: System, nonlinear: tuple[str, ...] = ()) -> tuple[Aflo
     carried += _carriers(system)
     sets = []
     for first in dict.fromkeys(lead.values()):
-        own = tuple(name for name in lead if lead[name] == first)
+        members = tuple(name for name in lead if lead[name] == first)
         # what acts between bodies of one set carries nothing
-        words = [label for label, ends in carried if ends & set(own) and not _inside(ends, own)]
-        hulls = tuple(_hull_volume(system.body(name)) for name in own)
-        lifted = tuple(name in nonlinear for name in own)
-        sets.append(Afloat(own, hulls, lifted, tuple(dict.fromkeys(words))))
+        words = [
+            label for label, ends in carried if ends & set(members) and not _inside(ends, members)
+        ]
+        hulls = tuple(_hull_volume(system.body(name)) for name in members)
+        lifted = tuple(name in nonlinear for name in members)
+        sets.append(Afloat(members, hulls, lifted, tuple(dict.fromkeys(words))))
     return tuple(sets)
 
 
@@ -84,10 +86,10 @@ def mass_against_displacement(model: Model) -> Iterator[Finding]:
     for each in model.described.afloat:
         rows = [model.layout.bodies.index(name) for name in each.bodies]
         acts = [volume[i] > 0.0 or yes for i, yes in zip(rows, each.lifted, strict=True)]
-        own = [
+        volumes = [
             volume[i] if volume[i] > 0.0 else hull for i, hull in zip(rows, each.hulls, strict=True)
         ]
-        weighs, displaces = float(mass[rows].sum()), rho * float(sum(own))
+        weighs, displaces = float(mass[rows].sum()), rho * float(sum(volumes))
         if displaces > 0.0 and abs(displaces - weighs) > UNBALANCED * weighs:
             numbers = {"weight": weighs * g, "buoyancy": displaces * g}
             severity = "warning" if any(acts) and not each.carriers else "note"

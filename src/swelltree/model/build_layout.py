@@ -13,11 +13,11 @@ from swelltree.system.bodies.body import WORLD, Body, Point
 def all_joints(system: System) -> list:
     """Joints in compiled order: those leading to each body, then the cut ones."""
     topology = system.topology
-    found = []
+    result = []
     for body, name in zip(topology.body_names, topology.tree_joint, strict=True):
         implicit = body in topology.implicit_free and name == f"{body}_free"
-        found.append(Free(name, WORLD, body) if implicit else system.joint(name))
-    return found + [system.joint(name) for name in topology.cut_joints]
+        result.append(Free(name, WORLD, body) if implicit else system.joint(name))
+    return result + [system.joint(name) for name in topology.cut_joints]
 
 
 def build_layout(system: System, joints: list, described: tuple[str, ...] | None = None) -> Layout:

@@ -163,7 +163,7 @@ def _with_traced(model: Any, values: dict[str, Array]) -> Any:
         return np.concatenate([np.zeros(0), *(np.asarray(a, float)[m] for a, m in pairs)])
 
     x = jnp.concatenate([jnp.ravel(jnp.asarray(value, float)) for value in values.values()])
-    found = _called(entries, int(sum(m.sum() for m in fed.masks)), x)
+    result = _called(entries, int(sum(m.sum() for m in fed.masks)), x)
     ours, form = _flat(model)
     rows, first = [], 0
     for leaf, mask in zip(ours, fed.masks, strict=True):
@@ -173,7 +173,7 @@ def _with_traced(model: Any, values: dict[str, Array]) -> Any:
             leaf = (
                 jnp.asarray(leaf)
                 .at[where]
-                .set(found[first : first + count].reshape(() if not mask.ndim else (count,)))
+                .set(result[first : first + count].reshape(() if not mask.ndim else (count,)))
             )
         rows.append(leaf)
         first += count
@@ -183,15 +183,15 @@ def _with_traced(model: Any, values: dict[str, Array]) -> Any:
 
 def _allowed(tries: list[Callable[[], Any]]) -> list[Any]:
     """Results of those that the description allows; its sentence where it allows none."""
-    found, refusal = [], None
+    result, refusal = [], None
     for one in tries:
         try:
-            found.append(one())
+            result.append(one())
         except SwelltreeError as error:
             refusal = error
-    if not found and refusal is not None:
+    if not result and refusal is not None:
         raise refusal
-    return found
+    return result
 
 
 def _scale(x: np.ndarray) -> np.ndarray:

@@ -223,12 +223,15 @@ def attitudes(
     joint = dof_joint(layout)[free]
     axis = np.array([layout.dofs[n].axis for n in free], dtype=int)
     R_rel = matmul(transpose(frames.base_R[joint]), frames.follower_R[joint])
-    own = [[m for m, k in enumerate(joint) if k == j] for j in joint]
-    whole = np.array([len(rows) == 3 for rows in own])
+    of_joint = [[m for m, k in enumerate(joint) if k == j] for j in joint]
+    whole = np.array([len(rows) == 3 for rows in of_joint])
     spin = rate[free]
     if whole.any():
         three = np.array(
-            [sorted(rows, key=lambda m: axis[m]) if len(rows) == 3 else [0] * 3 for rows in own]
+            [
+                sorted(rows, key=lambda m: axis[m]) if len(rows) == 3 else [0] * 3
+                for rows in of_joint
+            ]
         )
         euler = matrix_to_euler(R_rel)
         angle = dot(np.eye(3)[axis], euler)
@@ -252,9 +255,9 @@ def _angle_axes(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First and second axis of the rotation sequence of each angle dof; is it the second?"""
     i, j, second = [], [], []
     for k in layout.angle_dofs:
-        own = [d for d in layout.dofs if d.joint == layout.dofs[k].joint and d.turns]
-        first = own[0].axis
-        other = own[1].axis if len(own) == 2 else (first + 1) % 3
+        turns = [d for d in layout.dofs if d.joint == layout.dofs[k].joint and d.turns]
+        first = turns[0].axis
+        other = turns[1].axis if len(turns) == 2 else (first + 1) % 3
         i.append(first)
         j.append(other)
         second.append(layout.dofs[k].on_follower)

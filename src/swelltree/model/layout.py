@@ -106,10 +106,10 @@ class Layout:
         root = list(range(self.n_bodies))
         for i, p in enumerate(self.parent):
             root[i] = root[p] if p >= 0 else i
-        found: dict[int, list[int]] = {}
+        result: dict[int, list[int]] = {}
         for k, dof in enumerate(self.dofs[: self.n_tree]):
-            found.setdefault(root[dof.joint], []).append(k)
-        return tuple(tuple(dofs) for dofs in found.values())
+            result.setdefault(root[dof.joint], []).append(k)
+        return tuple(tuple(dofs) for dofs in result.values())
 
     # --- where coordinates live --------------------------------------------------
     @cached_property
@@ -117,9 +117,9 @@ class Layout:
         """For each tree joint the indices of its position coordinates in q."""
         start, index = 0, []
         for j in range(self.n_bodies):
-            own = [d for d in self.dofs[: self.n_tree] if d.joint == j]
-            plain = sum(not d.free_turn for d in own)
-            count = plain + (4 if any(d.free_turn for d in own) else 0)
+            dofs = [d for d in self.dofs[: self.n_tree] if d.joint == j]
+            plain = sum(not d.free_turn for d in dofs)
+            count = plain + (4 if any(d.free_turn for d in dofs) else 0)
             index.append(tuple(range(start, start + count)))
             start += count
         return tuple(index)
@@ -141,11 +141,11 @@ class Layout:
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:
         """(tree joint, first index in q) of every quaternion."""
-        found = []
+        result = []
         for j in range(self.n_bodies):
             if any(d.free_turn and d.joint == j for d in self.dofs[: self.n_tree]):
-                found.append((j, self.position_index[j][-4]))
-        return tuple(found)
+                result.append((j, self.position_index[j][-4]))
+        return tuple(result)
 
     @cached_property
     def slide_index(self) -> np.ndarray:
@@ -160,12 +160,12 @@ class Layout:
     def turn_slots(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
         """Per slot of the rotation sequence: index in q (N,) and axis (N, 3)."""
         slots: list[tuple[np.ndarray, np.ndarray]] = []
-        seen = [0] * self.n_bodies
+        counts = [0] * self.n_bodies
         for k, d in enumerate(self.dofs[: self.n_tree]):
             if not d.turns or d.free_turn:
                 continue
-            slot = seen[d.joint]
-            seen[d.joint] += 1
+            slot = counts[d.joint]
+            counts[d.joint] += 1
             if slot == len(slots):
                 axes = np.tile(np.eye(3)[2], (self.n_bodies, 1))
                 slots.append((np.full(self.n_bodies, self.n_positions, dtype=int), axes))

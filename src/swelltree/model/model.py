@@ -130,7 +130,7 @@ class Model:
 
     def with_effect(self, effect: Any) -> Model:
         """The model with an effect in the place of that of its kind, or one more."""
-        kinds = [own.kind for own in self.effects]
+        kinds = [each.kind for each in self.effects]
         if effect.kind not in kinds:
             return self.replace(effects=(*self.effects, effect))
         k = kinds.index(effect.kind)

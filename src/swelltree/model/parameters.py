@@ -36,13 +36,13 @@ Path = tuple[str | int, ...]
 
 def _places(model: Model) -> dict[str, list[tuple[Path, int | None, dict[str, str]]]]:
     """Where the numbers of every item live: path of fields, row, and names that differ."""
-    found: dict[str, list[tuple[Path, int | None, dict[str, str]]]] = {}
+    result: dict[str, list[tuple[Path, int | None, dict[str, str]]]] = {}
     for g, effect in enumerate(model.effects):
         for item, places in effect.numbers().items():
-            found[item] = [(("effects", g, *path), row, other) for path, row, other in places]
+            result[item] = [(("effects", g, *path), row, other) for path, row, other in places]
     for kind, names in (("joints", model.layout.joints), ("bodies", model.layout.bodies)):
-        found |= {name: [((kind,), row, {})] for row, name in enumerate(names)}
-    return found
+        result |= {name: [((kind,), row, {})] for row, name in enumerate(names)}
+    return result
 
 
 def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
@@ -107,8 +107,8 @@ def get_value(model: Model, name: str) -> Array:
         effect, item, quantity = spread
         return effect.spread_number(item, quantity)
     path, quantity, row = _find(model, name)
-    found = getattr(_follow(model, path), quantity)
-    return found if row is None else found[row]
+    result = getattr(_follow(model, path), quantity)
+    return result if row is None else result[row]
 
 
 def set_values(model: Model, values: dict[str, Any]) -> Model:

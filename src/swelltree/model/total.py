@@ -64,16 +64,16 @@ def joined_channels(
         parts: effects and their channels.
         layout: of the model.
     """
-    found: dict[str, Array] = {}
+    result: dict[str, Array] = {}
     for effect, channels in parts:
         for name, values in channels.items():
             dims = effect.dims.get(name, ())
             if effect.prefix or not dims:
-                found[effect.prefix + name] = values
-            elif name not in found:
+                result[effect.prefix + name] = values
+            elif name not in result:
                 blocks = [(e, None if e.prefix else told.get(name)) for e, told in parts]
-                found[name] = joined_rows(blocks, dims, layout)
-    return found
+                result[name] = joined_rows(blocks, dims, layout)
+    return result
 
 
 def joined_rows(

@@ -59,11 +59,11 @@ def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> A
 def turn_dofs(layout: Layout) -> np.ndarray:
     """(k, 3) tree dofs of the rotations of each quaternion joint; n_tree where one is held."""
     place = {j: row for row, (j, _) in enumerate(layout.quaternions)}
-    found = np.full((len(place), 3), layout.n_tree, dtype=int)
+    result = np.full((len(place), 3), layout.n_tree, dtype=int)
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):
         if dof.free_turn:
-            found[place[dof.joint], dof.axis] = k
-    return found
+            result[place[dof.joint], dof.axis] = k
+    return result
 
 
 def _turning(layout: Layout, s: Float[Array, " n"]) -> Float[Array, "k 3"]:

@@ -133,13 +133,13 @@ def _of_effects(model: Model, text: Any) -> dict[str, Any]:
     for effect in model.effects:
         for name, (dim, values, about) in effect.coordinates(model.layout).items():
             rows.setdefault(name, (dim, [], about))[1].extend(values)
-    found = {name: text(*row) for name, row in rows.items()}
+    result = {name: text(*row) for name, row in rows.items()}
     known = {name for effect in model.effects for name in effect.constants()}
     for name in known:
         label = LABELS[name]
         blocks = [(effect, effect.constants().get(name)) for effect in model.effects]
-        found[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
-    return found
+        result[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
+    return result
 
 
 def provenance(model: Model) -> dict[str, Any]:

@@ -28,10 +28,10 @@ def path(folder: Path, number: int) -> Path:
 
 def index(file: Path) -> int:
     """Number of the chunk of a file."""
-    found = re.fullmatch(r"chunk_(\d{6,})", file.stem)
-    if found is None:
+    match = re.fullmatch(r"chunk_(\d{6,})", file.stem)
+    if match is None:
         raise SwelltreeError(f"checkpoint '{file}': this is not a file of a chunk.")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
 def prepare(folder: Path, resume: bool) -> None:
@@ -81,8 +81,8 @@ def read(
     """
     try:
         with np.load(file, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-        found_key, found_number, found_times = (found[name] for name in ("key", "number", "times"))
+            result = {name: archive[name] for name in archive.files}
+        found_key, found_number, found_times = (result[name] for name in ("key", "number", "times"))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise SwelltreeError(
             f"checkpoint '{file}': the file is damaged or cut short. "
@@ -101,7 +101,7 @@ def read(
     trees = []
     for name, like in (("carry", carry_like), ("outputs", outputs_like)):
         leaves, structure = jax.tree.flatten(like)
-        values = [found.get(f"{name}_{i}") for i in range(len(leaves))]
+        values = [result.get(f"{name}_{i}") for i in range(len(leaves))]
         for value, leaf in zip(values, leaves, strict=True):
             if value is None or value.shape != leaf.shape or value.dtype != leaf.dtype:
                 raise SwelltreeError(

@@ -66,8 +66,8 @@ class _Contents:
         if id(thing) not in self._known:
             self._known[id(thing)] = ("around in a circle", thing)
             kind = type(thing)
-            found = _hash(kind.__module__, kind.__qualname__, *self._parts(thing))
-            self._known[id(thing)] = (found, thing)
+            result = _hash(kind.__module__, kind.__qualname__, *self._parts(thing))
+            self._known[id(thing)] = (result, thing)
         return self._known[id(thing)][0]
 
     def _array(self, array: np.ndarray) -> str:
@@ -156,18 +156,18 @@ def _texts(name: str | None) -> list[str]:
 
 def _sources(name: str) -> dict[str, str]:
     """Texts of a module of the user and of those of his that it imports."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     waiting = [name]
     while waiting:
         module = waiting.pop()
         file = _file(module)
-        if module in found or file is None or not _is_users(module):
+        if module in result or file is None or not _is_users(module):
             continue
         text = file.read_text(errors="replace")
         waiting += _imports(text, module)
         # a script may be changed to resume; its functions count by their code
-        found[module] = "" if module == "__main__" else text
-    return found
+        result[module] = "" if module == "__main__" else text
+    return result
 
 
 def _imports(text: str, module: str) -> list[str]:

@@ -131,7 +131,7 @@ def reduced(
     a, b, c = a * scale / scale[:, None], b / scale[:, None] * into, c * scale * out[:, None]
     if a.shape[0] == 0 or not b.any() or not c.any():
         hankel = np.zeros(0)
-        small, found, bound = (np.zeros((0, 0)), b[:0], c[:, :0]), 0.0, 0.0
+        small, result, bound = (np.zeros((0, 0)), b[:0], c[:, :0]), 0.0, 0.0
     else:
         hankel, right, left = balance(a, b, c)
         omega = frequencies(a)
@@ -143,14 +143,14 @@ def reduced(
             # no model of order r is better than the next Hankel singular value
             first = int((hankel > (error or 0.0)).sum())
             tried = range(first, hankel.size + 1)
-        small, found, bound = truncate(a, b, c, right, left, 0), np.inf, np.inf
+        small, result, bound = truncate(a, b, c, right, left, 0), np.inf, np.inf
         for r in tried:
             small = truncate(a, b, c, right, left, r)
-            found, bound = _largest_gap((a, b, c), small, omega, full), float(tail[r])
-            if error is None or found <= error:
+            result, bound = _largest_gap((a, b, c), small, omega, full), float(tail[r])
+            if error is None or result <= error:
                 break
     a, b, c = small[0], small[1] / into, small[2] / out[:, None]
-    return Reduced(_joined(parts.unrestrained, (a, b, c)), k, found, bound, hankel)
+    return Reduced(_joined(parts.unrestrained, (a, b, c)), k, result, bound, hankel)
 
 
 def _largest_gap(one: StateSpace, two: StateSpace, omega: np.ndarray, known: np.ndarray) -> float:

@@ -206,13 +206,13 @@ def crane(system: System, body: Body) -> Panels | None:
 
 def _stamp(hull: Any) -> tuple[float, ...]:
     """When the mesh files of a hull were changed."""
-    found = []
+    result = []
     for part in hull.parts:
         try:
-            found.append(Path(part.path).stat().st_mtime if part.shape == "mesh" else 0.0)
+            result.append(Path(part.path).stat().st_mtime if part.shape == "mesh" else 0.0)
         except OSError:
-            found.append(-1.0)
-    return tuple(found)
+            result.append(-1.0)
+    return tuple(result)
 
 
 @functools.lru_cache(maxsize=64)

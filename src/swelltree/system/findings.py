@@ -27,6 +27,6 @@ class Finding:
         return f"{self.severity} [{self.code}]: {self.sentence}"
 
 
-def sorted_findings(found: list[Finding]) -> list[Finding]:
+def sorted_findings(findings: list[Finding]) -> list[Finding]:
     """The most serious first."""
-    return sorted(found, key=lambda finding: RANK[finding.severity])
+    return sorted(findings, key=lambda finding: RANK[finding.severity])

@@ -163,8 +163,8 @@ class System(Description):
         """This item as a TOML table; rods as such, not as their parts."""
         table = super().table()
         for field in ("bodies", "joints", "forces") if self.rods else ():
-            own = self._without_rods(getattr(self, field))
-            table[field] = [item.table() for item in own]
+            items = self._without_rods(getattr(self, field))
+            table[field] = [item.table() for item in items]
         return {key: value for key, value in table.items() if value != []}
 
     @functools.cached_property
@@ -412,10 +412,11 @@ class System(Description):
     def _check_release(self, pto: Any, driven: bool) -> None:
         """A latch that holds must also be let go."""
         ways = {"latching": ("release_after", "release_force"), "declutching": ("off_for",)}
-        own = ways.get(pto.type, ())
-        if own and not driven and all(getattr(pto, field) is None for field in own):
+        fields = ways.get(pto.type, ())
+        if fields and not driven and all(getattr(pto, field) is None for field in fields):
             raise pto.fail(
-                f"nothing switches it back. Give {' or '.join(own)}, or drive it by a controller."
+                f"nothing switches it back. Give {' or '.join(fields)}, or drive it by a "
+                "controller."
             )
 
     def _check_driven(self, controller: Controller, name: str) -> None:

@@ -37,8 +37,8 @@ def held_points(
 
 def end_positions(lines: DynamicLines, pose: Pose, y: Array) -> Array:
     """World positions of the points of all lines, (line, point, 3)."""
-    found = held_points(lines.end_body, lines.end_junction, lines.end_point, pose, y)
-    return found.reshape(-1, lines.n_points, 3)
+    result = held_points(lines.end_body, lines.end_junction, lines.end_point, pose, y)
+    return result.reshape(-1, lines.n_points, 3)
 
 
 def _hits(index: tuple[int, ...], count: int) -> np.ndarray:
@@ -90,9 +90,9 @@ def directions(
     on, junction = _hits(lines.end_body, N), _hits(lines.end_junction, n_junctions)
 
     def spread(rotation: Array) -> Array:
-        own = jnp.concatenate([eye, rotation], -1)  # (k, 3, 6)
-        k = own.shape[0]
-        bodies = (on[:, None, :, None] * own[:, :, None, :]).reshape(k, 3, 6 * N)
+        block = jnp.concatenate([eye, rotation], -1)  # (k, 3, 6)
+        k = block.shape[0]
+        bodies = (on[:, None, :, None] * block[:, :, None, :]).reshape(k, 3, 6 * N)
         joints = (junction[:, None, :, None] * eye[:, :, None, :]).reshape(k, 3, 3 * n_junctions)
         return jnp.concatenate([bodies, joints], -1)
 

@@ -141,7 +141,7 @@ def immersed_power(model: Model, setup: Setup, water: Awash | None, three: Three
     group = immersions(model)
     if group is None:
         return jnp.zeros(len(names))
-    own = immersed_balance(model, setup, water, three)[1]
+    power = immersed_balance(model, setup, water, three)[1]
     # names of elements are unique
     first = names.index(group.names[0])
-    return jnp.pad(own, (first, len(names) - first - own.shape[0]))
+    return jnp.pad(power, (first, len(names) - first - power.shape[0]))

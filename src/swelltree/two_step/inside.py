@@ -47,8 +47,8 @@ def search_inside(step: Step) -> Iterate:
         value = evaluate(step, u, rows=rows).value
         return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
 
-    def towards(found: Any, add: list[Array]) -> Unknowns:
-        u, rows = found
+    def towards(result: Any, add: list[Array]) -> Unknowns:
+        u, rows = result
         rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
         return direction(step, u, rows=rows).change
 

@@ -67,17 +67,17 @@ def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array
         if row.kind in ("point", "screw", "slide"):
             e = slide[row.i] if row.kind == "slide" else base_R[j, :, row.i]
             n = model.joints.lead[j] * e if row.kind == "screw" else zero
-            found = e, -n, n + cross(e, gap[j])
+            result = e, -n, n + cross(e, gap[j])
         elif row.kind == "distance":
-            found = gap[j] / model.joints.length[j], zero, zero
+            result = gap[j] / model.joints.length[j], zero, zero
         elif row.kind == "align":
             n = cross(follower_R[j, :, row.j], base_R[j, :, row.i])
-            found = zero, n, -n
+            result = zero, n, -n
         else:  # turn
-            found = zero, turn[row.i], -turn[row.i]
-        force.append(found[0])
-        on_follower.append(found[1])
-        on_base.append(found[2])
+            result = zero, turn[row.i], -turn[row.i]
+        force.append(result[0])
+        on_follower.append(result[1])
+        on_base.append(result[2])
     return jnp.stack(force), jnp.stack(on_follower), jnp.stack(on_base)
 
 

@@ -192,13 +192,13 @@ def _junction_scale(model: Model) -> list[np.ndarray]:
     if lines is None or lines.arrays is None or not lines.junctions:
         return []
     mass = np.asarray(lines.junction_mass) + float(model.rho) * np.asarray(lines.junction_volume)
-    own = np.asarray(lines.arrays.mass_per_length) * np.asarray(lines.arrays.rest_length)
+    segment_mass = np.asarray(lines.arrays.mass_per_length) * np.asarray(lines.arrays.rest_length)
     first = np.asarray(lines.arrays.first)
     ends = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
     mass = np.append(mass, 0.0)
     for k in range(ends.shape[0]):
-        mass[ends[k, 0]] += 0.5 * own[k, first[k]]
-        mass[ends[k, 1]] += 0.5 * own[k, -1]
+        mass[ends[k, 0]] += 0.5 * segment_mass[k, first[k]]
+        mass[ends[k, 1]] += 0.5 * segment_mass[k, -1]
     return [np.repeat(mass[:-1], 3)]
 
 

@@ -171,16 +171,16 @@ def direction(
     now, setup = step.now, step.setup
     lin = evaluate(step, at, frozen_jacobian, rows)
     value, cond = lin.value, lin.cond
-    found = -solve_small(lin.J, value)
+    result = -solve_small(lin.J, value)
     count = at.x.shape[0]
-    dx = found[:count] * setup.columns
+    dx = result[:count] * setup.columns
     error, merit = jnp.abs(value).max(initial=0.0), (value * value).sum()
     if cond is None:
         return Direction(Unknowns(dx, None, None, None), error, merit, lin.power)
-    d_ends = (lin.along * found[:count]).sum(-1).reshape(cond.balance.shape)
+    d_ends = (lin.along * result[:count]).sum(-1).reshape(cond.balance.shape)
     d_last = None
     if stays_open(step.model):
-        d_last = found[count:] * now.frozen.scale[:, -1] / setup.h**2
+        d_last = result[count:] * now.frozen.scale[:, -1] / setup.h**2
     change = Unknowns(dx, *back_substitute(cond, d_ends, d_last))
     error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
     return Direction(change, error, merit, lin.power)

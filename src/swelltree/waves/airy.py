@@ -66,8 +66,8 @@ class Components:
     @property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest frequency: of the description where it tells them [rad/s]."""
-        own = np.asarray(self.omega)
-        low, high = (own.min(), own.max()) if self.band is None else self.band
+        omega = np.asarray(self.omega)
+        low, high = (omega.min(), omega.max()) if self.band is None else self.band
         return float(low), float(high)
 
     @property

@@ -33,13 +33,13 @@ def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
         water: depth and g.
         case: number or name of the run; another case of the same seed is another sea.
     """
-    found = _train(sea, water, case, 0)
+    result = _train(sea, water, case, 0)
     given = [getattr(train, "beta", 0.0) for train in getattr(sea, "trains", (sea,))]
     if known(water.rho, *given):
         tell_units(max(map(abs, given), default=0.0), float(water.rho), sea.label)
-    if found.is_known and not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
-        tell_breaking(sea, found, water)
-    return dataclasses.replace(found, ramp=float(sea.ramp))
+    if result.is_known and not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
+        tell_breaking(sea, result, water)
+    return dataclasses.replace(result, ramp=float(sea.ramp))
 
 
 def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
@@ -143,8 +143,8 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
     out.
     """
     draws = uniforms(sea.seed, case, sea.components, train)
-    found = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
-    energy, omega = found.energy, found.omega
+    result = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
+    energy, omega = result.energy, result.omega
     xp = namespace(energy, omega, draws)
     amplitude = xp.sqrt(2 * energy)
     if sea.amplitudes == "rayleigh":
@@ -155,9 +155,9 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
     S = spectra.density(sea.spectrum, omega, water.g)
     return dataclasses.replace(
         waves,
-        repeat_period=found.repeat_period,
+        repeat_period=result.repeat_period,
         width=xp.where(S > 0, energy / xp.where(S > 0, S, 1.0), 0.0),
-        band=found.band,
+        band=result.band,
     )
 
 
@@ -187,15 +187,15 @@ def bins(sea: Any, g: Array, jitter: Array | None) -> Bins:
         raise sea.fail(
             f"the spectrum has no energy between {low:.4g} and {high:.4g} rad/s. Widen the band."
         )
-    own = sea.omega_min is not None or sea.omega_max is not None
-    if own and known(share) and share < 0.95:
+    band_given = sea.omega_min is not None or sea.omega_max is not None
+    if band_given and known(share) and share < 0.95:
         warnings.warn(
             f"{sea.label}: the band from {low:.4g} to {high:.4g} rad/s holds {100 * share:.3g} % "
             "of the energy of the spectrum; the rest is left out.",
             SwelltreeWarning,
             stacklevel=4,
         )
-    kept = whole * share if own else whole
+    kept = whole * share if band_given else whole
     n = sea.components
     shift = 0.5 if jitter is None else jitter
     if getattr(sea, "spacing", "equal") == "equal_energy":
@@ -311,8 +311,8 @@ class Spread:
 
     def off(self, part: Array) -> Array:
         """Headings that leave given parts of the energy on one side, from the mean [rad]."""
-        found = namespace(part).interp(part, self.below, self.beta) - self.mean
-        return (found + np.pi) % (2.0 * np.pi) - np.pi
+        result = namespace(part).interp(part, self.below, self.beta) - self.mean
+        return (result + np.pi) % (2.0 * np.pi) - np.pi
 
     def _factor(self, count: int) -> float:
         from scipy.optimize import brentq
@@ -343,12 +343,12 @@ def _table_headings(
         rows = np.roll(rows, -first, axis=1)
         beta, rows = np.append(beta, beta[0] + 2 * np.pi), np.hstack([rows, rows[:, :1]])
     fine = np.linspace(beta[0], beta[-1], 2049)
-    found = np.empty(len(omega))
+    result = np.empty(len(omega))
     for i, w in enumerate(omega):
         row = [np.interp(w, table.omega, column) for column in rows.T]
         spread = Spread.of(fine, np.interp(fine, beta, row))
-        found[i] = spread.heading(part[i], int(sizes[i]))
-    return found
+        result[i] = spread.heading(part[i], int(sizes[i]))
+    return result
 
 
 def focused(sea: Any, water: AnyWater) -> Components:
@@ -358,8 +358,8 @@ def focused(sea: Any, water: AnyWater) -> Components:
 
     with all crests together at one place and time.
     """
-    found = bins(sea, water.g, None)
-    energy, omega = found.energy, found.omega
+    result = bins(sea, water.g, None)
+    energy, omega = result.energy, result.omega
     a, n = sea.amplitude * energy / energy.sum(), sea.components
     xp = namespace(a, omega, sea.beta)
     waves = _waves(water, a, omega, sea.beta + xp.zeros(n), np.zeros(n))
@@ -367,7 +367,7 @@ def focused(sea: Any, water: AnyWater) -> Components:
     return dataclasses.replace(
         waves,
         phase=omega * sea.t - waves.wavenumber * along,
-        repeat_period=found.repeat_period,
-        width=xp.zeros(n) + (0.0 if found.width is None else found.width),
-        band=found.band,
+        repeat_period=result.repeat_period,
+        width=xp.zeros(n) + (0.0 if result.width is None else result.width),
+        band=result.band,
     )

@@ -104,20 +104,20 @@ def measured(sea: Any, water: AnyWater) -> Components:
         time, eta = read_record(sea.file)
     else:
         time, eta = np.array(sea.time), np.array(sea.elevation)
-    found = from_record(time, eta, water, sea.x, sea.y, sea.beta, sea.omega_min, sea.omega_max)
-    if not len(found):
+    result = from_record(time, eta, water, sea.x, sea.y, sea.beta, sea.omega_min, sea.omega_max)
+    if not len(result):
         raise sea.fail(
             f"the record of {time[-1] - time[0]:.4g} s has no frequency in the band from "
             f"{sea.omega_min or 0:.4g} to {sea.omega_max or math.inf:.4g} rad/s. Widen the band."
         )
-    if found.residual > LOUD:
+    if result.residual > LOUD:
         warnings.warn(
-            f"{sea.label}: its components miss {100 * found.residual:.3g} % of the record (rms). "
+            f"{sea.label}: its components miss {100 * result.residual:.3g} % of the record (rms). "
             "Widen the band if that matters.",
             SwelltreeWarning,
             stacklevel=4,
         )
-    return found
+    return result
 
 
 def from_record(
@@ -227,8 +227,8 @@ def _least_squares(
         normal += basis.T @ basis
         right += basis.T @ eta[part]
     # what the samples tell apart poorly is kept small
-    found = np.linalg.solve(normal + RIDGE * len(time) * np.eye(2 * m + 1), right)
-    return float(found[0]), found[1 : m + 1] + 1j * found[m + 1 :]
+    result = np.linalg.solve(normal + RIDGE * len(time) * np.eye(2 * m + 1), right)
+    return float(result[0]), result[1 : m + 1] + 1j * result[m + 1 :]
 
 
 def without_small(waves: Components, part: float = 1e-4) -> Components:

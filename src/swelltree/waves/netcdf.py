@@ -26,8 +26,8 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
         with path.open("rb") as file:
             old = file.read(3) == b"CDF"
         if old:
-            with xr.open_dataset(path, engine="scipy") as found:
-                whole = found.load()
+            with xr.open_dataset(path, engine="scipy") as result:
+                whole = result.load()
         else:
             variables, attrs = read_netcdf4(path, what)
             whole = xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()

@@ -54,8 +54,8 @@ def numbers_of(spectrum: Any) -> list[Any]:
     """The numbers of a spectrum that JAX may be tracing."""
     parts = [getattr(spectrum, part) for part in ("first", "second") if hasattr(spectrum, part)]
     names = ("Hs", "Tp", "gamma", "Hs1", "Tp1", "Hs2", "Tp2")
-    own = [getattr(spectrum, name, None) for name in names]
-    return [x for x in own if x is not None] + [x for part in parts for x in numbers_of(part)]
+    values = [getattr(spectrum, name, None) for name in names]
+    return [x for x in values if x is not None] + [x for part in parts for x in numbers_of(part)]
 
 
 def bretschneider(omega: Array, Hs: Array, Tp: Array) -> Array:

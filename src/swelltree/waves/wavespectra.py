@@ -158,14 +158,14 @@ def spectra_width(direction: np.ndarray) -> np.ndarray:
 
 def _table_density(table: Any, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Values of a directional table, linear between its points and around the circle."""
-    own, rows = np.asarray(table.beta), np.asarray(table.density)
-    if spectra.is_circle(own):
-        own = np.concatenate([own[-1:] - 2 * np.pi, own, own[:1] + 2 * np.pi])
+    headings, rows = np.asarray(table.beta), np.asarray(table.density)
+    if spectra.is_circle(headings):
+        headings = np.concatenate([headings[-1:] - 2 * np.pi, headings, headings[:1] + 2 * np.pi])
         rows = np.hstack([rows[:, -1:], rows, rows[:, :1]])
-    turned = own[0] + (beta - own[0]) % (2 * np.pi)
+    turned = headings[0] + (beta - headings[0]) % (2 * np.pi)
     # rounding may put the first heading a whole turn ahead
-    turned = np.where(turned - own[0] > 2 * np.pi - 1e-9, own[0], turned)
-    by_heading = np.array([np.interp(turned, own, row, left=0.0, right=0.0) for row in rows])
+    turned = np.where(turned - headings[0] > 2 * np.pi - 1e-9, headings[0], turned)
+    by_heading = np.array([np.interp(turned, headings, row, left=0.0, right=0.0) for row in rows])
     return np.array(
         [np.interp(omega, table.omega, column, left=0.0, right=0.0) for column in by_heading.T]
     ).T

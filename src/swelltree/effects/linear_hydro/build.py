@@ -85,16 +85,17 @@ def with_rotation_centers(system: System, data: Any) -> System:
 def check_water(system: System, data: Any) -> None:
     """Density, gravity and depth of data and system must agree."""
     water = system.water
-    for name, own in (("rho", water.rho), ("g", water.g), ("water_depth", water.depth)):
+    for name, described in (("rho", water.rho), ("g", water.g), ("water_depth", water.depth)):
         if name not in data:
             continue
         theirs = float(data[name])
-        if np.isfinite(own) != np.isfinite(theirs) or (
-            np.isfinite(own) and abs(theirs - own) > 1e-3 * abs(own)
+        if np.isfinite(described) != np.isfinite(theirs) or (
+            np.isfinite(described) and abs(theirs - described) > 1e-3 * abs(described)
         ):
             raise SwelltreeError(
                 f"hydro data were made with {name} = {theirs:g}, but the system's water has "
-                f"{own:g}. Give Water({'depth' if name == 'water_depth' else name}={theirs:g}) "
+                f"{described:g}. "
+                f"Give Water({'depth' if name == 'water_depth' else name}={theirs:g}) "
                 "or other data."
             )
 
@@ -178,8 +179,8 @@ def build_hydro(
         report = [*report, *notes]
         for name in options.nonlinear:
             i = layout.bodies.index(name)
-            own = slice(6 * i, 6 * i + 6)
-            buoyancy[i], stiffness[own], stiffness[:, own] = 0.0, 0.0, 0.0
+            block = slice(6 * i, 6 * i + 6)
+            buoyancy[i], stiffness[block], stiffness[:, block] = 0.0, 0.0, 0.0
     damping = np.zeros_like(stiffness)
     memory, added = None, table.added_mass_inf
     if options.radiation == "constant":
@@ -266,14 +267,14 @@ def _without_froude_krylov(
     remaining, notes = table.excitation.copy(), []
     for name in names:
         i = layout.bodies.index(name)
-        own = slice(6 * i, 6 * i + 6)
-        if not np.abs(table.excitation[..., own]).max(initial=0.0) > 0.0:
+        block = slice(6 * i, 6 * i + 6)
+        if not np.abs(table.excitation[..., block]).max(initial=0.0) > 0.0:
             continue
         pose = Pose(mean.p[i], mean.R[i])
         F = linear_froude_krylov(
             system.body(name), pose, system.water, table.omega, table.direction
         )
-        remaining[..., own] -= F
+        remaining[..., block] -= F
         # the longest wave is hardly diffracted: there the two must agree
         lift = table.excitation[0, :, 6 * i + 2]
         if np.abs(lift - F[0, :, 2]).max() > SAME_HULL * np.abs(lift).max():
@@ -431,7 +432,7 @@ def _hydrostatics(
         G = order.matrix(data["hydrostatic_stiffness"])
     for name in wet:
         body, i = system.body(name), layout.bodies.index(name)
-        own = slice(6 * i, 6 * i + 6)
+        block = slice(6 * i, 6 * i + 6)
         com = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
         if not given:
             from swelltree.hydro.bem.hydrostatics import hydrostatics
@@ -441,9 +442,9 @@ def _hydrostatics(
                     f"body '{name}': the hydro data hold no hydrostatic stiffness and the body "
                     "has no hull to take it from. Give one of them."
                 )
-            found = hydrostatics(body, water, weight=False)
-            G[own, own] = found.stiffness
-            buoyancy[i] = _lift(water, found.volume, found.center_of_buoyancy - mean.p[i])
+            result = hydrostatics(body, water, weight=False)
+            G[block, block] = result.stiffness
+            buoyancy[i] = _lift(water, result.volume, result.center_of_buoyancy - mean.p[i])
             continue
         volume = _value(data, "displaced_volume", name)
         center = _value(data, "center_of_buoyancy", name)
@@ -453,7 +454,7 @@ def _hydrostatics(
         if mass is None:
             mass = body.mass if volume is None else water.rho * float(volume)
         arm = (com if data_com is None else data_com) - mean.p[i]
-        G[own, own] -= weight_stiffness(mass * water.g, arm)
+        G[block, block] -= weight_stiffness(mass * water.g, arm)
         if volume is None or center is None:
             # no displacement in the data: the body floats in equilibrium by itself
             weight = np.array([0.0, 0.0, -body.mass * water.g])

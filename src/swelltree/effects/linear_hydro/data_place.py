@@ -45,11 +45,11 @@ def placed(system: System, data: Any) -> tuple[Any, list[str]]:
     """
     names = [str(name) for name in data["body"].values]
     known = "body_position" in data
-    found = [(_by_pose if known else _by_mass)(system.body(name), data, system) for name in names]
+    result = [(_by_pose if known else _by_mass)(system.body(name), data, system) for name in names]
     for name in names:
         _check_hull(system.body(name), data, system)
     notes = [] if known else _turned_notes(system, names)
-    whole = [moved for moved in found if moved is not None]
+    whole = [moved for moved in result if moved is not None]
     if len(whole) < len(names) or not whole:
         return data, notes
     for moved in whole:
@@ -135,8 +135,8 @@ def _at_its_draft(body: Body, data: Any) -> bool:
         return True  # `_check_hull` compares them
     if body.reference_point is None or center is None:
         return False
-    own = np.array(body.position) + body.rotation_matrix @ np.array(body.reference_point)
-    return bool(abs(own[2] - center[2]) <= 1e-3 * max(1.0, abs(center[2])))
+    reference = np.array(body.position) + body.rotation_matrix @ np.array(body.reference_point)
+    return bool(abs(reference[2] - center[2]) <= 1e-3 * max(1.0, abs(center[2])))
 
 
 def _check_level(moved: Moved, data: Any, system: System) -> None:
@@ -149,9 +149,9 @@ def _check_level(moved: Moved, data: Any, system: System) -> None:
             f"with it at z = {here - moved.offset[2]:.4g} m: its draft is another. {again}"
         )
     if moved.trim > SAME_TRIM:
-        own, theirs = np.degrees(moved.tilt)
+        ours, theirs = np.degrees(moved.tilt)
         raise SwelltreeError(
-            f"body '{moved.body}' is described trimmed by {own:.3g} degrees, but its hydro data "
+            f"body '{moved.body}' is described trimmed by {ours:.3g} degrees, but its hydro data "
             f"were made with it trimmed by {theirs:.3g} degrees, {np.degrees(moved.trim):.3g} "
             f"degrees apart. {again}"
         )
@@ -176,10 +176,10 @@ def _check_hull(body: Body, data: Any, system: System) -> None:
         return
     from swelltree.system.bodies.solids import hull_immersed
 
-    own = hull_immersed(body.hull, body.rotation_matrix).volume
-    if abs(own - volume) > SAME_VOLUME * volume:
+    displaced = hull_immersed(body.hull, body.rotation_matrix).volume
+    if abs(displaced - volume) > SAME_VOLUME * volume:
         raise SwelltreeError(
-            f"body '{body.name}': its hull displaces {own:.5g} m^3, its hydro data "
+            f"body '{body.name}': its hull displaces {displaced:.5g} m^3, its hydro data "
             f"{float(volume):.5g} m^3: hull, draft or trim are not those of the data. Give the "
             "hull of the data, or compute data for this one."
         )

@@ -36,9 +36,9 @@ def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
     direction = np.asarray(direction, dtype=float)
     if len(direction) == 1:
         return np.zeros(1)
-    own = headings_of(direction)
-    first, reach = float(own.first), float(own.covered)
-    gap = float(np.median(np.diff(own.nodes)))
+    headings = headings_of(direction)
+    first, reach = float(headings.first), float(headings.covered)
+    gap = float(np.median(np.diff(headings.nodes)))
     if reach >= TURN:
         return np.linspace(0.0, TURN, round(TURN / gap), endpoint=False)
     relative = (beta - first + 1e-9) % TURN - 1e-9

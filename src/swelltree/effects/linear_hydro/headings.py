@@ -70,20 +70,20 @@ def headings_of(direction: np.ndarray) -> Headings:
     return Headings(np.array(nodes[0]), np.array(covered), nodes, to_curve, harmonics)
 
 
-def basis(own: Headings, beta: Array) -> Array:
+def basis(headings: Headings, beta: Array) -> Array:
     """Functions whose sum with the coefficients of the curve is its value (..., k)."""
     xp = namespace(beta)
-    bumps = _bernoulli(xp, beta[..., None] - xp.asarray(own.nodes))
-    return xp.concatenate([bumps, _harmonics(xp, beta, own.harmonics)], axis=-1)
+    bumps = _bernoulli(xp, beta[..., None] - xp.asarray(headings.nodes))
+    return xp.concatenate([bumps, _harmonics(xp, beta, headings.harmonics)], axis=-1)
 
 
-def within(own: Headings, beta: Array) -> Array:
+def within(headings: Headings, beta: Array) -> Array:
     """The headings, those outside the data moved to the nearest end of them [rad]."""
     xp = namespace(beta)
-    past = (beta - own.first) % TURN
+    past = (beta - headings.first) % TURN
     # beyond the middle of the gap the beginning is nearer
-    past = xp.where(past > 0.5 * (own.covered + TURN), 0.0, xp.minimum(past, own.covered))
-    return own.first + past
+    past = xp.where(past > 0.5 * (headings.covered + TURN), 0.0, xp.minimum(past, headings.covered))
+    return headings.first + past
 
 
 def heading_weights(
@@ -98,21 +98,21 @@ def heading_weights(
     """
     direction = np.asarray(direction, float)
     beta, back = np.unique(np.asarray(beta, float), return_inverse=True)
-    own = headings_of(direction)
+    headings = headings_of(direction)
     off = _apart(beta[:, None], direction)
     nearest, on_one = off.argmin(axis=1), off.min(axis=1) < SAME
-    _check_covered(own, direction, beta[~on_one], what)
-    weights = basis(own, beta) @ own.to_curve
+    _check_covered(headings, direction, beta[~on_one], what)
+    weights = basis(headings, beta) @ headings.to_curve
     weights[on_one] = np.eye(len(direction))[nearest[on_one]]
     return weights[back]
 
 
-def _check_covered(own: Headings, direction: np.ndarray, beta: np.ndarray, what: str) -> None:
-    past = (beta - float(own.first)) % TURN
-    if not (past > float(own.covered)).any():
+def _check_covered(headings: Headings, direction: np.ndarray, beta: np.ndarray, what: str) -> None:
+    past = (beta - float(headings.first)) % TURN
+    if not (past > float(headings.covered)).any():
         return
     worst = beta[past.argmax()]
-    if len(own.nodes) == 1:
+    if len(headings.nodes) == 1:
         raise SwelltreeError(
             f"the wave has heading {worst:.4g} rad, but the {what} hold only "
             f"{direction[0]:.4g} rad. Compute data for that wave_direction."
@@ -135,9 +135,9 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
         lies between others.
     """
     direction = np.asarray(direction, float)
-    own = headings_of(direction)
-    used = [int(row.argmax()) for row in np.abs(heading_weights(direction, own.nodes))]
-    inner = used if float(own.covered) >= TURN else used[1:-1]
+    headings = headings_of(direction)
+    used = [int(row.argmax()) for row in np.abs(heading_weights(direction, headings.nodes))]
+    inner = used if float(headings.covered) >= TURN else used[1:-1]
     if len(used) < 3 or not inner:
         return float("nan")
     missed, size = np.zeros(values.shape[2]), np.zeros(values.shape[2])

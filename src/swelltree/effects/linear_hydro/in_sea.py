@@ -45,13 +45,13 @@ def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
     """Splines of the real and imaginary parts; those of the last few arrays are kept."""
     from scipy.interpolate import CubicSpline
 
-    for own_x, own_y, found in SPLINES:
+    for own_x, own_y, result in SPLINES:
         if own_y is y and own_x is x:
-            return found
+            return result
     parts = (np.real(y), np.imag(y)) if np.iscomplexobj(y) else (y,)
-    found = tuple(CubicSpline(x, part) for part in parts)
-    SPLINES.append((x, y, found))
-    return found
+    result = tuple(CubicSpline(x, part) for part in parts)
+    SPLINES.append((x, y, result))
+    return result
 
 
 def travelled(

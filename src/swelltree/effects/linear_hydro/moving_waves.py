@@ -41,10 +41,10 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
     known = np.asarray(table.omega)
     at = np.clip(parts["omega"], known[0], known[-1])
     force = interpolated(known, np.asarray(table.excitation), at)
-    own = headings_of(np.asarray(table.direction))
+    headings = headings_of(np.asarray(table.direction))
     place = np.asarray(table.place).reshape(-1, 6, 2)[:, 0]
-    curve = np.tensordot(own.to_curve, force, (1, 1))
-    return MovingWaves(kept, own, curve, place, follows_place)
+    curve = np.tensordot(headings.to_curve, force, (1, 1))
+    return MovingWaves(kept, headings, curve, place, follows_place)
 
 
 PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")

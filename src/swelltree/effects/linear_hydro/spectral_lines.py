@@ -36,8 +36,8 @@ def ungridded(grid: np.ndarray, count: int) -> np.ndarray:
     """Values at the times 0 ... count - 1 of lines spread by `gridded`, (count, ...)."""
     tau = np.pi * SPREAD / (3.0 * count**2)
     k = np.arange(count) - count // 2
-    found = np.fft.fft(grid, axis=0)[k % len(grid)] / len(grid)
-    return np.sqrt(np.pi / tau) * np.exp(tau * k**2)[:, None] * found
+    result = np.fft.fft(grid, axis=0)[k % len(grid)] / len(grid)
+    return np.sqrt(np.pi / tau) * np.exp(tau * k**2)[:, None] * result
 
 
 def summed(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarray:
@@ -59,14 +59,14 @@ def real_sum(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarr
     blocks of one length: what a time gets does not depend on how many come after it, to the last
     digit.
     """
-    found = np.zeros((count + -count % BLOCK, c.shape[1]))
+    result = np.zeros((count + -count % BLOCK, c.shape[1]))
     columns = [m for m in range(c.shape[1]) if np.any(c[:, m])]
     for first in range(0, count, BLOCK):
         phase = np.exp(-1j * mu * step * first)
         for m in columns:
             part = summed(mu, (c[:, m] * phase)[:, None], step, BLOCK)
-            found[first : first + BLOCK, m] = np.real(part)[:, 0]
-    return found[:count]
+            result[first : first + BLOCK, m] = np.real(part)[:, 0]
+    return result[:count]
 
 
 def centred(

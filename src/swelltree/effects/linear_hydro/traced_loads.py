@@ -52,8 +52,8 @@ def excitation_of(table: Table, waves: Any) -> Array:
     x, y = np.asarray(table.omega), np.asarray(table.excitation)
     omega, beta = jnp.asarray(waves.omega), jnp.asarray(waves.beta)
     force = spline(x, np.real(y), omega) + 1j * spline(x, np.imag(y), omega)
-    own = headings_of(np.asarray(table.direction))
-    weights = basis(own, within(own, beta)) @ own.to_curve
+    headings = headings_of(np.asarray(table.direction))
+    weights = basis(headings, within(headings, beta)) @ headings.to_curve
     k = dispersion(omega, float(table.depth), float(table.gravity))
     ahead = jnp.stack([jnp.cos(beta), jnp.sin(beta)], axis=1)
     way = jnp.exp(1j * k[:, None] * (ahead @ np.asarray(table.place).T))

@@ -52,13 +52,13 @@ def shared_out(damping: np.ndarray, T: np.ndarray, live: np.ndarray) -> np.ndarr
         T: of `welded_motion`.
         live: columns of T that are fitted.
     """
-    own = T[:, live]
-    if np.array_equal(own, np.eye(len(T))[:, live]):
-        return own
+    independent = T[:, live]
+    if np.array_equal(independent, np.eye(len(T))[:, live]):
+        return independent
     mean = damping.mean(axis=0)
     size = np.sqrt(np.maximum(np.diagonal(mean), 0.0))
     size = np.where(size > 0.0, size, 1.0)
-    scaled, motion = mean / np.outer(size, size), own * size[:, None]
+    scaled, motion = mean / np.outer(size, size), independent * size[:, None]
     W = scaled @ motion @ np.linalg.pinv(motion.T @ scaled @ motion, rcond=1e-9)
     # what the mean damping cannot share out stays on the first body
     first = np.eye(len(T))[:, live] / size[:, None]

@@ -181,9 +181,9 @@ def _cut_name(line: Line, at: float) -> str:
 def _cuts(line: Line, lines: list[Line]) -> tuple[float, ...]:
     """Distances from A at which other lines end on this one, increasing."""
     ends = [end for other in lines for end in (other.A, other.B)]
-    found = sorted(end.at for end in ends if isinstance(end, OnLine) and end.line == line.name)
+    result = sorted(end.at for end in ends if isinstance(end, OnLine) and end.line == line.name)
     kept: list[float] = []
-    for at in found:
+    for at in result:
         if not kept or at - kept[-1] > SAME_PLACE * line.rest_length:
             kept.append(at)
     return tuple(kept)
@@ -209,12 +209,12 @@ def _described_knots(system: System, lines: list[Line]) -> dict[str, Knot]:
 
 def _parts(system: System, line: Line, start: float, stop: float) -> tuple[Part, ...]:
     """Sections of a line between two distances; segments are shared out by length."""
-    found, begin = [], 0.0
+    result, begin = [], 0.0
     for section, segments in zip(line.parts, line.segment_counts, strict=True):
         end = begin + section.length
         length = min(end, stop) - max(begin, start)
         if length > SAME_PLACE * line.rest_length:
             share = max(1, round(segments * length / section.length))
-            found.append(Part(system.line_type(section.type), float(length), share))
+            result.append(Part(system.line_type(section.type), float(length), share))
         begin = end
-    return tuple(found)
+    return tuple(result)

@@ -51,10 +51,10 @@ class SetSpeed:
 
     def corners(self) -> Array:
         """Times at which the set speed or the brake changes [s]."""
-        own = getattr(self.signal, "corners", lambda: np.zeros(0))()
-        xp = namespace(own, self.time, self.brakes, self.holds)
+        of_signal = getattr(self.signal, "corners", lambda: np.zeros(0))()
+        xp = namespace(of_signal, self.time, self.brakes, self.holds)
         spans = [x.reshape(-1) for x in (self.brakes, self.holds)]
-        return xp.concatenate([own, self.time, *spans])
+        return xp.concatenate([of_signal, self.time, *spans])
 
     def told(self, t: Array, h: Array) -> tuple[Array, Array, Array]:
         """Speed of the stages, of the winch's own signal, and share of the time it is held.
@@ -72,13 +72,13 @@ class SetSpeed:
         stages = 0.0 * t
         if len(self.time):
             stages = mean(self._stages(t)[0], lambda x: self._stages(x)[1])
-        own, whole = self.signal(t), getattr(self.signal, "integral", None)
-        own = own if whole is None else mean(own, whole)
+        set_speed, whole = self.signal(t), getattr(self.signal, "integral", None)
+        set_speed = set_speed if whole is None else mean(set_speed, whole)
         held, resting = (
             mean(_within(t, spans), lambda x, spans=spans: _time_within(x, spans))
             for spans in (self.brakes, self.holds)
         )
-        return stages, (1.0 - resting) * own, held
+        return stages, (1.0 - resting) * set_speed, held
 
     def _stages(self, t: Array) -> tuple[Array, Array]:
         """Speed of the stages and the rope that they have given."""
@@ -203,32 +203,34 @@ def build_winches(
         model: "dynamic" or "multibody".
     """
     by_name = {line.name: line for line in system.lines}
-    own = [winch for winch in system.winches if by_name[winch.line].model == model]
-    if not own:
+    described = [winch for winch in system.winches if by_name[winch.line].model == model]
+    if not described:
         return None
-    plans = [winch_schedule(system.operations, winch.name) for winch in own]
-    pairs = [(by_name[winch.line], winch, plan) for winch, plan in zip(own, plans, strict=True)]
+    plans = [winch_schedule(system.operations, winch.name) for winch in described]
+    pairs = [
+        (by_name[winch.line], winch, plan) for winch, plan in zip(described, plans, strict=True)
+    ]
     whole = np.array([first_segment(line) for line, _, _ in pairs])
-    hold = [w.control if isinstance(w.control, ConstantTension) else None for w in own]
-    heave = [w.control if isinstance(w.control, HeaveCompensation) else None for w in own]
+    hold = [w.control if isinstance(w.control, ConstantTension) else None for w in described]
+    heave = [w.control if isinstance(w.control, HeaveCompensation) else None for w in described]
 
     def column(items: Sequence[Any], name: str, usual: float) -> np.ndarray:
         values = [None if item is None else getattr(item, name) for item in items]
         return np.array([usual if x is None else x for x in values], float)
 
-    bodies, points, junctions = _tips(system, layout, own)
+    bodies, points, junctions = _tips(system, layout, described)
     stages = [(row.begin, row.text) for plan in plans for row in plan.stages]
     return Winches(
-        speed=tuple(_set_speed(w, plan) for w, plan in zip(own, plans, strict=True)),
+        speed=tuple(_set_speed(w, plan) for w, plan in zip(described, plans, strict=True)),
         length=np.array([line.rest_length for line, _, _ in pairs]),
         segment=whole,
         drum=np.array([drum_length(line, w, plan) for line, w, plan in pairs]),
         shortest=np.array([shortest_length(line, w) for line, w, _ in pairs]),
-        split=whole * column(own, "alpha_split", 1.5),
-        merge=whole * column(own, "alpha_merge", 0.5),
-        max_speed=column(own, "max_speed", FREE),
-        time_constant=column(own, "time_constant", 0.0),
-        stopping_time=column(own, "stopping_time", 0.5),
+        split=whole * column(described, "alpha_split", 1.5),
+        merge=whole * column(described, "alpha_merge", 0.5),
+        max_speed=column(described, "max_speed", FREE),
+        time_constant=column(described, "time_constant", 0.0),
+        stopping_time=column(described, "stopping_time", 0.5),
         tension=column(hold, "tension", 0.0),
         tension_gain=column(hold, "gain", 0.0),
         tension_band=column(hold, "band", 0.0),
@@ -236,9 +238,9 @@ def build_winches(
         heave_lag=column(heave, "time_constant", 0.0),
         heave_half=0.5 * column(heave, "stroke", FREE),
         tip_point=points,
-        names=tuple(w.name for w in own),
-        lines=tuple(w.line for w in own),
-        line=tuple(list(lines).index(w.line) for w in own),
+        names=tuple(w.name for w in described),
+        lines=tuple(w.line for w in described),
+        line=tuple(list(lines).index(w.line) for w in described),
         tip_body=bodies,
         tip_junction=junctions,
         stages=tuple(sorted(stages, key=lambda row: row[0])),
@@ -283,8 +285,8 @@ def _told(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
     """Speed of the stages, own set speed, and share of the time when the drum is held."""
     rows = [s.told(t, h) for s in winches.speed]
     xp = namespace(*(x for row in rows for x in row), t)
-    stages, own, held = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
-    return stages, own, held
+    stages, set_speed, held = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
+    return stages, set_speed, held
 
 
 def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
@@ -307,11 +309,11 @@ def demand(
         heave: measured upward velocity behind its lag [m/s].
         stroke: of heave compensation so far [m].
     """
-    stages, told, held = _told(winches, t, h)
-    xp = namespace(stages, told, tension, heave, stroke)
+    stages, commanded, held = _told(winches, t, h)
+    xp = namespace(stages, commanded, tension, heave, stroke)
     off = tension - winches.tension
     over = xp.sign(off) * xp.maximum(xp.abs(off) - winches.tension_band, 0.0)
-    others = told + winches.tension_gain * over
+    others = commanded + winches.tension_gain * over
     more = within_stroke(winches, winches.heave_gain * heave, stroke)
     limit = winches.max_speed
     # no stage runs a winch that another brakes
@@ -382,9 +384,9 @@ def rates(
     behind = xp.where(direct, wanted, state.speed), xp.where(direct, part, state.compensated)
     speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
 
-    def driven(asked: Array, own: Array, now: Array) -> Array:
+    def driven(asked: Array, set_speed: Array, now: Array) -> Array:
         """Rate of the drive, which a stop slows with the rope instead of letting it run on."""
-        return xp.where(direct, 0.0, (asked - now) / drive - (own - now) / slowed)
+        return xp.where(direct, 0.0, (asked - now) / drive - (set_speed - now) / slowed)
 
     slowed = SLOWED * winches.stopping_time
     return speed, WinchState(

@@ -42,8 +42,8 @@ def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray
     """Which panels (n, 4, 2) lie inside as a whole."""
     middle = corners.mean(axis=1, keepdims=True)
     seen = np.concatenate([corners + PULLED * (middle - corners), middle], axis=1)
-    found = inside(seen.reshape(-1, 2), a, b).reshape(seen.shape[:2])
-    return np.asarray(found.all(axis=1))
+    result = inside(seen.reshape(-1, 2), a, b).reshape(seen.shape[:2])
+    return np.asarray(result.all(axis=1))
 
 
 def _cells(a: np.ndarray, b: np.ndarray, size: float) -> np.ndarray:

@@ -222,12 +222,12 @@ def _level(
             parts += _file_bytes(body)
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     key = kept.content_key(VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method)
-    found = kept.load("bem", key) if job.cache else None
-    if found is not None:
+    result = kept.load("bem", key) if job.cache else None
+    if result is not None:
         for _ in job.omega:
             tick()
-        solved, wet, counts = _unpack(found)
-        for text in json.loads(str(found.get("said", "[]"))):
+        solved, wet, counts = _unpack(result)
+        for text in json.loads(str(result.get("said", "[]"))):
             warnings.warn(text, SwelltreeWarning, stacklevel=4)
         return _about_references(solved, job.bodies), wet, counts, key
     import_capytaine()
@@ -313,8 +313,8 @@ def _file_bytes(body: Body) -> list[bytes]:
 
 def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
     """Wetted panels that were looked at."""
-    found = checked_panels(body.name, wetted_panels(body, scale), notes)
-    return standing(body.name, found, water.depth, notes)
+    result = checked_panels(body.name, wetted_panels(body, scale), notes)
+    return standing(body.name, result, water.depth, notes)
 
 
 def reference_in_world(body: Body) -> np.ndarray:
@@ -331,13 +331,13 @@ def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, A
     return {**arrays, "counts": np.array(counts), "notes": np.array(json.dumps(solved.notes))}
 
 
-def _unpack(found: dict[str, Any]) -> tuple[Solved, list[Immersed], list[int]]:
-    notes = json.loads(str(found["notes"]))
-    fields = {name: found[name] for name in Solved.__dataclass_fields__ if name != "notes"}
+def _unpack(result: dict[str, Any]) -> tuple[Solved, list[Immersed], list[int]]:
+    notes = json.loads(str(result["notes"]))
+    fields = {name: result[name] for name in Solved.__dataclass_fields__ if name != "notes"}
     names = Immersed.__dataclass_fields__
-    rows = zip(*(found[f"wet_{name}"] for name in names), strict=True)
+    rows = zip(*(result[f"wet_{name}"] for name in names), strict=True)
     wet = [Immersed(**dict(zip(names, row, strict=True))) for row in rows]
-    return Solved(**fields, notes=notes), wet, found["counts"].tolist()
+    return Solved(**fields, notes=notes), wet, result["counts"].tolist()
 
 
 def _dataset(

@@ -145,26 +145,26 @@ def solve(
         _note_resolution(tried.body(None), omega, water, lid, notes)
         rows, kept = [], []
         for w in omega:
-            found, reasons, way = None, [], ""
+            result, reasons, way = None, [], ""
             for name, height in tried.order(green):
                 try:
-                    found = _one(
+                    result = _one(
                         tried.solver(name), tried.body(height), float(w), directions, water
                     )
                 except Exception as error:  # many kinds, none of them ours
                     reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
                     continue
                 way = f"{name}, {_lid_words(height)}"
-                doubt = tried.doubt(float(w), found, height)
+                doubt = tried.doubt(float(w), result, height)
                 if doubt is None:
                     break
-                found = None
+                result = None
                 reasons.append(f"{way}: {doubt}")
-            if found is None:
+            if result is None:
                 notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
             else:
                 kept.append(w)
-                rows.append(found)
+                rows.append(result)
                 if reasons:
                     notes.append(
                         f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
@@ -240,12 +240,12 @@ class _Variants:
             self.solvers[name] = cpt.BEMSolver(green_function=made, method=self.method)
         return self.solvers[name]
 
-    def doubt(self, w: float, found: tuple[Any, ...], height: float | None) -> str | None:
+    def doubt(self, w: float, result: tuple[Any, ...], height: float | None) -> str | None:
         """Why damping cannot be true: negative, or in short waves not that of deep water."""
         if not 0.0 < w < np.inf:
             return None
-        B = np.diagonal(found[1])
-        size = w * _like(np.abs(np.diagonal(found[0])))
+        B = np.diagonal(result[1])
+        size = w * _like(np.abs(np.diagonal(result[0])))
         labels = list(self.body(height).dofs)
         k = int((B / size).argmin())
         if B[k] < -NEGATIVE * size[k]:

@@ -166,10 +166,10 @@ def prepare(
         warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
         omega, A, B = omega[~bad], A[~bad], B[~bad]
     if A_inf is None:
-        found = infinite_added_mass(omega, A, B)
-        A_inf = found.value
+        result = infinite_added_mass(omega, A, B)
+        A_inf = result.value
         notes.append(
-            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * found.worst:.2g} "
+            f"A_inf from Ogilvie's relation, scatter over the band up to {100 * result.worst:.2g} "
             "% of the "
             "largest added mass of a freedom."
         )
@@ -231,22 +231,22 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
     """
     data = extend_damping(omega, B)
     implied = B + 1j * omega[:, None, None] * added_mass_change(data.omega, data.damping, omega)
-    own = np.diagonal(B, axis1=1, axis2=2)
-    decayed = np.abs(own[-1]) < DECAYED * np.abs(own).max(axis=0).clip(min=1e-300)
+    diagonal = np.diagonal(B, axis1=1, axis2=2)
+    decayed = np.abs(diagonal[-1]) < DECAYED * np.abs(diagonal).max(axis=0).clip(min=1e-300)
     gap = np.einsum("f,fii->i", weight, np.abs(implied - K) ** 2)
     size = np.einsum("f,fii->i", weight, np.abs(implied) ** 2)
     # freedoms that hardly radiate are left as they are
-    doubtful = decayed & (gap > DOUBT**2 * size) & (np.abs(own).max(axis=0) > 1e-2)
+    doubtful = decayed & (gap > DOUBT**2 * size) & (np.abs(diagonal).max(axis=0) > 1e-2)
     either = doubtful[:, None] | doubtful[None, :]
     return np.where(either, implied, K), [int(i) for i in np.flatnonzero(doubtful)]
 
 
 def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[int]) -> str:
     """How far the added mass of the model is from that of the data, where the water radiates."""
-    own: list[Array] = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
-    weight = np.abs(own[2]) / np.abs(own[2]).sum(axis=0).clip(min=1e-300)
-    change = (weight * own[0].imag / omega[:, None]).sum(axis=0)
-    part = np.max(np.abs(change) / np.abs(own[1]).max(axis=0).clip(min=1e-300))
+    diagonals: list[Array] = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
+    weight = np.abs(diagonals[2]) / np.abs(diagonals[2]).sum(axis=0).clip(min=1e-300)
+    change = (weight * diagonals[0].imag / omega[:, None]).sum(axis=0)
+    part = np.max(np.abs(change) / np.abs(diagonals[1]).max(axis=0).clip(min=1e-300))
     return (
         f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, whose B has decayed: "
         "omega (A - A_inf) was taken from B there. Where they radiate most, the added mass of the "

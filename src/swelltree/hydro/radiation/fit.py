@@ -87,15 +87,15 @@ def fit_radiation(
             f"that radiate apart. Give at least {2 * len(data.parts)}."
         )
     key = _key(data, error, limit, method, entry_order)
-    if not cache or (found := _unpacked(kept.load("radiation", key))) is None:
+    if not cache or (result := _unpacked(kept.load("radiation", key))) is None:
         from threadpoolctl import threadpool_limits
 
         # thousands of small products: one thread is faster than several that wait for one another
         with threadpool_limits(limits=1):
-            found = METHODS[method](data, error, limit, entry_order)
+            result = METHODS[method](data, error, limit, entry_order)
         if cache:
-            kept.store("radiation", key, _packed(*found))
-    return _finish(data, *found, error, method)
+            kept.store("radiation", key, _packed(*result))
+    return _finish(data, *result, error, method)
 
 
 Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
@@ -162,16 +162,16 @@ def _finish(
         # its misfit leaves a constant added mass out; other methods keep the A_inf of the data
         data = data.with_mass_of(fit)
     notes = [*data.notes, *notes]
-    found = data.error(fit)
+    result = data.error(fit)
     gap = np.einsum("f,fii->i", data.weight, np.abs(fit - data.K) ** 2)
     size = np.einsum("f,fii->i", data.weight, np.abs(data.K) ** 2)
     wide = np.concatenate([np.linspace(0, band[1], 500), np.geomspace(band[1], 10 * band[1], 500)])
     margin = passivity_margin(draft.transfer(wide))
     if condition > 1e8:
         notes.append(f"modal states are badly conditioned ({condition:.1e}).")
-    if found > error:
+    if result > error:
         text = (
-            f"radiation fit: error {100 * found:.2g} % with {A.shape[0]} states, asked for "
+            f"radiation fit: error {100 * result:.2g} % with {A.shape[0]} states, asked for "
             f"{100 * error:.2g} %. "
             "Allow a larger max_order, a larger error, or leave out bad frequencies with omega_max."
         )
@@ -187,7 +187,7 @@ def _finish(
         data.scale,
         storage,
         band,
-        found,
+        result,
         error,
         np.where(size > 1e-6 * size.max(), np.sqrt(gap / size.clip(min=1e-300)), 0.0),
         margin,

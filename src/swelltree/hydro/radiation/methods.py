@@ -61,10 +61,10 @@ def era(
     tried = sorted({min(limit, n) for n in (4, 8, 12, 18, 24, 36, 48, 72, 96, limit)})
     for order in tried:
         model, changed = hankel_identify(step, K, order)
-        found = data.error(response(*model, data.omega))
-        if best is None or found < best[0]:
-            best = (found, model, changed)
-        if found <= error:
+        result = data.error(response(*model, data.omega))
+        if best is None or result < best[0]:
+            best = (result, model, changed)
+        if result <= error:
             break
     assert best is not None
     if best[2]:

@@ -189,7 +189,7 @@ class PassiveProblem:
         p = model.frequency.size
         start = self.pack(model)
         start[:p] = np.clip(start[:p], -FASTEST, FASTEST)
-        found = minimize(
+        result = minimize(
             self.cost_and_slope,
             start,
             (p,),
@@ -198,7 +198,7 @@ class PassiveProblem:
             bounds=[(-FASTEST, FASTEST)] * p + [(None, None)] * (start.size - p),
             options={"maxiter": iterations, "maxcor": 30, "ftol": 1e-10},
         )
-        return self.unpack(found.x, p)
+        return self.unpack(result.x, p)
 
     def grow(self, model: Oscillators, damping: float = 0.1) -> Oscillators:
         """One more oscillator where the damping that is missing is largest."""

@@ -45,9 +45,9 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
         unit: size of each freedom, the root of its largest damping.
     """
     count = omega.size
-    found = np.zeros(count)
+    result = np.zeros(count)
     if count < FEWEST:
-        return found
+        return result
     outer = np.outer(unit, unit)
     Z = ((B + 1j * omega[:, None, None] * A) / outer).reshape(count, -1)
     left = np.arange(count)
@@ -63,12 +63,12 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
         if not bad.any():
             break
         worst = _most_guilty(np.where(bad, damping, 0.0))
-        found[left[worst]] = off[worst]
+        result[left[worst]] = off[worst]
         left = np.delete(left, worst)
     # nothing judges the ends: they go with a neighbour that jumps
     for end, near in ((0, 1), (-1, -2)):
-        found[end] = found[near]
-    rows = [row for row in _rows_of(found) if row.size > 1 or found[row[0]] < CERTAIN]
+        result[end] = result[near]
+    rows = [row for row in _rows_of(result) if row.size > 1 or result[row[0]] < CERTAIN]
     if rows:
         gap = _contradiction(omega, A / outer, B / outer)
         least = max(JUMP, CONTRADICTS * float(np.median(gap)))
@@ -76,14 +76,14 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
             # damping that is off alone shows in the added mass beside it
             near = slice(max(int(row[0]) - 1, 0), int(row[-1]) + 2)
             if gap[near].max() <= least:
-                found[row] = 0.0
-    for row in _rows_of(found, apart=BESIDE):
+                result[row] = 0.0
+    for row in _rows_of(result, apart=BESIDE):
         if unexplained(omega, Z, row) <= UNEXPLAINED:
-            found[row] = 0.0
-    for row in _rows_of(found):
+            result[row] = 0.0
+    for row in _rows_of(result):
         if unexplained(omega, Z, row) <= UNEXPLAINED:
-            found[row] = 0.0
-    return found
+            result[row] = 0.0
+    return result
 
 
 def unexplained(omega: Array, Z: Array, row: Array) -> float:
@@ -124,9 +124,9 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
     return least / float(np.abs(jump[:, telling]).max())
 
 
-def _rows_of(found: Array, apart: int = 1) -> list[Array]:
+def _rows_of(result: Array, apart: int = 1) -> list[Array]:
     """Frequencies that jump, those side by side, or at most so far apart, together."""
-    bad = np.flatnonzero(found > 0)
+    bad = np.flatnonzero(result > 0)
     return np.split(bad, np.flatnonzero(np.diff(bad) > apart) + 1) if bad.size else []
 
 

@@ -30,13 +30,13 @@ def rows6(matrix: np.ndarray) -> Any:
 
 def names_of(bodies: dict[int, Given], hydro: HydroData, blocks: dict[int, str]) -> dict[int, str]:
     """Names of the bodies: those of the data, else of the script, else of the model's block."""
-    found = dict(hydro.names)
+    result = dict(hydro.names)
     for n, body in bodies.items():
-        if n in found:
+        if n in result:
             continue
         name = plain_name(body.text("name")) or plain_name(blocks.get(n, "")) or f"body{n}"
-        found[n] = name if name not in {*found.values(), "world"} else f"{name}_{n}"
-    return found
+        result[n] = name if name not in {*result.values(), "world"} else f"{name}_{n}"
+    return result
 
 
 def body_table(
@@ -82,11 +82,11 @@ def _mass(
 ) -> Any:
     value = body.raw("mass")
     if not isinstance(value, str):
-        found = body.number("mass")
-        if found is None:
+        result = body.number("mass")
+        if result is None:
             findings.leave(body.place(), f"{body.label} has no mass that can be read.")
             return UNKNOWN if waits else 0.0
-        return found
+        return result
     if value == "equilibrium":
         volume = hydro.of(n, "displaced_volume")
         if volume is None and body.has("volume"):
@@ -108,10 +108,10 @@ def _mass(
 def _inertia(body: Given, findings: Findings) -> list[float]:
     if isinstance(body.raw("mass"), str) and body.text("mass") == "fixed":
         return [999.0] * 3
-    found = body.numbers("inertia", 3, 9, default=[0.0] * 3)
-    if len(found) == 9:
-        return [found[k] for k in (0, 4, 8, 3, 6, 7)]
-    return found + (body.numbers("inertiaProducts", 3, default=[]) or [])
+    result = body.numbers("inertia", 3, 9, default=[0.0] * 3)
+    if len(result) == 9:
+        return [result[k] for k in (0, 4, 8, 3, 6, 7)]
+    return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
 def body_forces(body: Given, name: str, rho: float, center: Any) -> dict[str, Any]:

@@ -50,8 +50,8 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
         for name in ("damping", "stiffness"):
             values = given.raw(name)
             if isinstance(values, np.ndarray) and values.size > 1:
-                found = given.numbers(name) or []
-                axes.append([(f"pto({n}).{name}", value) for value in found])
+                result = given.numbers(name) or []
+                axes.append([(f"pto({n}).{name}", value) for value in result])
     chosen = list(itertools.islice(itertools.product(*axes), MOST_VARIANTS + 1))
     if len(chosen) > MOST_VARIANTS:
         findings.leave(file, f"PTOs have more than {MOST_VARIANTS} settings; the first are taken.")

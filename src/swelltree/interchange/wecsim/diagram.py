@@ -136,7 +136,7 @@ def _block(element: Any, parts: dict[str, Any], sid: str) -> Block:
 
 def _inside(element: Any, parts: dict[str, Any]) -> tuple[str, ...]:
     """What a subsystem holds, also in subsystems of its own."""
-    found: list[str] = []
+    result: list[str] = []
     seen: set[str] = set()
     waiting = [element.find("System")]
     while waiting:
@@ -150,9 +150,9 @@ def _inside(element: Any, parts: dict[str, Any]) -> tuple[str, ...]:
                 waiting.append(parts.get(f"simulink/systems/{part}.xml"))
             continue
         for block in system.findall("Block"):
-            found.append(_value(block, "SourceBlock") or block.get("BlockType", ""))
+            result.append(_value(block, "SourceBlock") or block.get("BlockType", ""))
             waiting.append(block.find("System"))
-    return tuple(found)
+    return tuple(result)
 
 
 def _ports(line: Any) -> list[str]:

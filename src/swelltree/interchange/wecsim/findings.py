@@ -32,9 +32,9 @@ class Findings:
 
     def leave(self, place: str, sentence: str, *, missing: bool = False) -> None:
         """Something is not translated; told once."""
-        found = Left(place, " ".join(sentence.split()), missing)
-        if found not in self.left:
-            self.left.append(found)
+        result = Left(place, " ".join(sentence.split()), missing)
+        if result not in self.left:
+            self.left.append(result)
 
     def comment(self, section: str, name: str, sentence: str) -> None:
         """A choice, told as a comment above an item of the case file.

@@ -65,21 +65,21 @@ class Given:
             if not sizes or value.size in sizes:
                 return [float(x) for x in value.reshape(-1, order="F")]
             wanted = " or ".join(map(str, sizes))
-            found = f"has {value.size} numbers, expected {wanted}"
+            result = f"has {value.size} numbers, expected {wanted}"
         else:
-            found = "is not made of finite numbers"
-        self.refuse(name, found)
+            result = "is not made of finite numbers"
+        self.refuse(name, result)
         return default
 
     def number(self, name: str, default: Any = None) -> Any:
         """One number."""
-        found = self.numbers(name, 1)
-        return default if found is None else found[0]
+        result = self.numbers(name, 1)
+        return default if result is None else result[0]
 
     def first(self, name: str, default: float) -> float:
         """The first of one or more numbers."""
-        found = self.numbers(name)
-        return default if found is None else found[0]
+        result = self.numbers(name)
+        return default if result is None else result[0]
 
     def matrix(self, name: str) -> Any:
         """A 6 x 6 matrix; six numbers are its diagonal. None where it is not given or zero."""
@@ -108,8 +108,8 @@ class Given:
 
     def first_text(self, k: int = 0) -> str:
         """An argument of the constructor that is a text."""
-        found = self.item.arguments[k] if k < len(self.item.arguments) else ""
-        return found.strip() if isinstance(found, str) else ""
+        result = self.item.arguments[k] if k < len(self.item.arguments) else ""
+        return result.strip() if isinstance(result, str) else ""
 
     def refuse(self, name: str, what: str) -> None:
         """A field whose value cannot be used."""

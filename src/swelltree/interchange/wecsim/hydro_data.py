@@ -195,11 +195,11 @@ def _number_in_file(body: Given, n: int, count: int) -> int | None:
 
 def _plain_names(names: dict[int, str]) -> dict[int, str]:
     """Names that bodies can have, each once."""
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     for n, name in names.items():
         plain = plain_name(name) or f"body{n}"
-        found[n] = f"{plain}{n}" if plain in found.values() or plain == "world" else plain
-    return found
+        result[n] = f"{plain}{n}" if plain in result.values() or plain == "world" else plain
+    return result
 
 
 def plain_name(name: str) -> str:
@@ -214,8 +214,8 @@ def _rigid_dofs(data: Any, bodies: list[str]) -> list[str]:
     """Labels of the rigid freedoms; flexible modes have other words."""
     from swelltree.hydro.dataset import DOFS, dofs_of, split_label
 
-    found = [dof for name in bodies for dof in dofs_of(data, name)]
-    return [dof for dof in found if split_label(dof)[1] in DOFS]
+    result = [dof for name in bodies for dof in dofs_of(data, name)]
+    return [dof for dof in result if split_label(dof)[1] in DOFS]
 
 
 def _piece(data: Any, names: dict[str, str], rho: float) -> Any:

@@ -104,7 +104,7 @@ def joint_table(
 def stops_of(given: Given, turns: bool) -> dict[str, Any]:
     """End stops: bounds, stiffness and damping; those of hinges are in degrees."""
     unit = math.pi / 180.0 if turns else 1.0
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     sides = {}
     for side in ("lower", "upper"):
         head = f"hardStops.{side}Limit"
@@ -120,7 +120,7 @@ def stops_of(given: Given, turns: bool) -> dict[str, Any]:
         }
         if given.is_on(f"{head}Specify"):
             sides[side] = values
-            found[side] = values["bound"]
+            result[side] = values["bound"]
     if not sides:
         return {}
     first = sides.get("upper") or sides["lower"]
@@ -132,11 +132,11 @@ def stops_of(given: Given, turns: bool) -> dict[str, Any]:
             "hardStops.upperLimitTransitionRegion",
             f"the stop's spring sets in at once here, not over {first['ramp']:g} m or rad.",
         )
-    found["stop_stiffness"] = first["stiffness"]
+    result["stop_stiffness"] = first["stiffness"]
     if first["damping"]:
-        found["stop_damping"] = first["damping"]
-        found["stop_ramp"] = max(first["ramp"], 1e-6)
-    return found
+        result["stop_damping"] = first["damping"]
+        result["stop_ramp"] = max(first["ramp"], 1e-6)
+    return result
 
 
 def pto_table(

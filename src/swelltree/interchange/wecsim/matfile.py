@@ -69,7 +69,7 @@ class _Reader:
 
     def variables(self, content: bytes) -> dict[str, Any]:
         """All variables of a file's body."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         at = 0
         while at + 8 <= len(content):
             kind, data, at = self.element(content, at)
@@ -77,8 +77,8 @@ class _Reader:
                 kind, data, _ = self.element(self.unpacked(data), 0)
             if kind == MATRIX:
                 name, value = self.matrix(data, 0)
-                found[name] = value
-        return found
+                result[name] = value
+        return result
 
     def unpacked(self, data: bytes) -> bytes:
         """A compressed part, as far as the limit goes."""
@@ -176,17 +176,17 @@ def columns_of(path: Path) -> np.ndarray:
     """
     if path.suffix.lower() != ".mat":
         return _text_columns(path)
-    found = [
+    result = [
         value
         for value in read_mat(path).values()
         if isinstance(value, np.ndarray) and value.shape[1] >= 2 and value.shape[0] >= 2
     ]
-    if len(found) != 1 or not np.isfinite(found[0]).all():
+    if len(result) != 1 or not np.isfinite(result[0]).all():
         raise SwelltreeError(
-            f"MATLAB file '{path}' has {len(found)} tables of two columns. Keep one, of finite "
+            f"MATLAB file '{path}' has {len(result)} tables of two columns. Keep one, of finite "
             "numbers."
         )
-    return found[0]
+    return result[0]
 
 
 def _text_columns(path: Path) -> np.ndarray:

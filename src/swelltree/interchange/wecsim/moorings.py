@@ -24,8 +24,8 @@ from swelltree.system.topology import WORLD_NAME
 def carrier_of(diagram: Diagram, network: Network, block: Block) -> str | None:
     """The body that a mooring's block is joined to."""
     head = f"{block.sid}#"
-    found = [frame for port, frame in diagram.frames.items() if port.startswith(head)]
-    names = [network.carrier(frame) for frame in found]
+    result = [frame for port, frame in diagram.frames.items() if port.startswith(head)]
+    names = [network.carrier(frame) for frame in result]
     return next((name for name in names if name not in (None, WORLD_NAME)), None)
 
 

@@ -88,18 +88,18 @@ class Network:
 def object_number(block: Block, kind: str) -> int | None:
     """Number of the object that a block stands for: 2 for body(2)."""
     text = block.values.get(kind, f"{kind}(1)")
-    found = re.fullmatch(rf"{kind}(?:\((\d{{1,6}})\))?", text.replace(" ", ""))
-    return None if found is None else int(found[1] or 1)
+    match = re.fullmatch(rf"{kind}(?:\((\d{{1,6}})\))?", text.replace(" ", ""))
+    return None if match is None else int(match[1] or 1)
 
 
 def body_blocks(diagram: Diagram) -> dict[int, Block]:
     """The blocks of the bodies by their number in the script."""
-    found: dict[int, Block] = {}
+    result: dict[int, Block] = {}
     for block in diagram.blocks.values():
         number = object_number(block, "body") if block.library == "body elements" else None
         if number is not None and block.word in BODY_BLOCKS:
-            found.setdefault(number, block)
-    return found
+            result.setdefault(number, block)
+    return result
 
 
 def network_of(diagram: Diagram, names: dict[int, str], findings: Findings) -> Network:
@@ -118,9 +118,9 @@ def network_of(diagram: Diagram, names: dict[int, str], findings: Findings) -> N
                 frames.join(frame, WORLD_NAME)
     for number, block in body_blocks(diagram).items():
         if number in names:
-            found = _frames_of(diagram, block)
-            frame = found[0] if found else f"{block.sid}#alone"
-            if not found:
+            result = _frames_of(diagram, block)
+            frame = result[0] if result else f"{block.sid}#alone"
+            if not result:
                 frames.add(frame)
             on.setdefault(frame, []).append(names[number])
     joints = [block for block in diagram.blocks.values() if _joint_kind(block)]

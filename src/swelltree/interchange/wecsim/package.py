@@ -37,12 +37,12 @@ def read_package(path: Path) -> dict[str, ElementTree.Element]:
         with zipfile.ZipFile(path) as archive:
             wanted = _checked_entries(archive, path)
             left = MOST_BYTES
-            found = {}
+            result = {}
             for entry in wanted:
                 content = _read(archive, entry, path, left)
                 left -= len(content)
-                found[entry.filename] = _tree(content, path, entry.filename)
-            return found
+                result[entry.filename] = _tree(content, path, entry.filename)
+            return result
     except SwelltreeError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:

@@ -108,7 +108,7 @@ def coordinates(
     r = frame.T @ (follower.R @ point + follower.t - base.R @ point - base.t)
     Q = frame.T @ follower.R @ axes
     slides, turns = ("Surge", "Sway", "Heave"), ("Roll", "Pitch", "Yaw")
-    found = {dof: float(r[slides.index(dof)]) for dof in dofs if dof in slides}
+    result = {dof: float(r[slides.index(dof)]) for dof in dofs if dof in slides}
     rest = [r[k] for k, dof in enumerate(slides) if dof not in dofs]
     free = [dof for dof in dofs if dof in turns]
     if len(free) == 3:
@@ -124,8 +124,8 @@ def coordinates(
         angles = dict.fromkeys(free, 0.0)
         left = Q
     misfit = max([abs(float(x)) for x in rest] + [float(np.abs(left - np.eye(3)).max())])
-    found |= angles
-    return {dof: value for dof, value in found.items() if abs(value) > 1e-12}, misfit
+    result |= angles
+    return {dof: value for dof, value in result.items() if abs(value) > 1e-12}, misfit
 
 
 def _euler(Q: np.ndarray) -> dict[str, float]:

@@ -127,7 +127,7 @@ def read_wecsim(
         other = script.changed(variant.settings)
         settings = (diagram, path, place, title, instead, variant.seas, findings)
         made.append(Translator(other, *settings).run())
-    found = WecsimCase(
+    result = WecsimCase(
         title,
         _texts(made, title, [path.name, diagram.path.name], findings),
         tuple(findings.left),
@@ -136,8 +136,8 @@ def read_wecsim(
         {name: rows for part in made for name, rows in part.records.items()},
     )
     if made[0].hydro.file is None or made[0].hydro.data is not None:
-        _check(found)
-    return found
+        _check(result)
+    return result
 
 
 def _texts(
@@ -156,11 +156,11 @@ def _texts(
     }
 
 
-def _check(found: WecsimCase) -> None:
+def _check(result: WecsimCase) -> None:
     """What was written is a case; values that no case can have are told now."""
-    for file, text in found.texts.items():
+    for file, text in result.texts.items():
         try:
-            loads(text, file, found.folder)
+            loads(text, file, result.folder)
         except SwelltreeError as error:
             raise SwelltreeError(f"the translated case cannot be described: {error}") from None
 

@@ -50,10 +50,10 @@ QUIET = ("clc", "close", "fprintf", "disp", "figure", "format", "warning", "tic"
 
 def _place_of(word: str) -> Place | None:
     """The field that a word names, None where it names none."""
-    found = statements_of(f"{word} = 0")
-    if len(found) != 1 or not isinstance(found[0], Assign) or len(found[0].targets) != 1:
+    result = statements_of(f"{word} = 0")
+    if len(result) != 1 or not isinstance(result[0], Assign) or len(result[0].targets) != 1:
         return None
-    place = found[0].targets[0]
+    place = result[0].targets[0]
     return place if place.steps and place.steps[-1][0] == "." else None
 
 
@@ -75,8 +75,8 @@ class Script:
 
     def objects(self, name: str) -> dict[int, Object]:
         """The objects of a name by number."""
-        found = self.variables.get(name)
-        return dict(sorted(found.items.items())) if isinstance(found, Objects) else {}
+        result = self.variables.get(name)
+        return dict(sorted(result.items.items())) if isinstance(result, Objects) else {}
 
     def is_place(self, word: str) -> bool:
         """Whether a word such as "pto(1).damping" names a field."""
@@ -158,9 +158,9 @@ class Script:
         if not isinstance(value, Place) or value.name != "meshgrid" or len(targets) > 2:
             raise CannotRead("several values at once come only from meshgrid")
         given = tuple(self._value(x) for x in value.steps[0][1]) if value.steps else ()
-        for place, found in zip(targets, functions.meshgrid(given, self._work), strict=True):
+        for place, result in zip(targets, functions.meshgrid(given, self._work), strict=True):
             if place.name:
-                self._set(place, found)
+                self._set(place, result)
 
     def _call(self, value: Any) -> None:
         """A statement that sets nothing by itself."""
@@ -281,8 +281,8 @@ class Script:
         elif value is None or isinstance(value, Unknown):
             sizes = [0]
         else:
-            found = matrix(value)
-            sizes = [found.size] if len(step) == 1 else list(found.shape)
+            result = matrix(value)
+            sizes = [result.size] if len(step) == 1 else list(result.shape)
         made = []
         for k, part in enumerate(step):
             self._ends.append(sizes[min(k, len(sizes) - 1)])

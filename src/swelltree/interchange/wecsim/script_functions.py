@@ -130,8 +130,8 @@ def _over(name: str, given: tuple[Any, ...], work: Work) -> np.ndarray:
     if not x.size:
         return np.zeros((1, 1)) if name == "sum" else np.zeros((0, 0))
     axis = 1 if x.shape[0] == 1 else 0
-    found = OVER[name](x, axis=axis)
-    return found if name == "cumsum" else np.expand_dims(found, axis)
+    result = OVER[name](x, axis=axis)
+    return result if name == "cumsum" else np.expand_dims(result, axis)
 
 
 def _linspace(given: tuple[Any, ...], work: Work) -> np.ndarray:
@@ -196,8 +196,8 @@ def _shape(value: Any) -> tuple[int, int]:
         return 1, len(value)
     if isinstance(value, Objects):
         return 1, max(value.items, default=0)
-    found = matrix(value)
-    return found.shape[0], found.shape[1]
+    result = matrix(value)
+    return result.shape[0], result.shape[1]
 
 
 def _one(x: float) -> np.ndarray:

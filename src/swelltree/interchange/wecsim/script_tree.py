@@ -158,28 +158,28 @@ class _Parser:
 
     def script(self) -> tuple[Any, ...]:
         """All statements."""
-        found: list[Any] = []
+        result: list[Any] = []
         while self.word.kind != "end":
-            found += self.block()
+            result += self.block()
             if self.word.kind != "end":  # an end without a beginning
-                found.append(Unread(self.word.line, f"'{self.word.text}' closes nothing"))
+                result.append(Unread(self.word.line, f"'{self.word.text}' closes nothing"))
                 self.skip_line()
-        return tuple(found)
+        return tuple(result)
 
     def block(self) -> list[Any]:
         """Statements up to a word that ends a block, which is not taken."""
-        found: list[Any] = []
+        result: list[Any] = []
         depth = self.depth
         while True:
             while self.word.kind == "line" or self.is_sign(";", ","):
                 self.take()
             if self.word.kind == "end" or (self.word.kind == "name" and self.word.text in BREAKS):
-                return found
+                return result
             start = self.at
             try:
-                found.append(self.statement())
+                result.append(self.statement())
             except CannotRead as error:
-                found.append(Unread(self.words[start].line, str(error)))
+                result.append(Unread(self.words[start].line, str(error)))
                 self.depth = depth
                 self.recover(start)
 
@@ -263,7 +263,7 @@ class _Parser:
     def several(self) -> tuple[Place, ...]:
         """Targets of [a, b] = ..., or none where it is a matrix."""
         start = self.at
-        found: list[Place] = []
+        result: list[Place] = []
         self.take()
         try:
             while not self.is_sign("]"):
@@ -271,17 +271,17 @@ class _Parser:
                     self.take()
                 elif self.is_sign("~"):
                     self.take()
-                    found.append(Place(""))
+                    result.append(Place(""))
                 else:
-                    found.append(self.place())
+                    result.append(self.place())
             self.take()
         except CannotRead:
-            found = []
-        if not found or not self.is_sign("="):
+            result = []
+        if not result or not self.is_sign("="):
             self.at = start
             return ()
         self.take()
-        return tuple(found)
+        return tuple(result)
 
     def compound(self, first: Word) -> Any:
         """for and if; the others are not carried out."""
@@ -344,14 +344,14 @@ class _Parser:
         """An expression of operators from a level on, by precedence climbing."""
         left = self.unary()
         for _ in range(LONGEST):
-            found = self.level_here()
-            if found is None or found < level or self.parts_entries():
+            result = self.level_here()
+            if result is None or result < level or self.parts_entries():
                 return left
             sign = self.take().text
-            parts = [left, self.expression(found + 1)]
+            parts = [left, self.expression(result + 1)]
             if sign == ":" and self.is_sign(":"):
                 self.take()
-                parts.append(self.expression(found + 1))
+                parts.append(self.expression(result + 1))
             left = Operation(sign, tuple(parts))
         raise CannotRead(f"an expression has more than {LONGEST} operators in a row")
 
@@ -457,19 +457,19 @@ class _Parser:
 
     def arguments(self) -> tuple[Any, ...]:
         """Arguments or indices, a colon alone among them."""
-        found: list[Any] = []
+        result: list[Any] = []
         while not self.is_sign(")", "}"):
             following = self.words[min(self.at + 1, len(self.words) - 1)].text
             if self.is_sign(":") and following in (",", ")", "}"):
                 self.take()
-                found.append(ALL)
+                result.append(ALL)
             else:
-                found.append(self.expression())
+                result.append(self.expression())
             if self.is_sign(","):
                 self.take()
             elif not self.is_sign(")", "}"):
                 raise CannotRead(f"',' or ')' is missing{self._before()}")
-        return tuple(found)
+        return tuple(result)
 
     def brackets(self) -> Brackets:
         """Rows of entries, parted by blanks, commas, semicolons and lines."""

@@ -75,34 +75,36 @@ def matrix(value: Any) -> np.ndarray:
 
 def scalar(value: Any) -> float:
     """A value that is one number."""
-    found = matrix(value)
-    if found.size != 1:
-        raise CannotRead(f"{found.shape[0]} x {found.shape[1]} values stand where one is expected")
-    return float(found[0, 0])
+    result = matrix(value)
+    if result.size != 1:
+        raise CannotRead(
+            f"{result.shape[0]} x {result.shape[1]} values stand where one is expected"
+        )
+    return float(result[0, 0])
 
 
 def whole(value: Any) -> int:
     """A whole number of moderate size."""
-    found = scalar(value)
-    if not (abs(found) <= 1e9 and found == int(found)):
-        raise CannotRead(f"{found:g} is not a whole number")
-    return int(found)
+    result = scalar(value)
+    if not (abs(result) <= 1e9 and result == int(result)):
+        raise CannotRead(f"{result:g} is not a whole number")
+    return int(result)
 
 
 def is_true(value: Any) -> bool:
     """What a condition says."""
-    found = matrix(value)
-    return bool(found.size) and bool(np.all(found != 0))
+    result = matrix(value)
+    return bool(result.size) and bool(np.all(result != 0))
 
 
 def numbers_of(value: Any, size: int) -> list[int]:
     """Indices, counted from zero; a colon stands for all of an axis of this size."""
     if isinstance(value, str) and value == ":":
         return list(range(size))
-    found = matrix(value).reshape(-1, order="F")
-    if not all(1 <= x <= 1e9 and x == int(x) for x in found):
+    result = matrix(value).reshape(-1, order="F")
+    if not all(1 <= x <= 1e9 and x == int(x) for x in result):
         raise CannotRead("an index is not a whole number from 1 on")
-    return [int(x) - 1 for x in found]
+    return [int(x) - 1 for x in result]
 
 
 def picked(value: Any, indices: tuple[Any, ...], work: Work) -> Any:
@@ -113,53 +115,53 @@ def picked(value: Any, indices: tuple[Any, ...], work: Work) -> Any:
         if any(k >= len(value) for k in chosen):
             raise CannotRead("an index is beyond the end of a text")
         return "".join(value[k] for k in chosen)
-    found = matrix(value)
+    result = matrix(value)
     if len(indices) == 1:
-        chosen = numbers_of(indices[0], found.size)
-        if any(k >= found.size for k in chosen):
-            raise CannotRead(f"an index is beyond the {found.size} values")
-        row = found.reshape(-1, order="F")[chosen]
-        column = found.shape[1] == 1 or (isinstance(indices[0], str) and found.shape[0] != 1)
+        chosen = numbers_of(indices[0], result.size)
+        if any(k >= result.size for k in chosen):
+            raise CannotRead(f"an index is beyond the {result.size} values")
+        row = result.reshape(-1, order="F")[chosen]
+        column = result.shape[1] == 1 or (isinstance(indices[0], str) and result.shape[0] != 1)
         return row[:, None] if column else row[None, :]
     if len(indices) != 2:
         raise CannotRead("matrices have two indices")
-    rows, columns = (numbers_of(i, n) for i, n in zip(indices, found.shape, strict=True))
-    if any(k >= found.shape[0] for k in rows) or any(k >= found.shape[1] for k in columns):
-        raise CannotRead(f"an index is beyond the {found.shape[0]} x {found.shape[1]} values")
+    rows, columns = (numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
+    if any(k >= result.shape[0] for k in rows) or any(k >= result.shape[1] for k in columns):
+        raise CannotRead(f"an index is beyond the {result.shape[0]} x {result.shape[1]} values")
     work.take(len(rows) * len(columns))
-    return found[np.ix_(rows, columns)]
+    return result[np.ix_(rows, columns)]
 
 
 def placed(old: Any, indices: tuple[Any, ...], value: Any, work: Work) -> np.ndarray:
     """A matrix with some entries set; it grows where they lie beyond its end."""
-    found = np.zeros((0, 0)) if old is None or isinstance(old, Unknown) else matrix(old)
+    result = np.zeros((0, 0)) if old is None or isinstance(old, Unknown) else matrix(old)
     new = matrix(value)
     if len(indices) == 1:
-        if min(found.shape) > 1:
+        if min(result.shape) > 1:
             rows, columns = np.unravel_index(
-                [min(k, found.size) for k in numbers_of(indices[0], found.size)],
-                (found.shape[0], found.shape[1] + 1),
+                [min(k, result.size) for k in numbers_of(indices[0], result.size)],
+                (result.shape[0], result.shape[1] + 1),
                 order="F",
             )
-            if max(columns, default=0) >= found.shape[1]:
-                raise CannotRead(f"an index is beyond the {found.size} values")
-            grown = found.copy()
+            if max(columns, default=0) >= result.shape[1]:
+                raise CannotRead(f"an index is beyond the {result.size} values")
+            grown = result.copy()
             grown[rows, columns] = _fitted(new, len(rows))
             return grown
-        chosen = numbers_of(indices[0], found.size)
-        size = max([found.size, *(k + 1 for k in chosen)])
+        chosen = numbers_of(indices[0], result.size)
+        size = max([result.size, *(k + 1 for k in chosen)])
         work.take(size)
         row = np.zeros(size)
-        row[: found.size] = found.reshape(-1)
+        row[: result.size] = result.reshape(-1)
         row[chosen] = _fitted(new, len(chosen))
-        return row[:, None] if found.shape[1] == 1 and found.shape[0] > 1 else row[None, :]
+        return row[:, None] if result.shape[1] == 1 and result.shape[0] > 1 else row[None, :]
     if len(indices) != 2:
         raise CannotRead("matrices have two indices")
-    rows, columns = (numbers_of(i, n) for i, n in zip(indices, found.shape, strict=True))
-    shape = [max([n, *(k + 1 for k in ks)]) for n, ks in zip(found.shape, (rows, columns))]  # noqa: B905
+    rows, columns = (numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
+    shape = [max([n, *(k + 1 for k in ks)]) for n, ks in zip(result.shape, (rows, columns))]  # noqa: B905
     work.take(shape[0] * shape[1])
     grown = np.zeros(shape)
-    grown[: found.shape[0], : found.shape[1]] = found
+    grown[: result.shape[0], : result.shape[1]] = result
     try:
         grown[np.ix_(rows, columns)] = new if new.size > 1 else new[0, 0]
     except (ValueError, IndexError):

@@ -32,7 +32,7 @@ class Word(NamedTuple):
 
 def words_of(text: str) -> list[Word]:
     """All words of a script; what is no word comes as one of the kind bad."""
-    found: list[Word] = []
+    result: list[Word] = []
     stack: list[str] = []  # open brackets
     hidden = 0  # depth of block comments
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -44,15 +44,15 @@ def words_of(text: str) -> list[Word]:
         elif alone == "%}" and hidden:
             hidden -= 1
         elif not hidden:
-            joined = _words_of_line(line, number, found, stack, joined)
+            joined = _words_of_line(line, number, result, stack, joined)
         if not joined:
-            found.append(Word("line", "\n", number, True))
-    found.append(Word("end", "", len(lines), True))
-    return found
+            result.append(Word("line", "\n", number, True))
+    result.append(Word("end", "", len(lines), True))
+    return result
 
 
 def _words_of_line(
-    line: str, number: int, found: list[Word], stack: list[str], blank: bool
+    line: str, number: int, result: list[Word], stack: list[str], blank: bool
 ) -> bool:
     """Add the words of one line; true where it goes on in the next."""
     at, size = 0, len(line)
@@ -63,8 +63,8 @@ def _words_of_line(
             continue
         if char == "%" or line.startswith("...", at):
             return char != "%"
-        kind, text = _word_at(line, at, char, found, stack, blank)
-        found.append(Word(kind, text, number, blank))
+        kind, text = _word_at(line, at, char, result, stack, blank)
+        result.append(Word(kind, text, number, blank))
         if kind == "sign" and text in OPENS:
             stack.append(text)
         elif kind == "sign" and text in CLOSES and stack:
@@ -74,9 +74,9 @@ def _words_of_line(
 
 
 def _word_at(
-    line: str, at: int, char: str, found: list[Word], stack: list[str], blank: bool
+    line: str, at: int, char: str, result: list[Word], stack: list[str], blank: bool
 ) -> tuple[str, str]:
-    if char == '"' or (char == "'" and not _transposes(found, stack, blank)):
+    if char == '"' or (char == "'" and not _transposes(result, stack, blank)):
         return _text_at(line, at, char)
     if char == "'":
         return "sign", "'"
@@ -99,9 +99,9 @@ def _length(line: str, at: int, kind: str, text: str) -> int:
     return len(text)
 
 
-def _transposes(found: list[Word], stack: list[str], blank: bool) -> bool:
+def _transposes(result: list[Word], stack: list[str], blank: bool) -> bool:
     """Whether a quote here belongs to what stands before it."""
-    last = found[-1] if found else None
+    last = result[-1] if result else None
     if last is None or (blank and stack and stack[-1] in "[{"):
         return False
     if last.kind == "sign":

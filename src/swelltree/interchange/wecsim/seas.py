@@ -70,7 +70,7 @@ def conditions_of(waves: list[Given], ramp: float, where: Where) -> list[Conditi
     count = math.prod(len(rows) for rows in choices)
     if count > MOST:
         waves[0].leave("height", f"{count} conditions are too many; the first {MOST} are taken.")
-    found = []
+    result = []
     for chosen in itertools.islice(itertools.product(*choices), MOST):
         trains, omegas = [], []
         for given, (height, period) in zip(waves, chosen, strict=True):
@@ -81,8 +81,8 @@ def conditions_of(waves: list[Given], ramp: float, where: Where) -> list[Conditi
         if len(set(omegas)) > 1:
             waves[-1].leave("type", "constant coefficients are of one frequency; memory is taken.")
         omega = omegas[0] if len(set(omegas)) == 1 else None
-        found.append(Condition(name, _sea(trains, ramp), omega))
-    return found
+        result.append(Condition(name, _sea(trains, ramp), omega))
+    return result
 
 
 def _name(chosen: tuple[Any, Any]) -> str:
@@ -215,15 +215,15 @@ def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
     if told is not None and 0 <= told[0] < told[1]:
         return {"omega_min": max(told[0], 1e-3), "omega_max": told[1]}
     low, high = _data_band(where.hydro)
-    found = {}
+    result = {}
     # shares of Bretschneider's energy: 0.05 % below 0.63 of the peak, 0.2 % above 5 times the peak
     if low > 0.63 * peak:
-        found["omega_min"] = low
+        result["omega_min"] = low
     if high < 5.05 * peak:
-        found["omega_max"] = high
-    if found:
+        result["omega_max"] = high
+    if result:
         where.findings.comment("studies", "", "the sea is cut where the hydrodynamic data end.")
-    return found
+    return result
 
 
 def _from_file(given: Given, kind: str, where: Where) -> dict[str, Any] | None:

@@ -109,20 +109,20 @@ class Translator:
         for n in sorted(set(self.objects["body"]) - set(blocks)):
             given = self.objects["body"].pop(n)
             self.findings.leave(given.place(), f"{given.label} has no block in {model}.")
-        found = {n: b for n, b in self.objects["body"].items() if n in blocks}
-        if not found:
+        result = {n: b for n, b in self.objects["body"].items() if n in blocks}
+        if not result:
             raise SwelltreeError(
                 f"'{self.path}' and '{model}' have no body in common. Check that they belong "
                 "together."
             )
-        for n in found:
+        for n in result:
             if "flex" in blocks[n].word:
                 self.findings.leave(
                     f"{model}, block '{blocks[n].name}'",
                     "the flexible modes of a body (generalised body modes) are not translated; the "
                     "case has a rigid one.",
                 )
-        return found
+        return result
 
     # the whole
 
@@ -278,18 +278,18 @@ class Translator:
 
     def _conditions(self) -> list[Condition]:
         ramp = max(self.simu.number("rampTime", 100.0), 0.0)
-        found: list[Condition] = []
+        result: list[Condition] = []
         for row in self.seas:
             other = self.script.changed(row)
             waves = self._givens(other, "waves") if row else self.objects["waves"]
-            found += conditions_of(list(waves.values()), ramp, self.where)
+            result += conditions_of(list(waves.values()), ramp, self.where)
             for n, given in self.objects["waves"].items():
                 given.use_asked(waves[n])
-        names = [condition.name for condition in found]
-        for k, condition in enumerate(found, 1):
+        names = [condition.name for condition in result]
+        for k, condition in enumerate(result, 1):
             if names.count(condition.name) > 1:
                 condition.name = f"condition{k}"
-        return found
+        return result
 
     def _by_omega(self, conditions: list[Condition]) -> list[tuple[Any, list[Condition]]]:
         """Conditions in groups that share the frequency of constant coefficients."""

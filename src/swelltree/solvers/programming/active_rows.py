@@ -81,7 +81,7 @@ def with_active_rows(
             more = dtrtrs(L, G[new].T, lower=1)[0].T
             solved = np.concatenate([solved, more]) if len(solved) else more
         A, rows = solved[place[at]], G[at]
-        own = np.where(side[at] > 0, high[at], low[at])
+        sides = np.where(side[at] > 0, high[at], low[at])
         S = factored(A @ A.T)
         if S is None or np.diag(S).min(initial=1.0) < 1e-7 * np.diag(S).max(initial=1.0):
             return None
@@ -93,7 +93,7 @@ def with_active_rows(
             mu = dpotrs(S, beyond, lower=1)[0] if len(beyond) else beyond
             return off - dtrtrs(L, A.T @ mu, lower=1, trans=1)[0], mu
 
-        x, mu = held(free, values[at] - own)
+        x, mu = held(free, values[at] - sides)
         Gx = G @ x
         pull = np.ones(len(G))
         pull[at] = side[at] * mu
@@ -103,7 +103,7 @@ def with_active_rows(
         if not (let_go.any() or taken.any()):
             for _ in range(REFINED):
                 off = -dpotrs(L, H @ x + g + rows.T @ mu, lower=1)[0]
-                dx, dmu = held(off, rows @ (x + off) - own)
+                dx, dmu = held(off, rows @ (x + off) - sides)
                 x, mu = x + dx, mu + dmu
             off = np.abs(H @ x + g + rows.T @ mu).max()
             close = off < EXACT * max(1.0, float(np.abs(g).max()))

@@ -118,6 +118,6 @@ def smallest_excess(
     H = 1e-9 * np.eye(n + 1)
     g = np.zeros(n + 1)
     g[-1] = 1.0
-    found = solve_quadratic(H, g, rows, lows, highs)
-    excess = float(found.x[-1]) if found.solved else np.inf
-    return excess, found.x[:-1]
+    result = solve_quadratic(H, g, rows, lows, highs)
+    excess = float(result.x[-1]) if result.solved else np.inf
+    return excess, result.x[:-1]

@@ -206,9 +206,9 @@ def _step(
     guess: np.ndarray,
 ) -> _Step:
     """Quadratic program of one step; where its rows contradict one another, relaxed alike."""
-    found = solve_quadratic(H, g, J, program.low - c, program.high - c, guess)
-    if found.solved:
-        return _Step(found.x, found.multiplier, False, found.iterations)
+    result = solve_quadratic(H, g, J, program.low - c, program.high - c, guess)
+    if result.solved:
+        return _Step(result.x, result.multiplier, False, result.iterations)
     n, m = len(g), len(c)
     big = np.zeros((n + 1, n + 1))
     big[:n, :n], big[n, n] = H, 1e-8
@@ -220,7 +220,7 @@ def _step(
     high = np.concatenate([program.high - c, inf, [np.inf]])
     again = solve_quadratic(big, np.append(g, 10.0 * penalty * max(m, 1)), rows, low, high)
     both = again.multiplier[:m] + again.multiplier[m : 2 * m]
-    total = found.iterations + again.iterations
+    total = result.iterations + again.iterations
     return _Step(again.x[:n], both, bool(again.x[n] > 1e-9), total)
 
 

@@ -88,7 +88,7 @@ def linear_and_nonlinear(
     # one call per heading: `rao` answers for every pair of frequency and heading
     for heading in np.unique(beta):
         mine = beta == heading
-        own = rao(
+        transfer = rao(
             model,
             omega=omega[mine],
             wave_direction=heading,
@@ -96,8 +96,8 @@ def linear_and_nonlinear(
             radiation=radiation,
         )
         turning = grown[:, None] * np.exp(-1j * np.outer(time, omega[mine])) * amplitude[mine]
-        bodies += np.einsum("tc,cbd->tbd", turning, own["rao"].values[:, 0]).real
-        joints += (turning @ own["coordinate_rao"].values[:, 0]).real
+        bodies += np.einsum("tc,cbd->tbd", turning, transfer["rao"].values[:, 0]).real
+        joints += (turning @ transfer["coordinate_rao"].values[:, 0]).real
     both = (("time", "body", "dof"), ("time", "coordinate"))
     moved = run["position"].values - rest["position"].values
     turned = run["joint_coordinate"].values - rest["joint_coordinate"].values

@@ -25,9 +25,9 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
         result: its dataset.
         waves: realised sea, or None.
     """
-    found = list(_through_the_ground(model, result))
+    findings = list(_through_the_ground(model, result))
     if model.hydro is None:
-        return found
+        return findings
     stiffness = np.asarray(model.hydro.stiffness)
     for i, name in enumerate(result.body.values):
         k = model.layout.bodies.index(str(name))
@@ -36,9 +36,9 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
         away = result.position.values[:, i] - result.position.values[0, i]
         amplitude = np.nanmax(np.abs(away), axis=0)
         reach = float(np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k])
-        found += beyond_linear(model, str(name), amplitude, reach, "did")
-        found += _wandered(model, str(name), amplitude, waves)
-    return found
+        findings += beyond_linear(model, str(name), amplitude, reach, "did")
+        findings += _wandered(model, str(name), amplitude, waves)
+    return findings
 
 
 def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
@@ -49,10 +49,10 @@ def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
         return
     lowest = result.line_position.sel(axis="z").min("line_node")
     for name in result.line.values:
-        own = lowest.sel(line=name)
-        below = -depth - float(own.min())
+        of_line = lowest.sel(line=name)
+        below = -depth - float(of_line.min())
         if below > 0.0:
-            when = float(own.time[int(np.argmin(own.values))])
+            when = float(of_line.time[int(np.argmin(of_line.values))])
             yield Finding(
                 "warning",
                 "seabed",

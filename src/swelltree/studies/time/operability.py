@@ -91,7 +91,7 @@ def _table(
     rows: tuple[ChannelLimit, ...],
     names: tuple[str, ...],
     grid: list[list[float]],
-    found: dict[str, np.ndarray],
+    result: dict[str, np.ndarray],
     use: np.ndarray,
     failures: list[str],
 ) -> Any:
@@ -112,7 +112,7 @@ def _table(
         warnings.warn(f"operability: {message}", SwelltreeWarning, stacklevel=3)
     data: dict[str, Any] = {
         name: (names, values, {} if name not in limits else {"limit": limits[name]})
-        for name, values in found.items()
+        for name, values in result.items()
     }
     data["utilisation"] = (names, worst, {"long_name": "largest part of a limit", "units": "1"})
     data["governing"] = (names, governing, {"long_name": "number with that limit"})

@@ -47,16 +47,16 @@ def run_in_seas(
 def changed(sea: Sea, where: Mapping[str, float]) -> Sea:
     """The sea with some of its fields, or of its spectrum's, at other values."""
     spectrum = getattr(sea, "spectrum", None)
-    own, below = _fields(sea), _fields(spectrum)
+    of_sea, below = _fields(sea), _fields(spectrum)
     for name in where:
-        if name not in own | below:
-            known = sorted(own | below)
+        if name not in of_sea | below:
+            known = sorted(of_sea | below)
             raise SwelltreeError(
                 f"operability: {sea.label} has no '{name}'.{suggest(name, known)} It has "
                 f"{listed(known)}."
             )
-    inner = {name: value for name, value in where.items() if name in below - own}
-    outer = {name: value for name, value in where.items() if name in own}
+    inner = {name: value for name, value in where.items() if name in below - of_sea}
+    outer = {name: value for name, value in where.items() if name in of_sea}
     if spectrum is not None and inner:
         outer["spectrum"] = spectrum.replace(**inner)
     return sea.replace(**outer)

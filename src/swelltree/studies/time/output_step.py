@@ -68,45 +68,45 @@ def output_times(
             f"than {REFUSED:.0e}. Give a longer output_step; the solver takes steps of its own."
         )
     count = int(np.floor(duration / step + 1e-9))
-    found = step * np.arange(count + 1)
-    return found if duration - found[-1] < 1e-9 * duration else np.append(found, duration)
+    result = step * np.arange(count + 1)
+    return result if duration - result[-1] < 1e-9 * duration else np.append(result, duration)
 
 
 def _given(times: Any) -> np.ndarray:
     """Times as given: finite, increasing and not negative."""
     try:
-        found = np.asarray(times, float)
+        result = np.asarray(times, float)
     except (TypeError, ValueError):
         raise SwelltreeError(
             f"times are not numbers: {shown(times)}. Give increasing seconds."
         ) from None
-    if found.ndim != 1 or len(found) == 0:
+    if result.ndim != 1 or len(result) == 0:
         raise SwelltreeError(
-            f"times have shape {found.shape}. Give a row of at least one time, e.g. linspace."
+            f"times have shape {result.shape}. Give a row of at least one time, e.g. linspace."
         )
-    bad, late = ~np.isfinite(found), ~(np.diff(found) > 0)
+    bad, late = ~np.isfinite(result), ~(np.diff(result) > 0)
     said = None
     if bad.any():
-        said = f"number {int(bad.argmax()) + 1} is {found[bad.argmax()]}"
+        said = f"number {int(bad.argmax()) + 1} is {result[bad.argmax()]}"
     elif late.any():
-        said = f"{found[late.argmax() + 1]:.12g} s follows {found[late.argmax()]:.12g} s"
-    elif found[0] < 0:
-        said = f"they begin at {found[0]:g} s"
+        said = f"{result[late.argmax() + 1]:.12g} s follows {result[late.argmax()]:.12g} s"
+    elif result[0] < 0:
+        said = f"they begin at {result[0]:g} s"
     if said is not None:
         raise SwelltreeError(
             f"times must be increasing and not negative, but {said}. Give e.g. linspace."
         )
-    return found
+    return result
 
 
 def _number(name: str, value: Any) -> float:
     try:
-        found = float(value)
+        result = float(value)
     except (TypeError, ValueError):
-        found = np.nan
-    if not np.isfinite(found):
+        result = np.nan
+    if not np.isfinite(result):
         raise SwelltreeError(f"{name} {value!r} is not a number of seconds. Give e.g. 60.0.")
-    return found
+    return result
 
 
 def default_output_step(
@@ -147,13 +147,13 @@ def numbers_per_sample(model: Model) -> int:
 
 def periods(model: Model, waves: Any) -> list[float]:
     """Periods that a result should show [s]: of the waves, and of bodies that swing by them."""
-    own = wave_period(waves)
-    found = [] if own is None else [own]
+    of_waves = wave_period(waves)
+    result = [] if of_waves is None else [of_waves]
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model)):
-        return found
-    fastest = np.inf if own is None else QUICK * 2 * np.pi / own
+        return result
+    fastest = np.inf if of_waves is None else QUICK * 2 * np.pi / of_waves
     swinging = natural_frequencies(model)
-    return found + [2 * np.pi / w for w in swinging if 0 < w <= fastest]
+    return result + [2 * np.pi / w for w in swinging if 0 < w <= fastest]
 
 
 def wave_period(waves: Any) -> float | None:

@@ -176,8 +176,8 @@ def _rows(
     P = velocity_matrix(*tree_blocks(model, pose, frames))
     now = drives_at(model.drives, np.asarray(t))
     still = np.zeros((model.layout.n_bodies, 6))
-    found = evaluate_rows(model, rows, pose, frames, still, angles, now)
-    return found, term_size(np.asarray(found.jacobian), P), P
+    result = evaluate_rows(model, rows, pose, frames, still, angles, now)
+    return result, term_size(np.asarray(result.jacobian), P), P
 
 
 def _sample(model: Model, result: Any, k: int) -> tuple[Pose, np.ndarray]:

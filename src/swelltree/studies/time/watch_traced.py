@@ -43,14 +43,14 @@ def with_watch(
             *jax.lax.stop_gradient(_places(model, seen))
         )
     limit = lost_limit(kinetic, potential, work, solver, rtol)
-    found = (
+    result = (
         (code != Code.SUCCESS, code),
         (~(seen["closure"] <= open_limit(seen["joint_point"], rtol)).all(), Code.LOOP_OPEN),
         (~(lasting(jnp.abs(residual)) <= limit).all(), Code.ENERGY_LOST),
         (~(margin > RANK).all(), Code.LOOP_SINGULAR),
     )
-    conditions = [condition for condition, _ in found]
-    ended = jnp.select(conditions, [jnp.asarray(code, int) for _, code in found], 0)
+    conditions = [condition for condition, _ in result]
+    ended = jnp.select(conditions, [jnp.asarray(code, int) for _, code in result], 0)
     return seen | {"energy_residual": residual, "loop_margin": margin, "code": ended}
 
 

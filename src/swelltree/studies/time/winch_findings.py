@@ -23,8 +23,8 @@ UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is n
 
 def all_winches(model: Model) -> list[Winches]:
     """Winches of all effects that have some."""
-    found = (effect.winches for effect in model.effects)
-    return [winches for winches in found if winches is not None]
+    result = (effect.winches for effect in model.effects)
+    return [winches for winches in result if winches is not None]
 
 
 def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
@@ -152,10 +152,10 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
     """When nothing hung on each line, because its end B was let go (time, line)."""
     out = np.zeros((len(time), len(names)), bool)
     for row in log:  # in time: an end that is caught again carries again
-        if found := RELEASE.fullmatch(row):
-            own = np.array([name == found["line"] for name in names])
-            later = time >= float(found["time"]) - 1e-9
-            out[np.ix_(later, own)] = found["what"] == "is released"
+        if match := RELEASE.fullmatch(row):
+            of_line = np.array([name == match["line"] for name in names])
+            later = time >= float(match["time"]) - 1e-9
+            out[np.ix_(later, of_line)] = match["what"] == "is released"
     return out
 
 
@@ -168,6 +168,6 @@ def _resting(model: Model, result: Any) -> np.ndarray:
     force = np.linalg.norm(np.asarray(result["contact_force"]), axis=-1) > 0.0
     ends = np.array(lines.end_body).reshape(-1, lines.n_points)[:, 1]
     for k, body in enumerate(ends):
-        own = np.array(lines.contact_body) == body
-        out[:, k] = force[:, own].any(axis=1)
+        of_body = np.array(lines.contact_body) == body
+        out[:, k] = force[:, of_body].any(axis=1)
     return out

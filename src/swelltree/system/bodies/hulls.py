@@ -365,15 +365,15 @@ class Union(Hull):
     @property
     def parts(self) -> tuple[Hull, ...]:
         """The shapes, moved by the offset of the union; its panel_size is for those without."""
-        found = []
+        result = []
         for hull in self.hulls:
             for part in hull.parts:
                 offset = tuple(a + b for a, b in zip(part.offset, self.offset, strict=True))
                 changes: dict[str, Any] = {"offset": offset}
                 if part.panel_size is None and not isinstance(part, PanelHull):
                     changes["panel_size"] = self.panel_size
-                found.append(part.replace(**changes))
-        return tuple(found)
+                result.append(part.replace(**changes))
+        return tuple(result)
 
 
 HULL_SHAPES: dict[str, Any] = {

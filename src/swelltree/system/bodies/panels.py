@@ -87,11 +87,11 @@ class Panels:
         ab, bc, cd, da = (mid[:, i] for i in range(4))
         quads = [(a, ab, centre, da), (ab, b, bc, centre), (centre, bc, c, cd), (da, centre, cd, d)]
         thirds = [(a, ab, da, da), (ab, b, bc, bc), (da, bc, c, c), (ab, bc, da, da)]
-        found = []
+        result = []
         for rows, chosen in ((quads, ~flat), (thirds, flat)):
             for row in rows:
-                found.append(np.stack([corner[chosen] for corner in row], axis=1))
-        points = np.concatenate(found)
+                result.append(np.stack([corner[chosen] for corner in row], axis=1))
+        points = np.concatenate(result)
         return merged(Panels(points.reshape(-1, 3), np.arange(4 * len(points)).reshape(-1, 4)))
 
 
@@ -127,8 +127,8 @@ def merged(panels: Panels) -> Panels:
         if len(set(ring)) >= 3:
             rows.append(ring if len(ring) == 4 else [*ring[:3], ring[2]])
     faces = np.array(rows, int).reshape(-1, 4)
-    found = Panels(vertices, faces)
-    faces = faces[found.areas > 1e-12 * size**2]
+    result = Panels(vertices, faces)
+    faces = faces[result.areas > 1e-12 * size**2]
     used, numbers = np.unique(faces, return_inverse=True)
     return Panels(vertices[used], numbers.reshape(-1, 4))
 

@@ -77,14 +77,14 @@ def hull_immersed(hull: h.Hull, rotation: Any = None) -> Immersed:
         rotation: from hull axes to world axes; upright if not given.
     """
     tilted = rotation is not None and not np.allclose(np.asarray(rotation)[2], (0, 0, 1), atol=1e-9)
-    found = []
+    result = []
     for part in hull.parts:
         if tilted or isinstance(part, h.PanelHull):
             panels = hull_panels(part).moved(rotation=rotation)
-            found.append(immersed_of_panels(panels.immersed()))
+            result.append(immersed_of_panels(panels.immersed()))
         else:
-            found.append(_turned(_immersed(part), rotation))
-    return _sum_immersed(found)
+            result.append(_turned(_immersed(part), rotation))
+    return _sum_immersed(result)
 
 
 def solid_of_panels(panels: Panels) -> Solid:
@@ -200,12 +200,12 @@ def _pieces(part: Any, top: float) -> list[tuple[float, float, Any]]:
             return np.sqrt(np.maximum(part.radius**2 - (z - centre) ** 2, 0.0))
 
         return [(low, min(high, top), arc)] if low < top else []
-    found = []
+    result = []
     for (r0, z0), (r1, z1) in itertools.pairwise(profile(part)):
         if z1 > z0 and z0 < top:
             slope = (r1 - r0) / (z1 - z0)
-            found.append((z0, min(z1, top), lambda z, r=r0, z0=z0, s=slope: r + s * (z - z0)))
-    return found
+            result.append((z0, min(z1, top), lambda z, r=r0, z0=z0, s=slope: r + s * (z - z0)))
+    return result
 
 
 def _bore(part: Any) -> float:

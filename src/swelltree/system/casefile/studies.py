@@ -306,5 +306,7 @@ class OptimalControlStudy(Study):
 
     def arguments(self) -> dict[str, Any]:
         """Options for the study, limits by name as a dict."""
-        own = super().arguments()
-        return own | {key: limit_argument(own[key]) for key in LIMITS if key in own}
+        arguments_ = super().arguments()
+        return arguments_ | {
+            key: limit_argument(arguments_[key]) for key in LIMITS if key in arguments_
+        }

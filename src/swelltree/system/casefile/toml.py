@@ -13,12 +13,18 @@ def _section(table: dict[str, Any], path: str) -> list[str]:
     """The blocks of a table: its own values first, then its lists of tables."""
     lists = {key: value for key, value in table.items() if _is_list_of_tables(value)}
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}
-    own = [
+    plain = [
         f"{_key(key)} = {_value(value)}"
         for key, value in table.items()
         if key not in lists and key not in tables
     ]
-    blocks = ["\n".join([f"[{path}]", *own])] if path and own else ["\n".join(own)] if own else []
+    blocks = (
+        ["\n".join([f"[{path}]", *plain])]
+        if path and plain
+        else ["\n".join(plain)]
+        if plain
+        else []
+    )
     for key, value in tables.items():
         blocks += _section(value, f"{path}.{_key(key)}".lstrip("."))
     for key, rows in lists.items():

@@ -50,12 +50,12 @@ def _refuse_hidden(name: str, folder: Path) -> None:
     if not beside:
         return
     try:
-        found = importlib.util.find_spec(top)
+        result = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return
-    places = [] if found is None else [found.origin, *(found.submodule_search_locations or ())]
+    places = [] if result is None else [result.origin, *(result.submodule_search_locations or ())]
     where = [Path(place).resolve() for place in places if place not in (None, "built-in", "frozen")]
-    if found is not None and not any(folder in place.parents for place in where):
+    if result is not None and not any(folder in place.parents for place in where):
         raise SwelltreeError(
             f"'{name}': '{beside[0].name}' beside the case is hidden by a module of the same name "
             f"({where[0] if where else 'part of Python'}). Give yours another name."

@@ -54,13 +54,13 @@ def read_netcdf4(path: Path, what: str) -> tuple[dict[str, Variable], dict[str, 
     with open_hdf5(path, what) as file:
         items = {key: file[key] for key in file if isinstance(file[key], h5py.Dataset)}
         scales = {key: item for key, item in items.items() if _is_scale(item)}
-        found = {}
+        result = {}
         for name, item in items.items():
             dims = _dims(file, name, item, scales, fail)
             if name in scales and _text(item.attrs.get("NAME", b"")).startswith(NO_VARIABLE):
                 continue
-            found[name] = Variable(dims, _values(item, name, fail), _attrs(item, name, fail))
-        return found, _attrs(file, "", fail)
+            result[name] = Variable(dims, _values(item, name, fail), _attrs(item, name, fail))
+        return result, _attrs(file, "", fail)
 
 
 def _is_scale(item: Any) -> bool:
@@ -120,7 +120,7 @@ def _attrs(item: Any, name: str, fail: Fail) -> dict[str, Any]:
     """Text and numbers; single ones as such."""
     import h5py
 
-    found = {}
+    result = {}
     for key in item.attrs:
         if key in INTERNAL:
             continue
@@ -132,5 +132,5 @@ def _attrs(item: Any, name: str, fail: Fail) -> dict[str, Any]:
             value = ""
         if isinstance(value, np.ndarray) and value.size == 1:
             value = value.reshape(-1)[0]
-        found[key] = value.decode(errors="replace") if isinstance(value, bytes) else value
-    return found
+        result[key] = value.decode(errors="replace") if isinstance(value, bytes) else value
+    return result

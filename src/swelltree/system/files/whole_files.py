@@ -74,12 +74,12 @@ def unwritable(path: Path, error: OSError) -> SwelltreeError:
 def clean_up(folder: Path) -> None:
     """Remove temporary files that processes which are no more left in a folder."""
     for file in folder.glob(".swelltree-*.tmp"):
-        found = LEFTOVER.fullmatch(file.name)
-        if found is None:
+        match = LEFTOVER.fullmatch(file.name)
+        if match is None:
             continue
         try:
-            if found["machine"] == _machine() and os.name == "posix":
-                left = not _is_alive(int(found["process"]))
+            if match["machine"] == _machine() and os.name == "posix":
+                left = not _is_alive(int(match["process"]))
             else:
                 left = time.time() - file.stat().st_mtime > DAY
             if left:

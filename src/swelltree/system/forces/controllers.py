@@ -73,17 +73,20 @@ def check_order(controllers: Sequence[Controller]) -> None:
     A controller that measures the force of an element comes after all others that drive it.
     """
     waits = {}
-    for own in controllers:
-        parsed = (parse_measure(text) for text in own.measures)
+    for controller in controllers:
+        parsed = (parse_measure(text) for text in controller.measures)
         forces = {item for item, quantity, _ in parsed if quantity == "force"}
-        waits[own.name] = [
-            other.name for other in controllers if other is not own and forces & {*other.drives}
+        waits[controller.name] = [
+            other.name
+            for other in controllers
+            if other is not controller and forces & {*other.drives}
         ]
     while ready := [name for name, after in waits.items() if not after]:
         waits = {k: [x for x in v if x not in ready] for k, v in waits.items() if k not in ready}
-    for own in controllers:
-        if own.name in waits:
-            raise own.fail(
-                f"measures a force that controller '{waits[own.name][0]}' gives, which waits for "
-                "this one in turn. Measure strokes and rates, or make them one controller."
+    for controller in controllers:
+        if controller.name in waits:
+            raise controller.fail(
+                f"measures a force that controller '{waits[controller.name][0]}' gives, which "
+                "waits for this one in turn. Measure strokes and rates, or make them one "
+                "controller."
             )

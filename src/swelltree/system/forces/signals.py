@@ -161,10 +161,10 @@ def written_name(function: Callable[..., Any]) -> str:
             "file. "
             "Move it to a module of its own and import it from there."
         )
-    found: Any = sys.modules.get(module)
+    result: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    if found is not function:
+        result = getattr(result, part, None)
+    if result is not function:
         raise SwelltreeError(
             f"function '{module}:{name}' is not the one found under that name, so a case file "
             "cannot hold it. "
@@ -181,7 +181,7 @@ def resolve(signal: Any) -> Any:
 
     module_name, _, name = signal.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
+        result: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise SwelltreeError(
             f"'{signal}': there is no module '{error.name}'. "
@@ -193,18 +193,18 @@ def resolve(signal: Any) -> Any:
             f"{error}. Mend that module."
         ) from error
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(result, part):
             raise SwelltreeError(
                 f"'{signal}': module '{module_name}' has no "
-                f"'{part}'.{suggest(part, dir(found)) or ' Define it there.'}"
+                f"'{part}'.{suggest(part, dir(result)) or ' Define it there.'}"
             )
-        found = getattr(found, part)
-    if not callable(found) and not isinstance(found, (int, float, *SIGNAL_TYPES.values())):
+        result = getattr(result, part)
+    if not callable(result) and not isinstance(result, (int, float, *SIGNAL_TYPES.values())):
         raise SwelltreeError(
-            f"'{signal}' is a {type(found).__name__}, which gives no value in time. "
+            f"'{signal}' is a {type(result).__name__}, which gives no value in time. "
             "Name a function, a number or a signal."
         )
-    return found
+    return result
 
 
 _numbers = {"type": "array", "items": {"type": "number"}}

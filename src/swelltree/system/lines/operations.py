@@ -131,7 +131,7 @@ class Operation(Description):
     @property
     def times(self) -> tuple[tuple[float, float], ...]:
         """Begin and end of every stage [s]."""
-        found: list[tuple[float, float]] = []
+        result: list[tuple[float, float]] = []
         ends: dict[str, float] = {}
         now = 0.0
         for number, stage in enumerate(self.stages, 1):
@@ -142,5 +142,5 @@ class Operation(Description):
                     f"stage before until {ends[stage.target]:.6g} s. Start it later."
                 )
             now = ends[stage.target] = begin + stage.seconds
-            found.append((begin, now))
-        return tuple(found)
+            result.append((begin, now))
+        return tuple(result)

@@ -171,10 +171,10 @@ def _extremes(time: Sequence[float], speed: Sequence[float]) -> tuple[float, flo
 
 def couplings(operations: Sequence[Operation]) -> tuple[Coupling, ...]:
     """Ends of lines that are caught or let go by all operations, in time."""
-    found = [
+    result = [
         Coupling(stage.target, begin, stage.to, stage.reach)
         for operation in operations
         for stage, (begin, _) in zip(operation.stages, operation.times, strict=True)
         if stage.action in SWITCHES
     ]
-    return tuple(sorted(found, key=lambda row: row.time))
+    return tuple(sorted(result, key=lambda row: row.time))

@@ -21,8 +21,8 @@ def first_segment(line: Line) -> float:
 
 def drum_length(line: Line, winch: Winch, schedule: Schedule) -> float:
     """Longest unstretched length of line that can be out [m]."""
-    own = line.rest_length + schedule.most + first_segment(line)
-    return own if winch.drum is None else winch.drum
+    needed = line.rest_length + schedule.most + first_segment(line)
+    return needed if winch.drum is None else winch.drum
 
 
 def shortest_length(line: Line, winch: Winch) -> float:
@@ -111,32 +111,33 @@ def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
 
 def _check_sum(winch: Winch, schedule: Schedule) -> None:
     """Set speed and stages together are no more than the winch can do."""
-    own = winch.speed if isinstance(winch.speed, float) else 0.0
+    set_speed = winch.speed if isinstance(winch.speed, float) else 0.0
     limit = float("inf") if winch.max_speed is None else winch.max_speed
     for t, speed in zip(schedule.time, schedule.speed, strict=True):
-        if abs(own + speed) > limit * (1.0 + 1e-9):
+        if abs(set_speed + speed) > limit * (1.0 + 1e-9):
             raise winch.fail(
-                f"at t = {t:.6g} s its set speed of {own:.6g} m/s and its stages of {speed:.6g} "
-                f"m/s together are more than max_speed {limit} m/s. Give the stages more time."
+                f"at t = {t:.6g} s its set speed of {set_speed:.6g} m/s and its stages of "
+                f"{speed:.6g} m/s together are more than max_speed {limit} m/s. Give the stages "
+                "more time."
             )
 
 
 def _check_couplings(system: Any) -> None:
     """Every end that is caught or let go is free or held at that time."""
     for line in system.lines:
-        own = [
+        changes = [
             (row.time, row.to is not None)
             for row in couplings(system.operations)
             if row.line == line.name
         ]
-        if line.release_end == "A" and any(couples for _, couples in own):
+        if line.release_end == "A" and any(couples for _, couples in changes):
             raise line.fail(
                 "operations couple its end B, but it lets go of its end A. Give release_end='B'."
             )
         if line.release_time is not None:
-            own = sorted([*own, (line.release_time, False)], key=lambda row: row[0])
+            changes = sorted([*changes, (line.release_time, False)], key=lambda row: row[0])
         held, last = not isinstance(line.B, OnJunction), -1.0
-        for time, couples in own if len(own) > 1 else ():
+        for time, couples in changes if len(changes) > 1 else ():
             if abs(time - last) <= 1e-9:
                 raise line.fail(
                     f"operations couple or release it twice at t = {time:.6g} s, so that the order "

@@ -75,14 +75,14 @@ def bend(
     none = jnp.zeros(1)
     d = jnp.concatenate([none, w]) + jnp.concatenate([w, none])
     i0, i1 = inverse[:-1], inverse[1:]
-    left, own = jnp.concatenate([none, inverse]), jnp.concatenate([inverse, none])
+    left, right = jnp.concatenate([none, inverse]), jnp.concatenate([inverse, none])
     d_left, d_own = jnp.concatenate([none, d]), jnp.concatenate([d, none])
     cross = jnp.concatenate([none, 2.0 * i0 * i1 * w, none])
     side = jnp.concatenate([none, i0 * i1 * w])
     other = jnp.concatenate([i0 * i1 * w, none])
     return Bending(
         force=force,
-        diagonal=both * (left**2 * d_left + own**2 * d_own + cross),
+        diagonal=both * (left**2 * d_left + right**2 * d_own + cross),
         one=both * (-side - inverse**2 * d - other),
         two=both * i0 * i1 * w,
         energy=0.5 * jnp.sum(w * jnp.sum((t[1:] - t[:-1]) ** 2, -1)),

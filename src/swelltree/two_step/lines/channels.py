@@ -45,15 +45,15 @@ def attached_wrench(lines: DynamicLines, sample: Sample) -> Array:
 
 def _attached(lines: DynamicLines, sample: Sample) -> list[tuple[Any, Any, Any]]:
     """Bodies, points and forces of line ends, ties and contacts."""
-    found = []
+    result = []
     if sample.lines is not None and lines.arrays is not None:
         force = sample.lines.report.end_force.reshape(-1, 3)
-        found.append((lines.end_body, lines.end_point, force))
+        result.append((lines.end_body, lines.end_point, force))
     if lines.tie_body:
-        found.append((lines.tie_body, sample.tie_point, -sample.tie))
+        result.append((lines.tie_body, sample.tie_point, -sample.tie))
     if lines.n_contacts:
-        found.append((lines.contact_body, lines.contact_point, sample.contact_force))
-    return found
+        result.append((lines.contact_body, lines.contact_point, sample.contact_force))
+    return result
 
 
 def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:

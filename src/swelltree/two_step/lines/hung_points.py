@@ -51,10 +51,10 @@ class Points(NamedTuple):
         pulled = matvec(self.mass, self.centripetal(v))
         for body, arm, mass, force in zip(self.body, self.arm, self.mass, pulled, strict=True):
             if 6 * body < len(f):
-                own = slice(6 * body, 6 * body + 6)
+                block = slice(6 * body, 6 * body + 6)
                 B = np.concatenate([np.eye(3), -skew(arm)], axis=1)
-                M[own, own] += B.T @ mass @ B
-                f[own] -= B.T @ force
+                M[block, block] += B.T @ mass @ B
+                f[block] -= B.T @ force
         return M, f
 
 
@@ -147,8 +147,8 @@ def _velocities(
 
 def _junctions_of(lines: DynamicLines) -> np.ndarray:
     """Junction of the ends A and B of every line (line * 2,), J: none."""
-    found = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
-    return found[:, :2].reshape(-1)
+    result = np.array(lines.end_junction, dtype=int).reshape(-1, lines.n_points)
+    return result[:, :2].reshape(-1)
 
 
 def _tied(

@@ -75,13 +75,15 @@ def _one(
     above = grid.rest - segment
     along = pick(grid.q, k + 1) - pick(grid.q, k)
     t = along / jnp.sqrt(jnp.sum(along**2) + 1e-20)
-    own = 0.5 * (above + segment) * jnp.sum(load * t)
+    difference = 0.5 * (above + segment) * jnp.sum(load * t)
     pull = pick(grid.mu, k)
     # tensions above and below the new node stay positive
-    own = jnp.clip(own, -0.5 * pull, 0.5 * pull)
+    difference = jnp.clip(difference, -0.5 * pull, 0.5 * pull)
     EA = pick(jnp.where(jnp.isfinite(line.EA), line.EA, 0.0), k)
     soft = EA > 0.0
-    shift = jnp.where(soft, own / jnp.where(soft, EA, 1.0), 0.0) * above * segment / grid.rest
+    shift = (
+        jnp.where(soft, difference / jnp.where(soft, EA, 1.0), 0.0) * above * segment / grid.rest
+    )
 
     def new_node(q: Array, rest: Array) -> Array:
         A, B = pick(q, k), pick(q, k + 1)
@@ -92,7 +94,7 @@ def _one(
         less = jnp.where((node == k + 1)[:, None], pick(q, k), q)
         return jnp.where(longer, more, jnp.where(shorter, less, q))
 
-    upper, lower = pull + own * segment / grid.rest, pull - own * above / grid.rest
+    upper, lower = pull + difference * segment / grid.rest, pull - difference * above / grid.rest
     more = jnp.where(part == k - 1, upper, jnp.where(part == k, lower, grid.mu))
     both = (pull * grid.rest + pick(grid.mu, k + 1) * next_rest) / (grid.rest + segment)
     less = jnp.where(part == k, 0.0, jnp.where(part == k + 1, both, grid.mu))

@@ -126,21 +126,21 @@ def finished_winches(
     return lines, sample, log
 
 
-def _gravity_less_buoyancy(step: Step, own: Any) -> Array:
+def _gravity_less_buoyancy(step: Step, rows: Any) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
-    first = lines.winch.first[own]
+    first = lines.winch.first[rows]
     arrays = model.lines.arrays
     segment = jnp.arange(arrays.n) == first[:, None]
     share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
-    share = jnp.where(segment, share[own], 0.0).sum(-1)
+    share = jnp.where(segment, share[rows], 0.0).sum(-1)
     node = jnp.arange(arrays.n + 1) == (first + 1)[:, None]
-    wet = jnp.where(node, step.now.frozen.wet[own], 0.0).sum(-1)
+    wet = jnp.where(node, step.now.frozen.wet[rows], 0.0).sum(-1)
     return -model.gravity[2] * (1.0 - model.rho * wet * share)
 
 
 def _brought(
-    step: Step, own: Any, lines: LineState, change: Array, speed: Array
+    step: Step, rows: Any, lines: LineState, change: Array, speed: Array
 ) -> tuple[Array, Array]:
     """Energy and momentum of the rope that came in during the step, (winch,) and (winch, 3).
 
@@ -149,15 +149,15 @@ def _brought(
     """
     model, h = step.model, step.setup.h
     arrays = model.lines.arrays
-    first = step.state.lines.winch.first[own]
-    q, last = lines.q[own], lines.q_last[own]
+    first = step.state.lines.winch.first[rows]
+    q, last = lines.q[rows], lines.q_last[rows]
     segment = jnp.arange(arrays.n) == first[:, None]
     per_length, diameter = (
-        jnp.where(segment, x[own], 0.0).sum(-1) for x in (arrays.mass_per_length, arrays.diameter)
+        jnp.where(segment, x[rows], 0.0).sum(-1) for x in (arrays.mass_per_length, arrays.diameter)
     )
     half = 0.5 * per_length * change
     displaced = 0.125 * jnp.pi * model.rho * diameter**2 * change
-    wet = step.now.frozen.wet[own]
+    wet = step.now.frozen.wet[rows]
     g = -model.gravity[2]
     at = lambda x, i: jnp.where(  # noqa: E731
         (jnp.arange(x.shape[1]) == i[:, None])[:, :, None], x, 0.0
@@ -175,19 +175,19 @@ def _brought(
     return energy, half[:, None] * total
 
 
-def _load(step: Step, own: Any, lines: LineState) -> Array:
+def _load(step: Step, rows: Any, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
     arrays = step.model.lines.arrays
-    first = state.lines.winch.first[own]
-    v = (lines.q - state.lines.q_last)[own] / (2.0 * setup.h)
-    a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[own] / setup.h**2
-    part = jax.tree.map(lambda x: x[own], frozen)
+    first = state.lines.winch.first[rows]
+    v = (lines.q - state.lines.q_last)[rows] / (2.0 * setup.h)
+    a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[rows] / setup.h**2
+    part = jax.tree.map(lambda x: x[rows], frozen)
     flow, _ = jax.vmap(drag)(part, v)
     inertia = (part.mass * a[:, :, None, :]).sum(-1)
     total = part.force + flow - inertia
     used = jnp.arange(arrays.n) >= first[:, None]
-    half = jnp.where(used, 0.5 * arrays.rest_length[own], 0.0)
+    half = jnp.where(used, 0.5 * arrays.rest_length[rows], 0.0)
     zero = jnp.zeros((half.shape[0], 1))
     length = jnp.concatenate([zero, half], 1) + jnp.concatenate([half, zero], 1)
     here = jnp.arange(arrays.n + 1) == (first + 1)[:, None]

@@ -52,9 +52,9 @@ def inertia_balance(
     acceleration = (three.v_plus - three.v_minus) / h
     if coupled is not None:
         needed = needed + apply(coupled, acceleration.reshape(-1)).reshape(needed.shape)
-    own = world_added_mass(bodies.added_mass, now)
-    if own is not None:
-        needed = needed + matvec(own, acceleration) + kirchhoff(own, three.v)
+    added = world_added_mass(bodies.added_mass, now)
+    if added is not None:
+        needed = needed + matvec(added, acceleration) + kirchhoff(added, three.v)
     return needed
 
 

@@ -53,14 +53,14 @@ def search(step: Step) -> Iterate:
             # friction that keeps changing its side: take its secant for a while
             secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
             rows = line_rows(step, trial, secant=secant)
-        found = direction(step, trial, rows=rows)
-        error, merit = found.error, found.merit
+        result = direction(step, trial, rows=rows)
+        error, merit = result.error, result.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         rounding = ROUNDING * (1.0 + setup.h**2)
-        ends = (error < rounding) | (largest(step, found.change) < form.tolerance)
+        ends = (error < rounding) | (largest(step, result.change) < form.tolerance)
         stalled = ends & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
         # the residual may rise while lines change sides, but not above the last few
@@ -68,7 +68,7 @@ def search(step: Step) -> Iterate:
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
         later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
-        at, change = pick(trial, it.at), pick(found.change, it.change)
+        at, change = pick(trial, it.at), pick(result.change, it.change)
         share = jnp.where(good, 1.0, 0.5 * it.share)
         return Iterate(
             at=at,
@@ -79,7 +79,7 @@ def search(step: Step) -> Iterate:
             error=jnp.where(good, error, it.error),
             count=it.count + 1,
             done=done,
-            power=found.power,
+            power=result.power,
         )
 
     def unfinished(it: Iterate) -> Array:

@@ -26,12 +26,12 @@ def tree_rows(layout: Layout) -> tuple[Row, ...]:
     """Six rows for each tree joint: its equations, then its freedoms."""
     rows: list[Row] = []
     for j in range(layout.n_bodies):
-        own = [r for r in layout.rows if r.joint == j and r.kind not in ("slide", "turn")]
+        of_joint = [r for r in layout.rows if r.joint == j and r.kind not in ("slide", "turn")]
         for k, dof in enumerate(layout.dofs[: layout.n_tree]):
             if dof.joint == j:
-                own.append(Row("turn" if dof.turns else "slide", j, k))
-        assert len(own) == 6
-        rows += own
+                of_joint.append(Row("turn" if dof.turns else "slide", j, k))
+        assert len(of_joint) == 6
+        rows += of_joint
     return tuple(rows)
 
 
@@ -43,9 +43,9 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
     on_follower, on_base = row_wrenches(model, rows, three)
     outward = (np.array(layout.follower[:N]) == np.arange(N))[:, None, None]
     on_follower, on_base = on_follower.reshape(N, 6, 6), on_base.reshape(N, 6, 6)
-    own = jnp.where(outward, on_follower, on_base)
+    on_outer = jnp.where(outward, on_follower, on_base)
     parent = jnp.where(outward, on_base, on_follower)
-    inverse = jnp.linalg.inv(own)
+    inverse = jnp.linalg.inv(on_outer)
     X = -inverse @ parent
     rooted = np.array([p >= 0 for p in layout.parent])[:, None, None]
     X = jnp.where(rooted, X, jnp.eye(6))
@@ -62,5 +62,5 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
 
 def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
     """Which of a joint's six rows is the freedom."""
-    own = rows[6 * joint : 6 * joint + 6]
-    return next(i for i, r in enumerate(own) if r.kind in ("slide", "turn") and r.i == dof)
+    block = rows[6 * joint : 6 * joint + 6]
+    return next(i for i, r in enumerate(block) if r.kind in ("slide", "turn") and r.i == dof)

@@ -106,12 +106,12 @@ def cylinder_heave(omega: float, radius: float, draft: float, depth: float, g: f
         k0 * h1vp(0, k0 * a) / hankel1(0, k0 * a), -k * kve(1, k * a) / kve(0, k * a) + 0j
     )
     inside = lam * ive(1, lam * a) / ive(0, lam * a)
-    own = np.full(RINGS, 0.5 * e)
-    own[0] = e
+    diagonal = np.full(RINGS, 0.5 * e)
+    diagonal[0] = e
     forced = np.append(e**2 / 6 - a**2 / 4, np.cos(lam[1:] * e) / lam[1:] ** 2)
     waves = overlap / (norm * outside)
     beta = np.linalg.solve(
-        np.diag(own) - (waves @ overlap.T) * inside,
+        np.diag(diagonal) - (waves @ overlap.T) * inside,
         -forced - a / (2 * e) * (waves @ overlap[0]),
     )
     lift = np.append(a**2 / 2, inside[1:] * a / lam[1:] ** 2)

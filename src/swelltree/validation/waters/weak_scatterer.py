@@ -40,13 +40,11 @@ def added_mass_of_a_sphere() -> list[Check]:
     """One half of the displacement, far from surface and walls."""
     ball, water = sphere(6), Water(g=0.0)
     scene = build_scene(DEEP, [Floater("ball", ball, WHERE)], water)
-    found = _evaluated(scene, [0.0] * 6).added_mass
+    ours = _evaluated(scene, [0.0] * 6).added_mass
     half = 0.5 * water.rho * ball.volume
     reason = "146 vertices; flat triangles converge with second order"
     return [
-        Check(
-            f"{name} over half the displacement", float(found[i, i] / half), 2e-3, "", reason, 1.0
-        )
+        Check(f"{name} over half the displacement", float(ours[i, i] / half), 2e-3, "", reason, 1.0)
         for i, name in ((0, "surge"), (2, "heave"))
     ]
 
@@ -57,9 +55,9 @@ def moment_of_munk() -> list[Check]:
     egg = ellipsoid(6, (2.0, 1.2, 0.8))
     scene = build_scene(DEEP, [Floater("egg", egg, WHERE)], Water(g=0.0))
     nu = [1.0, 0.3, 0.6]
-    found = _evaluated(scene, [*nu, 0.0, 0.0, 0.0])
-    want = -np.cross(nu, np.asarray(found.added_mass)[:3, :3] @ nu)
-    error = np.abs(np.asarray(found.wrench)[3:] - want).max() / np.abs(want).max()
+    ours = _evaluated(scene, [*nu, 0.0, 0.0, 0.0])
+    want = -np.cross(nu, np.asarray(ours.added_mass)[:3, :3] @ nu)
+    error = np.abs(np.asarray(ours.wrench)[3:] - want).max() / np.abs(want).max()
     return [Check("moment, error over the largest", float(error), 0.03, "", "146 vertices")]
 
 

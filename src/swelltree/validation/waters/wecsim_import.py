@@ -47,9 +47,9 @@ def imported(source: Path, hydro: Any, more: str = "") -> Any:
             shutil.copyfile(model, folder / model.name)
         data = write_hydro(hydro, folder / "data.h5")
         (path,) = read_wecsim(folder, hydro=data).write()
-        found = load(path)
-        (study,) = found.studies
-        return simulate(compile_case(found), **study.arguments(), progress=False)
+        result = load(path)
+        (study,) = result.studies
+        return simulate(compile_case(result), **study.arguments(), progress=False)
 
 
 @case("hydro", "rm3_imported", source="WEC-Sim, its own input files", needs="ts_rm3_heave")
@@ -67,12 +67,12 @@ def rm3_imported(folder: Path) -> list[Check]:
         late = (time >= 104.0) & (time < 104.0 + 12 * 8.0)
         rows = (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.02))
         for body, column, level, limit in rows:
-            own = run["position"].sel(body=body, dof="Heave").values - level
+            ours = run["position"].sel(body=body, dof="Heave").values - level
             theirs = table[:, column] - level
-            sizes = [abs(harmonic(time[late], x[late], OMEGA)) for x in (own, theirs)]
+            sizes = [abs(harmonic(time[late], x[late], OMEGA)) for x in (ours, theirs)]
             ratio = sizes[0] / sizes[1] - 1.0
             checks.append(Check(f"{name}: {body} amplitude", ratio, limit, "", reason))
-            error = rms_error(own, theirs)
+            error = rms_error(ours, theirs)
             checks.append(Check(f"{name}: {body} heave, rms", error, 0.02, "", reason))
     return checks
 

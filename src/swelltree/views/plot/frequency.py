@@ -118,11 +118,11 @@ def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any
 
     labels = [str(label) for label in data["influenced_dof"].values]
     heaves = [label for label in labels if label.endswith("Heave")]
-    own = dof or (heaves or labels)[0]
-    for label in (own, with_dof or own):
+    chosen = dof or (heaves or labels)[0]
+    for label in (chosen, with_dof or chosen):
         if label not in labels:
             raise SwelltreeError(f"the data have no '{label}'.{suggest(label, labels)}")
-    i, j = labels.index(own), labels.index(with_dof or own)
+    i, j = labels.index(chosen), labels.index(with_dof or chosen)
     rows = finite_rows(data)
     omega = rows["omega"].values
     order = ("omega", "influenced_dof", "radiating_dof")
@@ -142,7 +142,7 @@ def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any
             y = model.added_mass(fine) if n == 0 else model.radiation_damping(fine)
             label = f"fit, {model.order} states, error {100 * model.error:.2g} %"
             ax.plot(fine, y[:, i, j], color=color(1), linewidth=1.5, label=label)
-        heading(ax, f"{title}: {own.replace('__', ' ')}", unit)
+        heading(ax, f"{title}: {chosen.replace('__', ' ')}", unit)
         legend(ax, 2, columns=3)
         below(ax, FREQUENCY)
     ax = axes[2, 0]

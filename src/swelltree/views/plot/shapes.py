@@ -38,10 +38,10 @@ def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | Non
     if "line_position" not in dataset:
         raise SwelltreeError("the result has no lines. Give a run of a system with lines.")
     names = [str(name) for name in dataset["line"].values]
-    own = names[0] if line is None else line
-    if own not in names:
-        raise SwelltreeError(f"line '{own}' is not in the result.{suggest(own, names)}")
-    some = dataset.sel(line=own)
+    chosen = names[0] if line is None else line
+    if chosen not in names:
+        raise SwelltreeError(f"line '{chosen}' is not in the result.{suggest(chosen, names)}")
+    some = dataset.sel(line=chosen)
     when = dataset["time"].values[-1] if time is None else time
     places = some["line_position"].transpose("time", "line_node", "axis").values
     now = int(np.abs(dataset["time"].values - when).argmin())
@@ -55,7 +55,7 @@ def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | Non
         ends = flags if len(flags) == len(shape) else np.append(flags, False)
         top.plot(away[ends], shape[ends, 2], "o", color="#8a6f4d", markersize=3, label="on the bed")
     top.axhline(0.0, color=color(5), linewidth=1.0)
-    heading(top, f"{own} at {dataset['time'].values[now]:g} s", "height [m]")
+    heading(top, f"{chosen} at {dataset['time'].values[now]:g} s", "height [m]")
     below(top, "horizontal distance from end A [m]")
     along_line = segment_tension(some)
     if along_line is not None:

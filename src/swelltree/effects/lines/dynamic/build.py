@@ -90,10 +90,10 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
     a = np.array([place(p.A, p.line.A) for p in network.pieces])
     b = np.array([place(p.B, p.line.B) for p in network.pieces])
     with np.errstate(all="ignore"):
-        found = static_network(system, network, a, b)
-    y = np.asarray(found.junctions, float).reshape(-1, 3)
+        result = static_network(system, network, a, b)
+    y = np.asarray(result.junctions, float).reshape(-1, 3)
     shapes, tensions = [], []
-    for piece, shape in zip(network.pieces, found.shapes, strict=True):
+    for piece, shape in zip(network.pieces, result.shapes, strict=True):
         nodes, pull = np.asarray(shape.position, float), np.asarray(shape.tension, float)
         if not (np.isfinite(nodes).all() and np.isfinite(pull).all()):
             length = sum(part.length for part in piece.parts)
@@ -133,13 +133,13 @@ def _line(piece: Piece) -> dict[str, Any]:
         piece.is_last and piece.line.clamp_B is not None,
     )
     out["clamped"] = np.array(clamps, float)
-    own = [table for table in tables if table is not None]
-    if own and not inextensible:
-        if len(own) < len(tables) or any(table != own[0] for table in own):
+    given = [table for table in tables if table is not None]
+    if given and not inextensible:
+        if len(given) < len(tables) or any(table != given[0] for table in given):
             raise piece.line.fail(
                 "its sections have different stretch tables. Give one type, or EA for the others."
             )
-        out["stretch"] = np.array(own[0])
+        out["stretch"] = np.array(given[0])
     return out
 
 
@@ -161,25 +161,25 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
 
 def _first_positions(rest: Any, ties: int) -> np.ndarray:
     """Junctions at rest; those of ties come where their ends are."""
-    own = np.zeros((0, 3)) if rest is None else rest[1]
-    return np.concatenate([own, np.zeros((ties, 3))])
+    positions = np.zeros((0, 3)) if rest is None else rest[1]
+    return np.concatenate([positions, np.zeros((ties, 3))])
 
 
 def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int, int, np.ndarray]]:
     """Body (N: none), junction (J: none) and point of every point of a line."""
-    found = []
+    result = []
     for end in (piece.A, piece.B):
         if end.kind == "junction":
-            found.append((world, end.index, np.zeros(3)))
+            result.append((world, end.index, np.zeros(3)))
         else:
-            found.append((end.index, none, np.asarray(end.point)))
+            result.append((end.index, none, np.asarray(end.point)))
     if bending:
         clamps = (piece.line.clamp_A, piece.line.clamp_B)
-        sides = zip(list(found), clamps, (-1.0, 1.0), strict=True)
+        sides = zip(list(result), clamps, (-1.0, 1.0), strict=True)
         for (body, junction, point), clamp, sign in sides:
             away = np.zeros(3) if clamp is None else _direction(clamp)
-            found.append((body, junction, point + sign * BEYOND * away))
-    return found
+            result.append((body, junction, point + sign * BEYOND * away))
+    return result
 
 
 def _direction(axis: Any) -> np.ndarray:

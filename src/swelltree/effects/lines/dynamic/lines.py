@@ -139,16 +139,16 @@ class DynamicLines(Effect):
         return with_line_number(self, model, item, name, value)
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
-        found = {"junction": ("junction", self.junctions, "free junction of lines")}
+        result = {"junction": ("junction", self.junctions, "free junction of lines")}
         if self.n_contacts:
             bodies = (*layout.bodies, "junction")
             points = [f"{bodies[b]} {k}" for k, b in enumerate(self.contact_body)]
-            found["contact"] = ("contact", tuple(points), "point that may touch the seabed")
+            result["contact"] = ("contact", tuple(points), "point that may touch the seabed")
         if self.winches is not None:
-            found["winch"] = ("winch", self.winches.names, "winch")
+            result["winch"] = ("winch", self.winches.names, "winch")
         if self.arrays is not None:
-            found["line"] = ("line", self.pieces, "line")
-        return found
+            result["line"] = ("line", self.pieces, "line")
+        return result
 
     @property
     def row_sizes(self) -> dict[str, int]:

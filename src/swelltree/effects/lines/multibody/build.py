@@ -132,10 +132,10 @@ def with_cable_added_mass(
     """
     if not group.in_water:
         return bodies
-    own = group.elements
-    whole, d = np.asarray(own.rest_length), np.asarray(own.diameter)
+    elements = group.elements
+    whole, d = np.asarray(elements.rest_length), np.asarray(elements.diameter)
     out = whole if group.drums is None else np.asarray(group.drums.start_rest)
-    volume = 0.125 * np.pi * d**2 * out * np.asarray(own.wet)
+    volume = 0.125 * np.pi * d**2 * out * np.asarray(elements.wet)
     block = {
         node.body
         for chain in chains
@@ -153,7 +153,7 @@ def with_cable_added_mass(
             z = (p + R @ (point + np.array(system.body(name).reference)))[2]
             height = 0.5 * float(whole[e])
             wet = float(wet_part(np.zeros(1), np.array([z]), np.array([height]))[0][0])
-            across, along = float(own.Can[e]), float(own.Cat[e])
+            across, along = float(elements.Can[e]), float(elements.Cat[e])
             part = across * np.eye(3)
             if name in block:
                 part = np.diag([across, across, along])

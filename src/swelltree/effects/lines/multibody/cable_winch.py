@@ -75,8 +75,8 @@ def state_of(x: Array) -> WinchState:
 def first_rest(drums: Drums, rest: Array, x: Array, w: int) -> Array:
     """Rest length of the first element in use of one winch [m]."""
     xp = namespace(rest, x)
-    own = np.array(drums.reels[w].elements, dtype=int)
-    beyond = xp.where(np.arange(len(own)) > x[w, IDLE] + 0.5, rest[own], 0.0).sum()
+    elements = np.array(drums.reels[w].elements, dtype=int)
+    beyond = xp.where(np.arange(len(elements)) > x[w, IDLE] + 0.5, rest[elements], 0.0).sum()
     return x[w, LENGTH] - beyond
 
 
@@ -84,21 +84,21 @@ def rest_now(drums: Drums, rest: Array, x: Array) -> Array:
     """Rest lengths of all elements (e,) [m], from those of whole elements."""
     xp = namespace(rest, x)
     for w, reel in enumerate(drums.reels):
-        own = np.array(reel.elements, dtype=int)
-        i = np.arange(len(own))
+        elements = np.array(reel.elements, dtype=int)
+        i = np.arange(len(elements))
         k = x[w, IDLE]
         first = first_rest(drums, rest, x, w)
-        now = xp.where(i < k - 0.5, 0.0, xp.where(i < k + 0.5, first, rest[own]))
-        rest = xp.concatenate([rest[: own[0]], now, rest[own[-1] + 1 :]])
+        now = xp.where(i < k - 0.5, 0.0, xp.where(i < k + 0.5, first, rest[elements]))
+        rest = xp.concatenate([rest[: elements[0]], now, rest[elements[-1] + 1 :]])
     return rest
 
 
 def at_first(drums: Drums, count: int, x: Array, w: int) -> Array:
     """One at the first element in use of a winch, else zero (e,)."""
     xp = namespace(x)
-    own = np.array(drums.reels[w].elements, dtype=int)
+    elements = np.array(drums.reels[w].elements, dtype=int)
     number = np.full(count, -10)
-    number[own] = np.arange(len(own))
+    number[elements] = np.arange(len(elements))
     return xp.where(abs(number - x[w, IDLE]) < 0.5, 1.0, 0.0)
 
 

@@ -181,10 +181,10 @@ class Cables(Effect):
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
-        found = {"line": ("line", self.lines, "cable, from end A to end B")}
+        result = {"line": ("line", self.lines, "cable, from end A to end B")}
         if self.drums is not None:
-            found["winch"] = ("winch", self.drums.winches.names, "winch")
-        return found
+            result["winch"] = ("winch", self.drums.winches.names, "winch")
+        return result
 
     @property
     def row_sizes(self) -> dict[str, int]:
@@ -201,15 +201,15 @@ class Cables(Effect):
             speed = self.speeds(model, now)
             first = self._first(x)
             pay_out = (speed[:, None] * first).sum(0)
-        found = stretch(elements, a, b, pay_out)
+        result = stretch(elements, a, b, pay_out)
         xp = namespace(a.position, b.position)
-        pull = found.tension[:, None] * found.along
+        pull = result.tension[:, None] * result.along
         force_A, force_B = -pull, pull
-        stored = found.energy
-        power = -(found.tension - found.elastic) * (found.rate - pay_out)
+        stored = result.energy
+        power = -(result.tension - result.elastic) * (result.rate - pay_out)
         water = None
         if self.in_water:
-            water = self._water(model, now, elements, a, b, found.along)
+            water = self._water(model, now, elements, a, b, result.along)
             force_A, force_B = force_A + water[0][0], force_B + water[0][1]
             stored, power = stored + water[1], power + water[2]
         none = 0.0 * pull
@@ -221,12 +221,12 @@ class Cables(Effect):
         # half of an element at each of its ends
         weight = (0.5 * elements.mass_per_length * elements.rest_length)[:, None] * model.gravity
         held = force_A + weight, force_B + weight
-        channels = self._channels(elements, a.position, b.position, found, held)
+        channels = self._channels(elements, a.position, b.position, result, held)
         if self.drums is None:
             return Loads(wrench, both[:, 0], both[:, 1], channels)
         heads = 0.0 * power if water is None else water[3]
-        booked = self._booked(model, now, found, speed, (a, b), heads)
-        channels = channels | self._winch_channels(elements, now, found, speed, booked)
+        booked = self._booked(model, now, result, speed, (a, b), heads)
+        channels = channels | self._winch_channels(elements, now, result, speed, booked)
         given = booked.power + booked.brought
         stored = xp.concatenate([both[:, 0], 0.0 * given])
         return Loads(wrench, stored, xp.concatenate([both[:, 1], given]), channels)
@@ -253,8 +253,8 @@ class Cables(Effect):
         tip = point_motion(now.motion, np.array(winches.tip_body, dtype=int), winches.tip_point)
         rest = rest_now(self.drums, self.elements.rest_length, x)
         a, b = self.ends(now.motion)
-        found = stretch(replace(self.elements, rest_length=rest), a, b)
-        return tip.velocity[:, 2], (self._first(x) * found.elastic[None]).sum(1)
+        result = stretch(replace(self.elements, rest_length=rest), a, b)
+        return tip.velocity[:, 2], (self._first(x) * result.elastic[None]).sum(1)
 
     def speeds(self, model: Any, now: Now) -> Array:
         """Rope speed of every winch (winch,) [m/s], positive when it pays out."""
@@ -264,7 +264,7 @@ class Cables(Effect):
         self,
         model: Any,
         now: Now,
-        found: Stretch,
+        result: Stretch,
         speed: Array,
         ends: tuple[PointMotion, PointMotion],
         heads: Array,
@@ -274,8 +274,8 @@ class Cables(Effect):
         xp = namespace(x, speed)
         first = self._first(x)
         a, b = ends
-        strain = 0.5 * found.elastic**2 / self.elements.EA
-        power = -(first * (found.tension + strain)[None]).sum(1) * speed
+        strain = 0.5 * result.elastic**2 / self.elements.EA
+        power = -(first * (result.tension + strain)[None]).sum(1) * speed
         half = 0.5 * drums.per_length * speed
         g = -model.gravity[2]
 
@@ -288,7 +288,7 @@ class Cables(Effect):
         brought = half * (counted * (first * energy(a)).sum(1) + (first * energy(b)).sum(1))
         brought = brought + speed * (first * heads).sum(1)
         moves = (first[:, :, None] * (a.velocity + b.velocity)[None]).sum(1)
-        down = -(first[:, :, None] * found.along[None]).sum(1)
+        down = -(first[:, :, None] * result.along[None]).sum(1)
         momentum = half[:, None] * (moves + speed[:, None] * down)
         return Booked(power, brought, momentum)
 
@@ -316,12 +316,12 @@ class Cables(Effect):
         a, b = self.ends(now.motion)
         rest = rest_now(drums, self.elements.rest_length, x)
         pay_out = (speed[:, None] * self._first(x)).sum(0)
-        found = stretch(replace(self.elements, rest_length=rest), a, b, pay_out)
+        result = stretch(replace(self.elements, rest_length=rest), a, b, pay_out)
         heads = 0.0 * rest
         if self.in_water:
             elements = replace(self.elements, rest_length=rest)
-            heads = self._water(model, now, elements, a, b, found.along)[3]
-        booked = self._booked(model, now, found, speed, (a, b), heads)
+            heads = self._water(model, now, elements, a, b, result.along)[3]
+        booked = self._booked(model, now, result, speed, (a, b), heads)
         none = 0.0 * speed[:, None]
         known = [rate.length, rate.speed, rate.heave, rate.stroke, rate.compensated]
         columns = [*known, 0.0 * speed, booked.power, booked.brought, 0.0 * speed]
@@ -356,7 +356,7 @@ class Cables(Effect):
         return xp.stack(columns, -1)
 
     def _winch_channels(
-        self, elements: Elements, now: Now, found: Stretch, speed: Array, booked: Booked
+        self, elements: Elements, now: Now, result: Stretch, speed: Array, booked: Booked
     ) -> dict[str, Array]:
         x, drums = self._states(now.internal), self.drums
         xp = namespace(x)
@@ -369,7 +369,7 @@ class Cables(Effect):
         return {
             "winch_length": x[:, LENGTH],
             "winch_speed": speed,
-            "winch_tension": (first * found.tension[None]).sum(1),
+            "winch_tension": (first * result.tension[None]).sum(1),
             "winch_power": booked.power,
             "winch_work": x[:, WORK],
             "winch_rope_mass": xp.stack(mass),
@@ -437,36 +437,38 @@ class Cables(Effect):
 
     def rows(self) -> np.ndarray:
         """(line, n) elements of every line; rows of short lines begin with their first element."""
-        own = [[k for k, i in enumerate(self.line) if i == n] for n in range(len(self.lines))]
-        most = max(map(len, own))
-        return np.array([[k[0]] * (most - len(k)) + k for k in own], dtype=int)
+        elements_of_line = [
+            [k for k, i in enumerate(self.line) if i == n] for n in range(len(self.lines))
+        ]
+        most = max(map(len, elements_of_line))
+        return np.array([[k[0]] * (most - len(k)) + k for k in elements_of_line], dtype=int)
 
     def _channels(
         self,
         elements: Elements,
         a: Array,
         b: Array,
-        found: Stretch,
+        result: Stretch,
         held: tuple[Array, Array],
     ) -> dict[str, Array]:
         """Shapes and tensions; `held` are the forces of all elements on what holds their ends."""
         xp = namespace(a, b)
         rows = self.rows()
-        own = np.array([self.line.count(n) for n in range(len(self.lines))])
-        idle = np.arange(rows.shape[1])[None, :] < rows.shape[1] - own[:, None]
+        counts = np.array([self.line.count(n) for n in range(len(self.lines))])
+        idle = np.arange(rows.shape[1])[None, :] < rows.shape[1] - counts[:, None]
         # points of idle elements are at A; their tension is that of the first one in use
         first = xp.where(idle[:, :, None], a[rows], b[rows])
         position = xp.concatenate([a[rows[:, :1]], first], axis=1)
         active = (elements.rest_length[rows] > 0.0) & ~idle
         top = xp.argmax(active, axis=1)
-        tension = found.tension[rows]
+        tension = result.tension[rows]
         of_first = xp.take_along_axis(tension, top[:, None], axis=1)
         at_A = xp.take_along_axis(held[0][rows], top[:, None, None], axis=1)[:, 0]
         at_B = held[1][rows[:, -1]]
         return {
             "line_position": position,
             "line_tension": xp.where(active, tension, of_first),
-            "line_stretched_length": xp.where(active, found.length[rows], 0.0),
+            "line_stretched_length": xp.where(active, result.length[rows], 0.0),
             "line_slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
             "fairlead_tension": xp.sqrt(dot(at_B, at_B)),
             "anchor_tension": xp.sqrt(dot(at_A, at_A)),
@@ -483,10 +485,14 @@ class Cables(Effect):
         far = np.linalg.norm(gap, axis=1, keepdims=True)
         t = np.tile(gap / np.where(far > 0.0, far, 1.0), (2, 1))
         body = np.array((*self.body_A, *self.body_B), dtype=int)
-        own = {name: np.tile(np.asarray(getattr(self.elements, name)), 2) for name in _WATER}
-        half = 0.5 * own["rest_length"]
+        water_numbers = {
+            name: np.tile(np.asarray(getattr(self.elements, name)), 2) for name in _WATER
+        }
+        half = 0.5 * water_numbers["rest_length"]
         wet = np.asarray(wet_part(np.zeros(len(at)), at[:, 2], half)[0])
-        factor = 0.5 * float(model.rho) * wet * own["wet"] * own["diameter"] * half
+        factor = (
+            0.5 * float(model.rho) * wet * water_numbers["wet"] * water_numbers["diameter"] * half
+        )
         still = model.replace(sea=replace(model.sea, waves=None))
         flow = np.asarray(water_at(still, np.zeros(()), at).velocity)
         held = body < model.layout.n_bodies
@@ -496,8 +502,8 @@ class Cables(Effect):
         across = np.stack([x, np.cross(t, x)], axis=1)
         pieces = []
         for axes, c in (
-            (across, own["Cdn"] * factor),
-            (t[:, None], np.pi * own["Cdt"] * factor),
+            (across, water_numbers["Cdn"] * factor),
+            (t[:, None], np.pi * water_numbers["Cdt"] * factor),
         ):
             live = held & (c > 0)
             if live.any():
@@ -512,8 +518,10 @@ class Cables(Effect):
 
     def without_drag(self) -> Cables:
         """The same cables without drag."""
-        own = self.elements
-        return replace(self, elements=replace(own, Cdn=0.0 * own.Cdn, Cdt=0.0 * own.Cdt))
+        elements = self.elements
+        return replace(
+            self, elements=replace(elements, Cdn=0.0 * elements.Cdn, Cdt=0.0 * elements.Cdt)
+        )
 
 
 _WATER = ("rest_length", "wet", "diameter", "Cdn", "Cdt")

@@ -173,9 +173,9 @@ class _Maker:
 
     def _place(self, line: Line, end: Any) -> np.ndarray:
         """Where an end is as described."""
-        found = self.where(line, end) if isinstance(end, OnLine) else None
-        if found is not None and found.body in self.bodies:
-            return np.array(self.bodies[found.body].position)
+        result = self.where(line, end) if isinstance(end, OnLine) else None
+        if result is not None and result.body in self.bodies:
+            return np.array(self.bodies[result.body].position)
         return self.described.end_point(end)
 
     def _body(self, name: str, mass: float, at: np.ndarray, R: np.ndarray | None = None) -> Point:
@@ -212,15 +212,15 @@ class _Maker:
                 "the world."
             )
         nodes = [self._at_end(names[0], mass[0], start)]
-        own = np.append(mass[:-1] + mass[1:], mass[-1])
+        node_mass = np.append(mass[:-1] + mass[1:], mass[-1])
         if line.form == "plain":
-            nodes += self._plain(line, names[1:], at, own, nodes[0])
+            nodes += self._plain(line, names[1:], at, node_mass, nodes[0])
         else:
             for k, name in enumerate(names[1:], start=1):
                 # idle nodes have the axes of the first element in use
                 free = next(i for i in range(k, len(at)) if np.any(at[i] != at[i - 1]))
                 R = onto(at[free - 1] - at[free])
-                node = self._body(name, own[k - 1], at[k], R)
+                node = self._body(name, node_mass[k - 1], at[k], R)
                 self._joined(CableElement(f"{name}_link", node, nodes[-1]))
                 nodes.append(node)
         self._carry(line, nodes[-1], far)
@@ -314,14 +314,14 @@ class _Maker:
         self, names: list[str], at: np.ndarray, mass: np.ndarray, near: Any, far: Any
     ) -> list[Point]:
         """Nodes of a lumped cable."""
-        own = np.concatenate([mass[:1], mass[:-1] + mass[1:], mass[-1:]])
+        node_mass = np.concatenate([mass[:1], mass[:-1] + mass[1:], mass[-1:]])
         nodes = []
         for k, name in enumerate(names):
             end = near if k == 0 else far if k == len(names) - 1 else None
             if isinstance(end, Point):
-                nodes.append(self._at_end(name, own[k], end))
+                nodes.append(self._at_end(name, node_mass[k], end))
                 continue
-            node = self._body(name, own[k], at[k])
+            node = self._body(name, node_mass[k], at[k])
             free = SubsetJoint(f"{name}_free", WORLD, name, ("Surge", "Sway", "Heave"))
             self._joined(free)
             if end is not None:

@@ -112,15 +112,15 @@ def _stiffness_of(system: System, piece: Piece, part: Part) -> float:
 
 def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, float]]:
     """Piece of every point of a line in results, and place in it, upwards, of its length."""
-    own = network.of_line(name)
-    stops = np.array([network.pieces[k].stop for k in own])
-    found = []
+    pieces = network.of_line(name)
+    stops = np.array([network.pieces[k].stop for k in pieces])
+    result = []
     for s in np.linspace(0.0, stops[-1], NODES):
-        k = own[min(int(np.searchsorted(stops, s)), len(own) - 1)]
+        k = pieces[min(int(np.searchsorted(stops, s)), len(pieces) - 1)]
         piece = network.pieces[k]
         share = min(max((s - piece.start) / piece.length, 0.0), 1.0)
-        found.append((k, 1.0 - share if turned[k] else share))
-    return found
+        result.append((k, 1.0 - share if turned[k] else share))
+    return result
 
 
 def system_has_bed(system: System) -> bool:
@@ -205,14 +205,14 @@ def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:
     return [first == len(heavy)] * len(parts)
 
 
-def _points(found: list[End]) -> np.ndarray:
+def _points(result: list[End]) -> np.ndarray:
     return np.array(
-        [np.zeros(3) if end.kind == "junction" else end.point for end in found], dtype=float
+        [np.zeros(3) if end.kind == "junction" else end.point for end in result], dtype=float
     )
 
 
-def _bodies(layout: Layout, found: list[End]) -> tuple[int, ...]:
-    return tuple(end.index if end.kind == "body" else layout.n_bodies for end in found)
+def _bodies(layout: Layout, result: list[End]) -> tuple[int, ...]:
+    return tuple(end.index if end.kind == "body" else layout.n_bodies for end in result)
 
 
 def _junctions(system: System, network: Network, lower: list[End], upper: list[End]) -> Junctions:

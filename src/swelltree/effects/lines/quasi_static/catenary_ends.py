@@ -174,14 +174,14 @@ def _between(bed: Bed, sections: Sections, may: np.ndarray, a: Array, b: Array) 
     slope = slope_along(bed, along)
     height_A, height_B = heights(bed, sections, a, b)
     touches = may & dips(sections, H, V, slope, height_B)
-    found = touching(sections, x, slope, height_A, height_B, ~touches)
+    result = touching(sections, x, slope, height_A, height_B, ~touches)
 
     def chosen(one: Array, other: Array) -> Array:
         return xp.where(touches, one, other)
 
-    H = chosen(found.H, H)
-    down_A, down_B = chosen(found.V_A, W - V), chosen(found.V_B, V)
-    return Ends(along, x, z, H, H, down_A, down_B, touches & found.slack, touches)
+    H = chosen(result.H, H)
+    down_A, down_B = chosen(result.V_A, W - V), chosen(result.V_B, V)
+    return Ends(along, x, z, H, H, down_A, down_B, touches & result.slack, touches)
 
 
 def heights(bed: Bed, sections: Sections, a: Array, b: Array) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ def _above(sections: Sections, s: Array) -> Sections:
 def points_along(
     sections: Sections,
     bed: Bed,
-    found: Ends,
+    result: Ends,
     lying: Array,
     anchored: Any,
     a: Array,
@@ -36,41 +36,41 @@ def points_along(
     Args:
         sections: of the pieces.
         bed: the bed.
-        found: their end forces.
+        result: their end forces.
         lying: where the lying part begins and ends (e, 2) [m].
         anchored: whose end A lies on the bed (e,).
         a: ends A (e, 3) [m].
         b: ends B (e, 3) [m].
         s: unstretched distance from A (e,) [m].
     """
-    xp = namespace(a, s, found.H)
-    along, L = found.along, sections.total_length
-    H = xp.maximum(found.H, LEAST * sections.size)
+    xp = namespace(a, s, result.H)
+    along, L = result.along, sections.total_length
+    H = xp.maximum(result.H, LEAST * sections.size)
     begin, end = lying[:, 0], lying[:, 1]
     touches = end > begin
     slope = xp.where(touches, bed.slope[0] * along[:, 0] + bed.slope[1] * along[:, 1], 0.0)
     friction = xp.where(anchored, bed.friction, 0.0)
     rests = sections.rests * (touches | anchored)[:, None]
-    own = Sections(sections.length, sections.weight, sections.compliance, rests)
-    V = found.down_B
-    upper = span(_above(own, s), H, V, slope, friction)
+    resting = Sections(sections.length, sections.weight, sections.compliance, rests)
+    V = result.down_B
+    upper = span(_above(resting, s), H, V, slope, friction)
     from_B = ((b - a)[:, :2] * along).sum(-1) - upper.x
     z = b[:, 2] - upper.z
     # the half that hangs from A, where the line lies on the bed between its ends
     at_A = touches & (begin > 0.0) & (s < begin)
-    lower = span(_above(own.reversed(), L - s), H, found.down_A, -slope, 0.0 * friction)
+    lower = span(_above(resting.reversed(), L - s), H, result.down_A, -slope, 0.0 * friction)
     x = xp.where(at_A, lower.x, from_B)
     z = xp.where(at_A, a[:, 2] - lower.z, z)
     # a heap is spread evenly between the ends of the lying part
     span_x = ((b - a)[:, :2] * along).sum(-1)
     share = (s - begin) / xp.where(touches, end - begin, 1.0)
-    heap = found.slack & touches & (s >= begin) & (s <= end)
+    heap = result.slack & touches & (s >= begin) & (s <= end)
     x = xp.where(heap, span_x * share, x)
     weight = (_above(sections, s).length * sections.weight).sum(-1)
-    V_s = xp.where(at_A, found.down_A - (sections.total_weight - weight), V - weight)
+    V_s = xp.where(at_A, result.down_A - (sections.total_weight - weight), V - weight)
     lies = touches & (s >= begin) & (s <= end)
-    hangs = xp.sqrt(found.H**2 + V_s**2)
+    hangs = xp.sqrt(result.H**2 + V_s**2)
     cosine = xp.sqrt(1.0 + slope * slope)
-    on_bed = xp.where(anchored, upper.pull, found.H * cosine)
-    tension = xp.where(lies, xp.where(found.slack, 0.0, on_bed), hangs)
+    on_bed = xp.where(anchored, upper.pull, result.H * cosine)
+    tension = xp.where(lies, xp.where(result.slack, 0.0, on_bed), hangs)
     return xp.concatenate([a[:, :2] + x[:, None] * along, z[:, None]], axis=-1), tension

@@ -135,11 +135,13 @@ def touching(
     xp = namespace(x, height_A, sections.length)
 
     def solve(args: Any) -> tuple[Array, ...]:
-        own = args[0]
-        least = LEAST * own.size
-        guess = _first_guess(own, args[1], *args[3:5])
+        sections_ = args[0]
+        least = LEAST * sections_.size
+        guess = _first_guess(sections_, args[1], *args[3:5])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
-        return iterate(lambda *u: _newton(args, u), start, least, own.total_length, args[5] > 0.5)
+        return iterate(
+            lambda *u: _newton(args, u), start, least, sections_.total_length, args[5] > 0.5
+        )
 
     def residual(u: Any, args: Any) -> tuple[Array, ...]:
         return _halves(args, u)[0]

@@ -59,10 +59,10 @@ def _incidence(junctions: Junctions) -> tuple[np.ndarray, np.ndarray]:
     return (number == at_A).astype(float), (number == at_B).astype(float)
 
 
-def end_stiffness(found: Ends, S: Array) -> dict[str, Array]:
+def end_stiffness(result: Ends, S: Array) -> dict[str, Array]:
     """Second derivatives of the energy by the ends, (e, 3, 3) each, from those by distances."""
-    xp = namespace(found.H)
-    e, none = found.along, 0.0 * found.H
+    xp = namespace(result.H)
+    e, none = result.along, 0.0 * result.H
     one = none + 1.0
 
     def rows(sign: float, up_A: Array, up_B: Array) -> Array:
@@ -74,7 +74,7 @@ def end_stiffness(found: Ends, S: Array) -> dict[str, Array]:
     to_A, to_B = rows(-1.0, one, none), rows(1.0, none, one)
     flat = np.diag([1.0, 1.0, 0.0])
     wide = xp.concatenate([e, none[:, None]], axis=-1)
-    across = (found.H / found.x)[:, None, None] * (flat - wide[:, :, None] * wide[:, None, :])
+    across = (result.H / result.x)[:, None, None] * (flat - wide[:, :, None] * wide[:, None, :])
 
     def product(left: Array, right: Array, sign: float) -> Array:
         return xp.einsum("eki,ekl,elj->eij", left, S, right) + sign * across
@@ -90,10 +90,10 @@ def end_stiffness(found: Ends, S: Array) -> dict[str, Array]:
 def _gradient(y: Array, args: Any) -> tuple[Array, Ends]:
     """Gradient of the energy by the junctions (j, 3), and the ends of the pieces."""
     junctions, pieces, a, b = args
-    found = ends(pieces, *joined(junctions, y, a, b))
+    result = ends(pieces, *joined(junctions, y, a, b))
     in_A, in_B = _incidence(junctions)
     down = junctions.weight[:, None] * np.array([0.0, 0.0, 1.0])
-    return down - in_A @ found.force_A - in_B @ found.force_B, found
+    return down - in_A @ result.force_A - in_B @ result.force_B, result
 
 
 def _residual(y: Array, args: Any) -> tuple[Array, Array]:
@@ -101,14 +101,14 @@ def _residual(y: Array, args: Any) -> tuple[Array, Array]:
     return _gradient(y, args)[0], y[:, 2] - bed_height(args[1].bed, y)
 
 
-def _step(args: Any, y: Array, found: Ends, resting: Array, r: Array, height: Array) -> Array:
+def _step(args: Any, y: Array, result: Ends, resting: Array, r: Array, height: Array) -> Array:
     """Newton's step (j, 3); junctions that rest on the bed have a height and no balance."""
     junctions, pieces, a, b = args
     n = junctions.count
-    xp = namespace(r, height, found.H)
+    xp = namespace(r, height, result.H)
     in_A, in_B = _incidence(junctions)
-    S = inside(pieces, found, *joined(junctions, y, a, b)).stiffness
-    K = end_stiffness(found, S)
+    S = inside(pieces, result, *joined(junctions, y, a, b)).stiffness
+    K = end_stiffness(result, S)
     both = {"AA": (in_A, in_A), "AB": (in_A, in_B), "BA": (in_B, in_A), "BB": (in_B, in_B)}
     blocks = [xp.einsum("je,ke,eil->jikl", *both[key], K[key]) for key in both]
     total = (blocks[0] + blocks[1] + blocks[2] + blocks[3]).reshape(3 * n, 3 * n)
@@ -128,9 +128,9 @@ def _presses(pieces: Pieces, r: Array, height: Array) -> Array:
 
 def _correct(y: Array, args: Any, change: tuple[Array, Array]) -> Array:
     """Change of the positions that makes up for an imbalance."""
-    r, found = _gradient(y, args)
+    r, result = _gradient(y, args)
     resting = _presses(args[1], r, y[:, 2] - bed_height(args[1].bed, y))
-    return _step(args, y, found, resting, *change)
+    return _step(args, y, result, resting, *change)
 
 
 def rest_of_junctions(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
@@ -157,9 +157,9 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         give = sections.compliance + (soft / sections.size)[:, None]
         softer = replace(pieces, sections=replace(sections, compliance=give))
         args = (junctions, softer, a, b)
-        r, found = _gradient(y, args)
+        r, result = _gradient(y, args)
         height = y[:, 2] - bed_height(bed, y)
-        d = _step(args, y, found, _presses(pieces, r, height), r, height)
+        d = _step(args, y, result, _presses(pieces, r, height), r, height)
         longest = xp.sqrt((d * d).sum(-1)).max()
         return r, d * xp.minimum(1.0, reach / (longest + 1e-300))
 

@@ -94,14 +94,14 @@ class QuasiStaticLines(Effect):
         at_B = point_motion(now.motion, body_B, self.point_B)
         y = rest_of_junctions(self.junctions, self.pieces, at_A.position, at_B.position)
         a, b = joined(self.junctions, y, at_A.position, at_B.position)
-        found = ends(self.pieces, a, b)
-        force_A, force_B = found.force_A, found.force_B
+        result = ends(self.pieces, a, b)
+        force_A, force_B = result.force_A, result.force_B
         none = 0.0 * force_A
         wrench = spread(model.layout, now.motion, body_A, a, force_A, none)
         wrench = wrench + spread(model.layout, now.motion, body_B, b, force_B, none)
         xp = namespace(wrench)
         of_line = (np.arange(len(self.lines))[:, None] == np.array(self.line)).astype(float)
-        within = inside(self.pieces, found, a, b)
+        within = inside(self.pieces, result, a, b)
         stored = masked_sum(of_line, within.energy[:, None])[:, 0]
         work = dot(force_A, at_A.velocity) + dot(force_B, at_B.velocity)
         work = masked_sum(of_line, work[:, None])[:, 0]
@@ -112,14 +112,14 @@ class QuasiStaticLines(Effect):
             work = 0.0 * work
         else:
             stored = 0.0 * stored
-        channels = self._channels(found, within.lying, a, b)
+        channels = self._channels(result, within.lying, a, b)
         if self.junctions.count:
             channels["junction_position"] = y
         return Loads(wrench, stored, work, channels)
 
-    def _channels(self, found: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
-        xp = namespace(found.H)
-        force = xp.stack([found.force_B, found.force_A])
+    def _channels(self, result: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
+        xp = namespace(result.H)
+        force = xp.stack([result.force_B, result.force_A])
         pull = xp.sqrt(dot(force, force))
 
         def at(which: tuple[tuple[int, bool], ...], x: Array) -> Array:
@@ -131,7 +131,7 @@ class QuasiStaticLines(Effect):
         reach = xp.where(lying[:, 1] > lying[:, 0], reach, 0.0)
         of_line = np.arange(len(self.lines))[:, None] == np.array(self.line)
         uplift = at(self.end_A, force[:, :, 2])
-        position, tension = self.shape(found, lying, a, b)
+        position, tension = self.shape(result, lying, a, b)
         return {
             "fairlead_tension": at(self.end_B, pull),
             "anchor_tension": at(self.end_A, pull),
@@ -141,10 +141,10 @@ class QuasiStaticLines(Effect):
             "line_node_tension": tension,
         }
 
-    def shape(self, found: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    def shape(self, result: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:
         """Points of every line at equal distances (line, node, 3), and tensions (line, node)."""
         row = np.array(self.node_piece, dtype=int)
-        there, sections = rows_of(found, row), rows_of(self.pieces.sections, row)
+        there, sections = rows_of(result, row), rows_of(self.pieces.sections, row)
         anchored = np.array(self.pieces.anchored, dtype=bool)[row]
         s = self.node_share * sections.total_length
         points, tension = points_along(

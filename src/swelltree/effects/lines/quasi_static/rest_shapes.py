@@ -67,9 +67,9 @@ def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarra
         if np.abs(sizes - before).max() <= 1e-10 * sizes.max():
             break
         before = sizes
-    found, low, high, y = _solved(laid, a, b)
+    result, low, high, y = _solved(laid, a, b)
     shapes = [
-        _shape(laid, found, low, high, k, node_distances(piece))
+        _shape(laid, result, low, high, k, node_distances(piece))
         for k, piece in enumerate(network.pieces)
     ]
     return StaticNetwork(y, tuple(shapes))
@@ -94,14 +94,14 @@ def _solved(
 
 
 def _shape(
-    laid: Laid, found: Ends, low: np.ndarray, high: np.ndarray, k: int, distances: np.ndarray
+    laid: Laid, result: Ends, low: np.ndarray, high: np.ndarray, k: int, distances: np.ndarray
 ) -> StaticShape:
     turned, pieces = laid.turned[k], laid.pieces
-    lying = inside(pieces, found, low, high).lying
+    lying = inside(pieces, result, low, high).lying
 
     def seen(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         row = np.full(len(s), k)
-        there, sections = rows_of(found, row), rows_of(pieces.sections, row)
+        there, sections = rows_of(result, row), rows_of(pieces.sections, row)
         anchored = np.array(pieces.anchored)[row]
         upwards = distances[-1] - s if turned else s
         return points_along(
@@ -110,7 +110,7 @@ def _shape(
 
     position = seen(distances)[0]
     tension = seen(0.5 * (distances[1:] + distances[:-1]))[1]
-    pull = (found.force_A[k], found.force_B[k])
+    pull = (result.force_A[k], result.force_B[k])
     return StaticShape(position, tension, *(pull[::-1] if turned else pull))
 
 
@@ -127,9 +127,9 @@ def _table_of(piece: Piece, part: Part) -> np.ndarray | None:
     return np.array(part.type.stretch)
 
 
-def _secants(network: Network, found: Ends) -> list[list[float]]:
+def _secants(network: Network, result: Ends) -> list[list[float]]:
     """Secant EA of every part at the tension of its piece."""
-    force = 0.5 * (np.linalg.norm(found.force_A, axis=1) + np.linalg.norm(found.force_B, axis=1))
+    force = 0.5 * (np.linalg.norm(result.force_A, axis=1) + np.linalg.norm(result.force_B, axis=1))
     rows = []
     for piece, tension in zip(network.pieces, force, strict=True):
         row = []

@@ -36,10 +36,10 @@ def mirrored(
     points: Float[Array, "point xyz"], mirrors: Mirrors
 ) -> Float[Array, "image point xyz"]:
     """The points, first as they are, then in every mirror and pair of mirrors."""
-    found = [points]
+    result = [points]
     if mirrors.depth is not None:
         low = jnp.array([0.0, 0.0, -2.0 * mirrors.depth], points.dtype)
-        found += [low + p * jnp.array([1.0, 1.0, -1.0], points.dtype) for p in found]
+        result += [low + p * jnp.array([1.0, 1.0, -1.0], points.dtype) for p in result]
     if mirrors.symmetric:
-        found += [p * jnp.array([1.0, -1.0, 1.0], points.dtype) for p in found]
-    return jnp.stack(found)
+        result += [p * jnp.array([1.0, -1.0, 1.0], points.dtype) for p in result]
+    return jnp.stack(result)

@@ -13,7 +13,7 @@ from swelltree.engine.backend import jax, jnp
 def corner_influence(
     corners: Float[Array, "triangle corner xyz"],
     points: Float[Array, "point xyz"],
-    own: Int[Array, " point"],
+    self_triangle: Int[Array, " point"],
     mirrors: Mirrors,
 ) -> Densities:
     """Sources and dipoles of triangles and their images.
@@ -21,17 +21,17 @@ def corner_influence(
     Args:
         corners: of the triangles [m].
         points: where the potential is wanted [m].
-        own: triangle on which a point lies, -1 for none; its flat face is no dipole to itself.
+        self_triangle: on which a point lies, -1 for none; its flat face is no dipole to itself.
         mirrors: seabed and plane of symmetry.
     """
     places = mirrored(points, mirrors)
     number = jnp.arange(len(corners))[:, None]
-    owners = jnp.where(jnp.arange(len(places))[:, None] == 0, own, -1)
+    owners = jnp.where(jnp.arange(len(places))[:, None] == 0, self_triangle, -1)
 
     def add(total: Densities, image: tuple[Array, Array]) -> tuple[Densities, None]:
-        found = linear_densities(corners, image[0])
-        dipole = jnp.where(number == image[1], 0.0, found.dipole)
-        return Densities(total.source + found.source, total.dipole + dipole), None
+        result = linear_densities(corners, image[0])
+        dipole = jnp.where(number == image[1], 0.0, result.dipole)
+        return Densities(total.source + result.source, total.dipole + dipole), None
 
     # one after the other: a program of a quarter of the size, and no slower
     zero = jnp.zeros((3, len(corners), len(points)), points.dtype)

@@ -66,12 +66,12 @@ def neighbours(vertices: np.ndarray, triangles: np.ndarray, symmetric: bool) -> 
         ring[a] |= {b, c}
         ring[b] |= {c, a}
         ring[c] |= {a, b}
-    found = [sorted(set().union(*(ring[j] for j in ring[i])) | ring[i] - {i}) for i in range(n)]
-    found = [[j for j in row if j != i] for i, row in enumerate(found)]
-    width = max(len(row) for row in found)
+    result = [sorted(set().union(*(ring[j] for j in ring[i])) | ring[i] - {i}) for i in range(n)]
+    result = [[j for j in row if j != i] for i, row in enumerate(result)]
+    width = max(len(row) for row in result)
     number = np.repeat(np.arange(n)[:, None], width, axis=1)
     side = np.zeros((n, width))
-    for i, row in enumerate(found):
+    for i, row in enumerate(result):
         number[i, : len(row)] = np.array(row) % n
         side[i, : len(row)] = np.where(np.array(row) < n, 1.0, -1.0)
     return Neighbours(number, side)

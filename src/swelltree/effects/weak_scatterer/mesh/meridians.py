@@ -106,19 +106,19 @@ def meridians(name: str, surface: Surface, count: int, half: bool) -> Meridians:
 def _on_axis(name: str, surface: Surface) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest point of the axis on the hull."""
     a, b, c = (surface.vertices[surface.triangles[:, i]] for i in range(3))
-    found = []
+    result = []
     for p, q, r in zip(a, b, c, strict=True):
         plan = np.array([[*p[:2], 1.0], [*q[:2], 1.0], [*r[:2], 1.0]]).T
         if abs(np.linalg.det(plan)) > 1e-14:
             weight = np.linalg.solve(plan, [0.0, 0.0, 1.0])
             if weight.min() > -1e-9:
-                found.append(float(weight @ [p[2], q[2], r[2]]))
-    if len(found) < 2 or max(found) - min(found) <= 0.0:
+                result.append(float(weight @ [p[2], q[2], r[2]]))
+    if len(result) < 2 or max(result) - min(result) <= 0.0:
         raise SwelltreeError(
             f"body '{name}': the vertical line through its reference point does not pass through "
             "its hull. Choose a reference point inside the hull."
         )
-    return np.array([0.0, 0.0, min(found)]), np.array([0.0, 0.0, max(found)])
+    return np.array([0.0, 0.0, min(result)]), np.array([0.0, 0.0, max(result)])
 
 
 def _section(surface: Surface, angle: float, keel: np.ndarray, top: np.ndarray) -> np.ndarray:
@@ -133,13 +133,13 @@ def _section(surface: Surface, angle: float, keel: np.ndarray, top: np.ndarray) 
     )
     a, b = edges[(offset[edges[:, 0]] * offset[edges[:, 1]]) < 0.0].T
     part = (offset[a] / (offset[a] - offset[b]))[:, None]
-    found = surface.vertices[a] * (1 - part) + surface.vertices[b] * part
-    found = np.concatenate([found, surface.vertices[offset == 0.0]])
-    out = found[:, :2] @ ahead
-    found, out = found[out > 1e-9 * size], out[out > 1e-9 * size]
+    result = surface.vertices[a] * (1 - part) + surface.vertices[b] * part
+    result = np.concatenate([result, surface.vertices[offset == 0.0]])
+    out = result[:, :2] @ ahead
+    result, out = result[out > 1e-9 * size], out[out > 1e-9 * size]
     # around a point of the axis half way up, from straight down to straight up
-    order = np.argsort(np.arctan2(found[:, 2] - 0.5 * (keel[2] + top[2]), out))
-    line = np.concatenate([keel[None], found[order], top[None]])
+    order = np.argsort(np.arctan2(result[:, 2] - 0.5 * (keel[2] + top[2]), out))
+    line = np.concatenate([keel[None], result[order], top[None]])
     apart = np.linalg.norm(np.diff(line, axis=0), axis=1) > 1e-9 * size
     return line[np.concatenate([[True], apart])]
 

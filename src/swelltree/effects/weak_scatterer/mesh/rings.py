@@ -89,14 +89,14 @@ def stitched(inner: np.ndarray, outer: np.ndarray, half: bool) -> list[tuple[int
     # number of edges of either ring; a closed ring comes back to its first vertex
     n, m = (len(ring) - half for ring in (inner, outer))
     i = j = 0
-    found = []
+    result = []
     while i < n or j < m:
         a, b = int(inner[i % len(inner)]), int(outer[j % len(outer)])
         # advance on the ring whose next vertex comes first
         if i == n or (j < m and (j + 1) * n <= (i + 1) * m):
-            found.append((a, b, int(outer[(j + 1) % len(outer)])))
+            result.append((a, b, int(outer[(j + 1) % len(outer)])))
             j += 1
         else:
-            found.append((a, b, int(inner[(i + 1) % len(inner)])))
+            result.append((a, b, int(inner[(i + 1) % len(inner)])))
             i += 1
-    return found
+    return result

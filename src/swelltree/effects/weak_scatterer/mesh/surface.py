@@ -55,8 +55,8 @@ class Surface:
         y = self.vertices[:, 1]
         tiny = 1e-9 * np.abs(self.vertices).max()
         keep = (y[self.triangles] >= -tiny).all(1)
-        found = Surface(np.where(np.abs(self.vertices) < tiny, 0.0, self.vertices), self.triangles)
-        return used_only(Surface(found.vertices, self.triangles[keep]))
+        result = Surface(np.where(np.abs(self.vertices) < tiny, 0.0, self.vertices), self.triangles)
+        return used_only(Surface(result.vertices, self.triangles[keep]))
 
 
 def used_only(surface: Surface) -> Surface:

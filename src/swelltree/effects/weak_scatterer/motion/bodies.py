@@ -107,8 +107,8 @@ def body_flow(
         velocity: of the reference points, linear then angular, world axes [m/s, rad/s].
     """
     sea = flow(wave, t, vertices)
-    own = velocity[triangle_owner(scene)]
-    u = own[:, None, :3] + jnp.cross(own[:, None, 3:], wet.arm)
+    of_body = velocity[triangle_owner(scene)]
+    u = of_body[:, None, :3] + jnp.cross(of_body[:, None, 3:], wet.arm)
     incident = sea.velocity[scene.boundary.wet_triangles]
     return BodyFlow(u, jnp.einsum("tx,tcx->tc", wet.normal, u - incident), sea)
 
@@ -141,8 +141,8 @@ def flux_rate(
     known = -water.sea.velocity_rate[tri]
     if not scene.moving:
         return jnp.einsum("tx,tcx->tc", wet.normal, known)
-    own = velocity[triangle_owner(scene)][:, None]
-    nu, omega = own[..., :3], own[..., 3:]
+    of_body = velocity[triangle_owner(scene)][:, None]
+    nu, omega = of_body[..., :3], of_body[..., 3:]
     incident, hessian = water.sea.velocity[tri], water.sea.hessian[tri]
     known = known - jnp.cross(omega, nu) + jnp.cross(omega, incident)
     known = known - jnp.einsum("tcij,tcj->tci", hessian, water.velocity)
@@ -194,7 +194,7 @@ def known_pressure(
     tri = scene.boundary.wet_triangles
     head = water.sea.rate[tri]
     if scene.moving:
-        own = tangential(wet, phi[tri])[:, None] + water.q[..., None] * wet.normal[:, None]
-        velocity = own + water.sea.velocity[tri]
+        of_body = tangential(wet, phi[tri])[:, None] + water.q[..., None] * wet.normal[:, None]
+        velocity = of_body + water.sea.velocity[tri]
         head = head + 0.5 * (velocity**2).sum(-1)
     return -scene.rho * head

@@ -159,9 +159,9 @@ def evaluate(
     right = jnp.concatenate(
         [(second.right + sources @ second.flux)[:, None], sources @ second.per_acceleration], 1
     )
-    found = factors.solve(right)
+    result = factors.solve(right)
     known_rate = jnp.zeros((boundary.surface, right.shape[1])).at[:, 0].set(rates.fixed_potential)
-    wrenches = second.wrench_of @ on_bodies(scene, known_rate, found)
+    wrenches = second.wrench_of @ on_bodies(scene, known_rate, result)
     return Hydrodynamics(rates, wrenches[:, 0] + second.known, -wrenches[:, 1:], second, phi)
 
 

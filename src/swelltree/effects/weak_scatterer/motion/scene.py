@@ -237,8 +237,8 @@ def _with_displacement(
     for _ in range(4):  # the waterline moves a little when the lines move out
         wet = still_lengths(lines, *place)
         bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), floater.rings, 0)
-        own, water = (np.asarray(x) for x in shell_vertices(bare, None, 0.0, *place))
-        mesh = Surface(np.concatenate([own, water]), triangles)
+        shell, water = (np.asarray(x) for x in shell_vertices(bare, None, 0.0, *place))
+        mesh = Surface(np.concatenate([shell, water]), triangles)
         volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
         if abs(volume / wanted - 1.0) < 1e-6:
             break
@@ -265,7 +265,7 @@ def vertices_at(
     if not scene.moving:
         position, rotation = scene.mean_position, scene.mean_rotation
     turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
-    own = [position[scene.owner] + turned]
+    parts = [position[scene.owner] + turned]
     fixed, shell = scene.still, scene.shell
     if shell is not None:
         at = (position[shell.body], rotation[shell.body])
@@ -274,8 +274,8 @@ def vertices_at(
         fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
         # in the order of the floaters
         before = sum(scene.boundary.bodies[: shell.body])
-        own = [own[0][:before], hull, own[0][before:]]
+        parts = [parts[0][:before], hull, parts[0][before:]]
     if scene.wavy:
         level = surface(wave, t, fixed[:, :2]).level
         fixed = fixed.at[:, 2].add(level * (1.0 + fixed[:, 2] / scene.depth))
-    return jnp.concatenate([fixed, *own])
+    return jnp.concatenate([fixed, *parts])

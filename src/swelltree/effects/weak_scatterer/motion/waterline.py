@@ -48,13 +48,13 @@ def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray
 
     The keel is vertex 0, rings follow from below; vertices of the waterline come after all.
     """
-    own = 1 + (rings - 1) * lines
+    inside = 1 + (rings - 1) * lines
     ring = 1 + np.arange(rings * lines).reshape(rings, lines)
     here, ahead = (ring[:, :-1], ring[:, 1:]) if half else (ring, np.roll(ring, -1, axis=1))
     fan = np.stack([np.zeros_like(here[0]), here[0], ahead[0]], -1)
     one = np.stack([here[:-1], ahead[1:], ahead[:-1]], -1).reshape(-1, 3)
     two = np.stack([here[:-1], here[1:], ahead[1:]], -1).reshape(-1, 3)
-    return own, np.concatenate([fan, one, two])
+    return inside, np.concatenate([fan, one, two])
 
 
 def following(
@@ -78,11 +78,11 @@ def following(
     turn = np.where(turn < -1e-12, turn + 2.0 * np.pi, np.maximum(turn, 0.0)) / (at[1] - at[0])
     low = np.floor(turn + 1e-9).astype(int)
     share = np.clip(turn - low, 0.0, 1.0)
-    found = np.zeros((len(places), lines))
+    result = np.zeros((len(places), lines))
     rows = np.arange(len(places))
-    np.add.at(found, (rows, low % lines), (1.0 - share) * fall)
-    np.add.at(found, (rows, (low + 1) % lines), share * fall)
-    return found
+    np.add.at(result, (rows, low % lines), (1.0 - share) * fall)
+    np.add.at(result, (rows, (low + 1) % lines), share * fall)
+    return result
 
 
 def build_shell(
@@ -132,10 +132,10 @@ def shell_vertices(
     if wave is not None:
         level = surface(wave, t, world[..., :2].reshape(-1, 2)).level.reshape(world.shape[:2])
     wet = _wet_length(shell.arc, world[..., 2] - level)
-    found = jax.vmap(_along)(_places(shell, wet), shell.arc, world)  # (line, ring, xyz)
-    rings = jnp.swapaxes(found, 0, 1)
-    own = jnp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
-    return own, rings[-1]
+    result = jax.vmap(_along)(_places(shell, wet), shell.arc, world)  # (line, ring, xyz)
+    rings = jnp.swapaxes(result, 0, 1)
+    inside = jnp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
+    return inside, rings[-1]
 
 
 def _places(shell: Shell, wet: Float[Array, " line"]) -> Float[Array, "line ring"]:

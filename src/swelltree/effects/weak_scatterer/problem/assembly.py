@@ -90,13 +90,13 @@ def assemble(
     return Matrices(*(jnp.concatenate(rows) for rows in zip(*parts, strict=True)))
 
 
-def _columns(boundary: Boundary, corners: Array, points: Array, own: Array) -> tuple:
+def _columns(boundary: Boundary, corners: Array, points: Array, self_triangle: Array) -> tuple:
     """Influence on points, transposed: of vertices, of the free surface, of corners of bodies."""
-    found = corner_influence(corners, points, own, boundary.mirrors)
-    source = found.source
+    result = corner_influence(corners, points, self_triangle, boundary.mirrors)
+    source = result.source
     on_bodies = jnp.transpose(source[:, boundary.on_bodies], (1, 0, 2))
     return (
-        at_vertices(found.dipole, boundary.corners_at),
+        at_vertices(result.dipole, boundary.corners_at),
         at_vertices(source, boundary.surface_corners_at)
         if boundary.surface
         else jnp.zeros((0, len(points)), source.dtype),
@@ -108,11 +108,11 @@ def _collocated(boundary: Boundary, corners: Array, points: Array, block: int) -
     """Rows at vertices of free surface and wall."""
     count = len(points)
     padded = jnp.concatenate([points, points[: -count % block]])
-    own = jnp.full(block, -1)
-    found = jax.lax.map(
-        lambda at: _columns(boundary, corners, at, own), padded.reshape(-1, block, 3)
+    none = jnp.full(block, -1)
+    result = jax.lax.map(
+        lambda at: _columns(boundary, corners, at, none), padded.reshape(-1, block, 3)
     )
-    rows = [jnp.moveaxis(p, 2, 1).reshape(len(padded), p.shape[1])[:count] for p in found]
+    rows = [jnp.moveaxis(p, 2, 1).reshape(len(padded), p.shape[1])[:count] for p in result]
     # a constant potential has no flux
     index = jnp.arange(count)
     dipole = rows[0].at[index, index].add(-rows[0].sum(1))
@@ -136,8 +136,8 @@ def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
     def add(total: tuple, part: tuple) -> tuple[tuple, None]:
         which, size = part
         points = jnp.einsum("pc,tcx->tpx", RULE, corners[on][which]).reshape(-1, 3)
-        own = jnp.repeat(which + on.start, 3)
-        columns = _columns(boundary, corners, points, own)
+        self_triangle = jnp.repeat(which + on.start, 3)
+        columns = _columns(boundary, corners, points, self_triangle)
         # W[point, vertex] = weight of the point times the shape function there
         shape = jnp.broadcast_to(size[:, None, None] * RULE / 3.0, (at_once, 3, 3))
         W = jnp.zeros((at_once * 3, n + 1), corners.dtype)
@@ -153,5 +153,5 @@ def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
     mass = area[:, None, None] / 24.0 * (1.0 + np.eye(3))
     dipole = rows[0].at[tri[:, :, None], faces[:, None, :]].add(mass)
     share = jnp.zeros(n + 1, corners.dtype).at[tri].add(area[:, None] / 3.0)[:n, None]
-    found = [part[:n] / share for part in (dipole, *rows[1:])]
-    return found[0], found[1], found[2].reshape(n, count, 3)
+    result = [part[:n] / share for part in (dipole, *rows[1:])]
+    return result[0], result[1], result[2].reshape(n, count, 3)
