@@ -12,6 +12,14 @@ from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.solvers.stepping.control import FIRST_ERROR
 
 
+class LinearBlock(NamedTuple):
+    """A part z of y with z' = A z + f, which fixed steps carry on exactly."""
+
+    get: Callable[[Any], Any]  # y -> z
+    put: Callable[[Any, Any], Any]  # (y, z) -> y
+    stages: Callable[[Any], Any]  # args -> linear_steps.ExactStages of the fixed step, or None
+
+
 @dataclass(frozen=True)
 class Problem:
     """Functions that define an initial-value problem.
@@ -27,6 +35,7 @@ class Problem:
             before and after ``settle``, which saves one evaluation per step.
         event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
         switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
+        block: a linear part of y, or None.
     """
 
     rate: Callable[[Any, Any, Any], Any]
@@ -36,6 +45,7 @@ class Problem:
     settle_changes_rate: bool = True
     event: Callable[[Any, Any, Any], Any] | None = None
     switch: Callable[[Any, Any, Any, Any], Any] | None = None
+    block: LinearBlock | None = None
 
 
 class Options(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Attempt, Carry, Problem
+from swelltree.solvers.stepping.exact_block import exact_block
 from swelltree.solvers.stepping.tableaus import Tableau
 
 
@@ -46,19 +47,23 @@ def explicit(
         column = weights.reshape((-1,) + (1,) * y.ndim)
         return y + h * jnp.sum(column * k, axis=0)
 
+    block = exact_block(problem, args, carry, h, n)
+
     def stage(i: Any, state: Any) -> Any:
-        k, _ = state
-        y = jax.tree.map(functools.partial(combine, A[i]), carry.y, k)
+        k, forcing, _ = state
+        y = block.at(i, jax.tree.map(functools.partial(combine, A[i]), carry.y, k), forcing)
         rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
-        return jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate), y
+        k = jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate)
+        return k, block.kept(i, forcing, y, rate), y
 
     k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)
     first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
     last = jnp.where(starting, 1, n).astype(jnp.int32)
-    k, y = _stage_loop(bounded, n, first, last, stage, (k, carry.y))
+    k, forcing, y = _stage_loop(bounded, n, first, last, stage, (k, block.start(), carry.y))
     fsal = tableau.first_same_as_last
     if not fsal:
         y = jax.tree.map(functools.partial(combine, jnp.asarray(tableau.b)), carry.y, k)
+        y = block.at(n, y, forcing)
     error = None
     if tableau.error is not None:
         weights = jnp.asarray(tableau.error)

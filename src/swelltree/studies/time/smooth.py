@@ -12,6 +12,7 @@ import numpy as np
 from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.step_means import with_step_means
 from swelltree.compiler.unseen import unseen_times
+from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
@@ -27,9 +28,10 @@ from swelltree.formulations.equations import (
     start_phase,
     switched,
 )
+from swelltree.formulations.radiation_block import exact_stages_of, memory_of, with_memory
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
-from swelltree.solvers.problem import padded_corners
+from swelltree.solvers.problem import LinearBlock, padded_corners
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
 from swelltree.solvers.stepping.smooth import Carry, Options, Problem, compiled, integrate
@@ -64,6 +66,7 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
+        block=LinearBlock(memory_of, with_memory, exact_stages_of),
     )
 
 
@@ -130,8 +133,10 @@ class SmoothStepper(Stepper):
 
     @functools.cached_property
     def _stepped(self) -> Model:
-        """The model as steps see it: where they are kept, with means over them."""
+        """The model as steps see it: fixed ones carry the radiation memory on exactly."""
         model = self.task.model
+        if self.task.solver == "rk4":
+            model = with_exact_memory(model, self.options.step)
         return model if kept_step(model) is None else with_step_means(model, self.options.step)
 
     def blank(self, count: int) -> Any:
@@ -273,6 +278,8 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
             "start: inside jit, grad or vmap a run cannot go on from a result. Give a phase."
         )
     stepper, model, how = smooth_stepper(task), task.model, task.formulation
+    if task.solver == "rk4":
+        model = with_exact_memory(model, stepper.options.step)
     y = first_phase(task.still, how, task.start)
     carry, samples = integrate(
         problem_of(model, how),

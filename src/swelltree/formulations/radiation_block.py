@@ -1,0 +1,26 @@
+"""The radiation memory of a phase as the linear block of its equations of motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.formulations.base import Phase
+from swelltree.model.model import Model
+
+
+def memory_of(y: Phase) -> Any:
+    """States of the radiation memory, or their rates."""
+    return y.internal.radiation
+
+
+def with_memory(y: Phase, chi: Any) -> Phase:
+    """The phase with other states of the radiation memory."""
+    return replace(y, internal=replace(y.internal, radiation=chi))
+
+
+def exact_stages_of(model: Model) -> Any:
+    """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return memory.exact if isinstance(memory, Memory) else None
