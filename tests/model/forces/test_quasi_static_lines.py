@@ -48,7 +48,7 @@ def test_line_reports_its_tensions_and_touchdown():
     assert found.channels["anchor_uplift"][0] == 0.0
     # without friction the anchor feels the horizontal pull
     assert found.channels["anchor_tension"][0] == pytest.approx(-found.wrench[0, 0], rel=1e-12)
-    position = found.channels["position"][0]
+    position = found.channels["line_position"][0]
     assert position[0] == pytest.approx([-200, 0, -50])
     assert position[-1] == pytest.approx([0, 0, 0], abs=1e-9)
     assert position[:, 2].min() == pytest.approx(-50.0, abs=1e-9)
@@ -63,7 +63,7 @@ def test_line_described_from_the_fairlead_is_the_same_line():
     assert down.potential == pytest.approx(up.potential, rel=1e-12)
     assert down.channels["fairlead_tension"] == pytest.approx(up.channels["anchor_tension"])
     assert 210.0 - down.channels["touchdown"] == pytest.approx(up.channels["touchdown"])
-    assert down.channels["position"][0] == pytest.approx(up.channels["position"][0, ::-1], abs=1e-9)
+    assert down.channels["line_position"][0] == pytest.approx(up.channels["line_position"][0, ::-1], abs=1e-9)
 
 
 def test_line_cut_by_a_junction_is_the_same_line():
@@ -82,7 +82,7 @@ def test_clump_weight_on_the_bed_stays_on_it():
     low = bow(rest_length=112.0, B=knot)
     high = sw.Line("high", knot, sw.Point("buoy", (0, 0, 0)), 104.0, CHAIN, **WAY)
     found = loads(moored(low, high, junctions=[knot]))
-    assert found.channels["junction"][0, 2] == pytest.approx(-50.0, abs=1e-9)
+    assert found.channels["junction_position"][0, 2] == pytest.approx(-50.0, abs=1e-9)
 
 
 @pytest.mark.slow
