@@ -63,7 +63,9 @@ def test_line_described_from_the_fairlead_is_the_same_line():
     assert down.potential == pytest.approx(up.potential, rel=1e-12)
     assert down.channels["fairlead_tension"] == pytest.approx(up.channels["anchor_tension"])
     assert 210.0 - down.channels["touchdown"] == pytest.approx(up.channels["touchdown"])
-    assert down.channels["line_position"][0] == pytest.approx(up.channels["line_position"][0, ::-1], abs=1e-9)
+    assert down.channels["line_position"][0] == pytest.approx(
+        up.channels["line_position"][0, ::-1], abs=1e-9
+    )
 
 
 def test_line_cut_by_a_junction_is_the_same_line():

@@ -280,9 +280,8 @@ def _steady(
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
 ) -> ExcitationObserver:
     """The steady filter as a sampled system."""
-    from scipy.linalg import LinAlgError, solve_discrete_are
-
     from swelltree.solvers.linear_reduction import held_inputs
+    from swelltree.solvers.riccati import filter_covariance
 
     A, B, C, D = plant
     told, known, pushed = names
@@ -292,8 +291,8 @@ def _steady(
     unit = 1.0 / noise
     C, D = C * unit[:, None], D * unit[:, None]
     try:
-        P = solve_discrete_are(Phi.T, C.T, 0.5 * (gathered + gathered.T), np.eye(len(C)))
-    except (LinAlgError, ValueError) as error:
+        P = filter_covariance(Phi, C, 0.5 * (gathered + gathered.T))
+    except np.linalg.LinAlgError as error:
         raise SwelltreeError(
             f"excitation_observer: {listed(told)} do not tell enough for the excitations "
             f"{listed(pushed)}. Measure more, see control_report(state_space(...))."
