@@ -52,7 +52,7 @@ def test_a_traced_sea_pushes_as_the_known_one_does():
 def test_gradients_by_height_period_and_heading_are_those_of_differences():
     model = floating()
     x = np.array([1.1, 5.3, 0.0])
-    weight = np.random.default_rng(3).normal(size=(2, 3))
+    weight = np.random.default_rng(3).normal(size=(2, 6))
 
     def outcome(x):
         return jnp.sum(weight * last(model, x)[-2:, 0])

@@ -87,6 +87,8 @@ NEEDED = {
     "wind_speed": (1, 2),
     "Ct": (1, 0.5),
     "effect": "laws:Own",
+    "vertices": ((0, 0, -1), (1, 0, -1), (0, 1, -1), (0, 0, 1)),
+    "faces": ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
 }
 TYPES = [classes for _, classes in LISTS.values()] + [STUDY_TYPES, SIGNAL_TYPES, HULL_SHAPES]
 CLASSES = [cls for row in TYPES for cls in (row.values() if isinstance(row, dict) else [row])]

@@ -18,7 +18,6 @@ import numpy as np
 
 from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
-from swelltree.effects.strokes.linear_elements import linear_elements, notes_of
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
 from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
@@ -245,6 +244,8 @@ class StrokeForces(Effect):
 
     # --- what is known of it -----------------------------------------------------------
     def linear(self, model: Model, now: Now) -> LinearForm:
+        from swelltree.effects.strokes.linear_elements import linear_elements, notes_of  # needs JAX
+
         return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
 
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
