@@ -20,7 +20,6 @@ from jaxtyping import Complex, Float
 
 from swelltree.effects.linear_hydro.in_sea import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.backend import Tracer
 from swelltree.spatial.linear_steps import exact_stages, first_order_hold
 from swelltree.spatial.products import apply
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -87,7 +86,7 @@ class Memory:
 def with_exact_memory(model: Any, step: float) -> Any:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
     hydro = model.hydro
-    if hydro is None or not isinstance(hydro.memory, Memory) or isinstance(hydro.memory.A, Tracer):
+    if hydro is None or not isinstance(hydro.memory, Memory) or namespace(hydro.memory.A) is not np:
         return model
     exact = exact_stages(np.asarray(hydro.memory.A), float(step))
     return model.with_effect(replace(hydro, memory=replace(hydro.memory, exact=exact)))
