@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import swelltree as sw
 from swelltree.cli import app
 from swelltree.results.summary import summary
-from swelltree.studies.time import moored
+from swelltree.studies.time import two_step_start
 
 KIND = sw.LineType("rope", diameter=0.12, mass_per_length=60.0, EA=5e7, damping_ratio=0.8)
 WATER = sw.Water(depth=50.0)
@@ -132,13 +132,13 @@ def test_failed_equilibrium_names_what_is_out_of_balance(monkeypatch):
     line = sw.Line("bow", A, body.at(), 178.0, KIND, segments=5)
     free = sw.Free("buoy_free", sw.WORLD, body)
     model = sw.compile(sw.System("s", [body], [free], lines=[line], water=WATER))
-    whole = moored.relaxed
+    whole = two_step_start.relaxed
 
     def fails(*args, hold=False, **more):
         rest = whole(*args, hold=True, **more)
         unsolved = replace(rest.sample, solved=np.array(False))
         return rest if hold else replace(rest, sample=unsolved)
 
-    monkeypatch.setattr(moored, "relaxed", fails)
+    monkeypatch.setattr(two_step_start, "relaxed", fails)
     with pytest.raises(sw.SwelltreeError, match=r"come to rest\. Before: buoy_free (Heave|Surge)"):
         sw.equilibrium(model)
