@@ -41,7 +41,7 @@ def example(name: str):
         pytest.param("spar_of_members", marks=slow),
         pytest.param("crane_vessel", marks=[needs_bem, slow]),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),
-        pytest.param("hinge_barge_tank", marks=[needs_bem, slow]),
+        "hinge_barge_tank",
         pytest.param("hinged_barges", marks=[needs_bem, slow]),
     ],
 )
