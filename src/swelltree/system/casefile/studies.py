@@ -306,7 +306,5 @@ class OptimalControlStudy(Study):
 
     def arguments(self) -> dict[str, Any]:
         """Options for the study, limits by name as a dict."""
-        arguments_ = super().arguments()
-        return arguments_ | {
-            key: limit_argument(arguments_[key]) for key in LIMITS if key in arguments_
-        }
+        options = super().arguments()
+        return options | {key: limit_argument(options[key]) for key in LIMITS if key in options}

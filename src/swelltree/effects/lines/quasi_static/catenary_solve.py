@@ -149,9 +149,9 @@ def end_force(
     xp = namespace(x, z, sections.length)
 
     def solve(args: Any) -> tuple[Array, Array]:
-        sections_ = args[0]
+        line = args[0]
         begin = first_guess(*args[:4])
-        least, length = LEAST * sections_.size, sections_.total_length
+        least, length = LEAST * line.size, line.total_length
         return iterate(lambda *u: _newton(*args, *u), begin, least, length)
 
     H, V = settled(solve, _residual, _correct, (sections, x, z, slope, friction))

@@ -135,13 +135,11 @@ def touching(
     xp = namespace(x, height_A, sections.length)
 
     def solve(args: Any) -> tuple[Array, ...]:
-        sections_ = args[0]
-        least = LEAST * sections_.size
-        guess = _first_guess(sections_, args[1], *args[3:5])
+        line = args[0]
+        least = LEAST * line.size
+        guess = _first_guess(line, args[1], *args[3:5])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
-        return iterate(
-            lambda *u: _newton(args, u), start, least, sections_.total_length, args[5] > 0.5
-        )
+        return iterate(lambda *u: _newton(args, u), start, least, line.total_length, args[5] > 0.5)
 
     def residual(u: Any, args: Any) -> tuple[Array, ...]:
         return _halves(args, u)[0]
