@@ -36,6 +36,8 @@ class Problem:
         event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
         switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
         block: a linear part of y, or None.
+        in_step: ``in_step(args, t, y, h) -> args``, what the stages of a step from (t, y) get, or
+            None.
     """
 
     rate: Callable[[Any, Any, Any], Any]
@@ -46,6 +48,7 @@ class Problem:
     event: Callable[[Any, Any, Any], Any] | None = None
     switch: Callable[[Any, Any, Any, Any], Any] | None = None
     block: LinearBlock | None = None
+    in_step: Callable[[Any, Any, Any, Any], Any] | None = None
 
 
 class Options(NamedTuple):

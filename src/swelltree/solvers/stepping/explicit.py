@@ -47,6 +47,8 @@ def explicit(
         column = weights.reshape((-1,) + (1,) * y.ndim)
         return y + h * jnp.sum(column * k, axis=0)
 
+    if problem.in_step is not None:
+        args = problem.in_step(args, carry.t, carry.y, h)
     block = exact_block(problem, args, carry, h, n)
 
     def stage(i: Any, state: Any) -> Any:

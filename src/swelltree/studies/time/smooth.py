@@ -26,10 +26,12 @@ from swelltree.formulations.equations import (
     settle,
     settled_at,
     start_phase,
+    step_model,
     switched,
 )
 from swelltree.formulations.radiation_block import exact_stages_of, memory_of, with_memory
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.results.channels import chosen
 from swelltree.solvers.problem import LinearBlock, padded_corners
 from swelltree.solvers.solution import Code
@@ -61,13 +63,23 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
-        limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
+        limit=out_of_range,
         weights=Phase(State(True, True, True), False, True),  # the work steers no step
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
         block=LinearBlock(memory_of, with_memory, exact_stages_of),
+        in_step=lambda model, t, y, h: step_model(model, formulation, t, y, h),
     )
+
+
+def out_of_range(model: Model, t: Any, y: Phase) -> Any:
+    """Has a motion or an internal state left all measure?"""
+    lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
+    for effect in model.effects:
+        if effect.kind in y.internal.elements:
+            lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
+    return lost
 
 
 def problem_of(model: Model, how: Formulation) -> Problem:
@@ -83,7 +95,15 @@ def observer(formulation: Formulation) -> Any:
         with compact():
             return observe(model, formulation, t, y)
 
-    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+    def if_wanted(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+        if coupled_effect(model) is None:
+            return one(model, t, y)
+        # an observation solves for the flow: samples that only fill a chunk are left out
+        like = jax.eval_shape(one, model, t, y)
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
+        return jax.lax.cond(jnp.isfinite(t), lambda: one(model, t, y), lambda: nothing)
+
+    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: if_wanted(model, *x), (t, y)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -184,9 +204,12 @@ class SmoothStepper(Stepper):
 
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
-    step = task.stepping.step
+    step = fixed_step(task.model) if task.stepping.step is None else task.stepping.step
     if kept_step(task.model) is not None:
         step = _convolution_step(task)
+    if step is not None:
+        for effect in task.model.effects:
+            effect.check_step(min(step, task.stepping.longest))
     gaps = np.diff(task.times, prepend=task.begin)
     numbers = task.stepping
     options = Options(
