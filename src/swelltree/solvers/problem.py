@@ -65,6 +65,8 @@ class Options(NamedTuple):
             (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side they
             are on: the rate is asked just before a corner, never at it, by the step that ends
             there.
+        parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
+            for the whole step.
     """
 
     rtol: Any = 1e-6
@@ -74,6 +76,7 @@ class Options(NamedTuple):
     max_step: Any = float("inf")
     max_steps: Any = 100_000
     corners: Any = np.array([np.inf])
+    parts: Any = 1
 
 
 def padded_corners(times: Any) -> Any:

@@ -62,6 +62,16 @@ def test_run_equals_that_of_the_solver_with_the_body_inside_and_goes_on_bit_by_b
     np.testing.assert_allclose(force, want, rtol=1e-9)
     assert np.abs(result.energy_residual).max() < 1e-3 * np.abs(result.work).max() + 1e-9
 
+    # surface and pressure as files
+    sw.export(result, tmp_path / "water.pvd")
+    assert len(list((tmp_path / "water").glob("*.vtp"))) == 2 * len(z)
+    hull = (tmp_path / "water" / "hull_00003.vtp").read_text()
+    pressure = result.weak_scatterer_pressure.values[-1]
+    assert f"{float(pressure[0])!r} {float(pressure[1])!r}" in hull
+    # the pressure at the vertices adds up to the force, within the mesh
+    deep = -result.weak_scatterer_hull.values[-1, :, 2]
+    assert pressure == pytest.approx(WATER.rho * WATER.g * deep, rel=0.1)
+
     # the second half again, from its file
     (tmp_path / "run").joinpath(sorted(p.name for p in (tmp_path / "run").iterdir())[-1]).unlink()
     again = sw.simulate(model, WAVE, checkpoint=tmp_path / "run", resume=True, **how)
@@ -207,3 +217,33 @@ def test_linear_mode_refuses_a_steep_wave_and_linear_studies_refuse_the_effect()
         sw.simulate(model, sw.StreamFunctionWave(height=0.2, omega=2.0), duration=1.0)
     with pytest.raises(sw.SwelltreeError, match="have no linear model"):
         sw.modes(model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])
+def test_body_at_rest_stays_there_and_a_swing_keeps_the_books(mode):
+    """In still water all energy is that of the body, its spring, the water or the beach."""
+    options = {"mode": mode, "panel_size": 0.5, "spacing": 0.9, "far_spacing": 2.5, "levels": 3}
+    system = ball_on_a_rail(**options)
+    rest = sw.simulate(sw.compile(system), duration=1.5, output_step=0.3)
+    assert np.abs(rest.position.sel(body="ball", dof="Heave") + 2.5).max() < 1e-10
+    assert np.abs(rest.weak_scatterer_elevation).max() < 1e-10
+
+    rail = sw.Slider("rail", sw.WORLD.at(0, 0, -2.5), system.bodies[0], axis="z", position=0.5)
+    swing = system.replace(joints=(rail,), ptos=(system.ptos[0].replace(damping=0.0),))
+    run = sw.simulate(sw.compile(swing), duration=9.0, output_step=0.3)
+    assert run.attrs["result"] == "success"
+    moved = 0.5 * STIFFNESS * 0.5**2
+    beach = run.work.sel(element="sea beach").values[-1]
+    assert beach < -0.02 * moved
+    assert np.abs(run.energy_residual).max() < 0.02 * moved
+
+
+@pytest.mark.slow
+def test_run_that_diverges_ends_with_a_sentence():
+    system = ball_on_a_rail(mode="linear")
+    push = sw.AppliedForce("push", system.bodies[0], force=(0.0, 0.0, 4e6))
+    model = sw.compile(system.replace(forces=(*system.forces, push), ptos=()))
+    with pytest.warns(sw.SwelltreeWarning, match="Weak scatterers: "):
+        run = sw.simulate(model, duration=30.0, output_step=0.3)
+    assert run.attrs["result"] != "success"

@@ -114,3 +114,29 @@ def test_small_decay_is_that_of_cummins():
     z = [run.joint_coordinate.values[:, 0] for run in (ours, theirs)]
     print("decay", np.abs(z[0] - z[1]).max() / 0.05)
     assert np.abs(z[0] - z[1]).max() < 0.03 * 0.05
+
+
+def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wave():
+    """Section 6.2 of Wuillaume et al. (2017): cables need steps of 5 ms, the water does not."""
+    from swelltree.validation.moorings.cables import OMEGA, floater, floater_model
+
+    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=4.0)
+    how = {"duration": 10.0, "output_step": 0.1, "start": "described"}
+    tank = sw.WeakScatterer(
+        "tank", 9.5, 0.12, ["float"], fine=0.6, far_spacing=0.8, panel_size=0.07, symmetric=True,
+        mode="linear",
+    )  # fmt: skip
+    system = floater(True)
+    model = sw.compile(system.replace(forces=(*system.forces, tank)))
+    ours = sw.simulate(model, wave, step=0.005, **how)
+    theirs = sw.simulate(floater_model(True), wave, **how)
+    assert ours.attrs["result"] == "success"
+    surge, load = (
+        [run[name].values.reshape(len(run.time), -1)[:, 0] for run in (ours, theirs)]
+        for name in ("joint_coordinate", "fairlead_tension")
+    )
+    size = np.abs(surge[1]).max()
+    print("6.2", np.abs(surge[0] - surge[1]).max() / size)
+    assert size > 1e-3
+    assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
+    assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,9 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
 @functools.lru_cache(maxsize=64)
-def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> Problem:
+def problem(
+    formulation: Formulation, matters: bool, eventful: bool = False, coupled: bool = False
+) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
 
     def event(model: Model, t: Any, y: Phase) -> Any:
@@ -59,6 +62,9 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
 
     def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
         return switched(model, formulation, t, y, hit)
+
+    def in_step(model: Model, t: Any, y: Phase, h: Any) -> Model:
+        return step_model(model, formulation, t, y, h)
 
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
@@ -69,7 +75,7 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
         event=event if eventful else None,
         switch=switch if eventful else None,
         block=LinearBlock(memory_of, with_memory, exact_stages_of),
-        in_step=lambda model, t, y, h: step_model(model, formulation, t, y, h),
+        in_step=in_step if coupled else None,
     )
 
 
@@ -84,7 +90,8 @@ def out_of_range(model: Model, t: Any, y: Phase) -> Any:
 
 def problem_of(model: Model, how: Formulation) -> Problem:
     """The initial-value problem of a model."""
-    return problem(how, how.settling_matters(model), event_count(model) > 0)
+    coupled = coupled_effect(model) is not None
+    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled)
 
 
 @functools.lru_cache(maxsize=64)
@@ -156,8 +163,13 @@ class SmoothStepper(Stepper):
         """The model as steps see it: fixed ones carry the radiation memory on exactly."""
         model = self.task.model
         if self.task.solver == "rk4":
-            model = with_exact_memory(model, self.options.step)
-        return model if kept_step(model) is None else with_step_means(model, self.options.step)
+            model = with_exact_memory(model, self.step)
+        return model if kept_step(model) is None else with_step_means(model, self.step)
+
+    @property
+    def step(self) -> float:
+        """Length of fixed steps, or of their parts [s]."""
+        return float(self.options.step) / self.options.parts
 
     def blank(self, count: int) -> Any:
         """The start, again and again."""
@@ -198,18 +210,23 @@ class SmoothStepper(Stepper):
         if all_winches(task.model):
             attrs["event_log"] = "\n".join(stages_until(task.model, float(state.t)))
         if task.solver == "rk4":
-            attrs["step"] = float(self.options.step)
+            attrs["step"] = self.step
         return attrs
 
 
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
-    step = fixed_step(task.model) if task.stepping.step is None else task.stepping.step
+    step, parts = task.stepping.step, 1
     if kept_step(task.model) is not None:
         step = _convolution_step(task)
-    if step is not None:
+    whole = fixed_step(task.model)
+    if whole is not None:
+        step = whole if step is None else step
         for effect in task.model.effects:
             effect.check_step(min(step, task.stepping.longest))
+        # flows that are solved for keep their own, longer step
+        parts = max(1, math.ceil(whole / step * (1 - 1e-9)))
+        step = parts * step
     gaps = np.diff(task.times, prepend=task.begin)
     numbers = task.stepping
     options = Options(
@@ -217,8 +234,9 @@ def smooth_stepper(task: Task) -> SmoothStepper:
         atol=numbers.atol,
         step=float(gaps.max()) if step is None else step,
         max_step=numbers.longest,
+        parts=parts,
     )
-    return SmoothStepper(task, options._replace(corners=_corners(task, options.step)))
+    return SmoothStepper(task, options._replace(corners=_corners(task, options.step / parts)))
 
 
 def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -302,7 +320,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
         )
     stepper, model, how = smooth_stepper(task), task.model, task.formulation
     if task.solver == "rk4":
-        model = with_exact_memory(model, stepper.options.step)
+        model = with_exact_memory(model, stepper.step)
     y = first_phase(task.still, how, task.start)
     carry, samples = integrate(
         problem_of(model, how),

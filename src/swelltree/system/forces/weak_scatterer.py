@@ -65,7 +65,8 @@ class WeakScatterer(Force):
         geometry: where the matrices of a step are made: "mid" (its middle), "full" (at every
             stage), "start".
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
-        step: time step [s]; a thirtieth of the period of the waves if not given.
+        step: time step [s]; a thirtieth of the period of the waves if not given. A shorter step of
+            `simulate`, such as stiff cables need, is taken within this one: the matrices stay.
     """
 
     type: ClassVar[str] = "weak_scatterer"
