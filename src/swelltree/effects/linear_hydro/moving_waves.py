@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.excitation import excitation_at, in_band, interpolated
 from swelltree.effects.linear_hydro.headings import Headings, basis, headings_of, within
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Components
 from swelltree.waves.ramp import ramp

@@ -21,8 +21,8 @@ from swelltree.interchange.wecsim.moorings import cable_table, translate_mooring
 from swelltree.interchange.wecsim.network import Network, body_blocks, network_of
 from swelltree.interchange.wecsim.poses import REST, Start, coordinates, start_of
 from swelltree.interchange.wecsim.remainder import tell_blocks, tell_objects
-from swelltree.interchange.wecsim.script import Script
-from swelltree.interchange.wecsim.script_values import Object
+from swelltree.interchange.wecsim.script.run import Script
+from swelltree.interchange.wecsim.script.values import Object
 from swelltree.interchange.wecsim.seas import Condition, Where, conditions_of, current_of
 from swelltree.interchange.wecsim.words import NAMES
 from swelltree.system.errors import SwelltreeError
@@ -347,7 +347,7 @@ class Translator:
         if 0 < step < duration:
             study["output_step"] = step
         study["start"] = "described"
-        return study | ({"wave": condition.table} if condition.table else {})
+        return study | ({"sea": condition.table} if condition.table else {})
 
 
 def end_name(value: Any) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Convolution
-from swelltree.effects.linear_hydro.in_sea import synthesised
+from swelltree.effects.linear_hydro.spectral_lines import synthesised
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic

@@ -34,10 +34,10 @@ def run_in_seas(
     from swelltree.studies.time.simulate import simulate as run
 
     options = dict(simulate or {})
-    sea = options.pop("wave", None)
+    sea = options.pop("sea", None)
     if not isinstance(sea, Sea) or "duration" not in options:
         raise SwelltreeError(
-            "operability: a model is simulated in a sea. Give simulate with wave and duration."
+            "operability: a model is simulated in a sea. Give simulate with sea and duration."
         )
     for where in cases:
         changed(sea, where)

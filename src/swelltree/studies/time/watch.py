@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
+from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.rank import RANK, term_size
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_moved
