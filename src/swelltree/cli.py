@@ -387,16 +387,16 @@ def import_wecsim(
     from swelltree.interchange.wecsim.reader import read_wecsim
 
     place, name = (Path(), None) if out is None else (out.parent, out.stem)
-    found = read_wecsim(folder, hydro=hydro, out=place, name=name)
-    written = found.write(overwrite=overwrite)
+    imported = read_wecsim(folder, hydro=hydro, out=place, name=name)
+    written = imported.write(overwrite=overwrite)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     for path in written:
         console.print(f"written: {path}")
-    if found.left:
+    if imported.left:
         console.print("not translated:")
-    for item in found.left:
+    for item in imported.left:
         console.print(f"- {item}")
-    raise typer.Exit(int(bool(found.left)))
+    raise typer.Exit(int(bool(imported.left)))
 
 
 @app.command()

@@ -208,7 +208,7 @@ def test_conditions_are_those_of_the_sea_before_anything_runs():
         sw.operability(model, {"Hs": [1.0]}, limits=rows, simulate=given)
     with pytest.raises(SwelltreeError, match="height -1"):
         sw.operability(model, {"height": [1.0, -1.0]}, limits=rows, simulate=given)
-    with pytest.raises(SwelltreeError, match="Give simulate with wave and duration"):
+    with pytest.raises(SwelltreeError, match="Give simulate with sea and duration"):
         sw.operability(model, {"height": [1.0]}, limits=rows)
     with pytest.raises(SwelltreeError, match="limit 'tension' is given twice"):
         sw.operability(waves, {"Hs": [1.0]}, limits=[{"channel": "tension", "limit": 1.0}] * 2)

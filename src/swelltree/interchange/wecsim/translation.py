@@ -187,8 +187,10 @@ class Translator:
     def _water(self) -> dict[str, float]:
         water = {"rho": self.rho, "g": self.g}
         depth = math.inf
-        told = [w for w in self.objects["waves"].values() if w.number("waterDepth") is not None]
-        asked = told[0].number("waterDepth") if told else None
+        with_depth = [
+            w for w in self.objects["waves"].values() if w.number("waterDepth") is not None
+        ]
+        asked = with_depth[0].number("waterDepth") if with_depth else None
         if self.hydro.data is not None:
             depth = float(self.hydro.data["water_depth"])
             gravity = float(self.hydro.data["g"])

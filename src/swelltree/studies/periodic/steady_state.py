@@ -232,7 +232,7 @@ def _to_dataset(
     values, mu = nodes.at(nodes.inputs(solution.Y))
     off = nodes.imbalance(values, mu)
     y, y_rate, _ = series_at_nodes(periodic.basis, solution.Y)
-    seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
+    channels = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
     labelled = periodic.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     left_out = truncation_error(nodes if fine is periodic else Nodes(how, fine), solution.Y)
     names = [_pin_name(how, model, d) for d in np.asarray(periodic.pinned)]
@@ -255,8 +255,8 @@ def _to_dataset(
         ),
     }
     for name in ("work",):
-        seen.pop(name)  # there is no start to count from
-    result = to_dataset(labelled, periodic.basis.time, seen, attrs | (provenance or {}))
+        channels.pop(name)  # there is no start to count from
+    result = to_dataset(labelled, periodic.basis.time, channels, attrs | (provenance or {}))
     notes = [str(result.attrs.get("report", "")), nodes.slower()]
     if left_out > COARSE * float(np.abs(solution.Y[:, : nodes.n]).max(initial=0.0)):
         notes.append(
@@ -266,15 +266,17 @@ def _to_dataset(
     result.attrs["report"] = " ".join(note for note in notes if note)
     if "radiation_force" in result:
         order = body_order(model)
-        result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]
+        result["radiation_force"].values[:] = channels["periodic_radiation"][:, order]
     order = body_order(model)
     mean = _rest(how)(nodes.bare)
-    xi = np.asarray(displacement(Pose(*mean), Pose(seen["position"], seen["rotation"])))[:, order]
+    xi = np.asarray(displacement(Pose(*mean), Pose(channels["position"], channels["rotation"])))[
+        :, order
+    ]
     count = periodic.basis.harmonics + 1
     bodies = to_complex(to_coefficients(periodic.basis, xi.reshape(len(xi), -1))).reshape(
         count, -1, 6
     )
-    joints = to_complex(to_coefficients(periodic.basis, seen["coordinate"]))
+    joints = to_complex(to_coefficients(periodic.basis, channels["coordinate"]))
     about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
     return result.assign(
         position_harmonics=(

@@ -68,25 +68,25 @@ def operability(
             raise SwelltreeError(
                 "operability: simulate belongs to a compiled model. Give it inside of run."
             )
-    found: dict[str, np.ndarray] = {}
+    by_limit: dict[str, np.ndarray] = {}
     use = np.full((len(rows), *shape), np.nan)
     failures = []
     for place, where in zip(places, cases, strict=True):
         try:
             result = succeeded(one(**where))
-            own = dict(judge(result)) if judge is not None else {}
-            numbers = own | judged(result, own, rows)
+            judged_values = dict(judge(result)) if judge is not None else {}
+            numbers = judged_values | judged(result, judged_values, rows)
         except SwelltreeError as error:
             if isinstance(error, LimitError):
                 raise
-            told = ", ".join(f"{name} = {value:g}" for name, value in where.items())
-            failures.append(f"{told}: {error}")
+            condition = ", ".join(f"{name} = {value:g}" for name, value in where.items())
+            failures.append(f"{condition}: {error}")
             continue
         for name, value in numbers.items():
-            found.setdefault(name, np.full(shape, np.nan))[place] = value
+            by_limit.setdefault(name, np.full(shape, np.nan))[place] = value
         for k, row in enumerate(rows):
             use[(k, *place)] = row.used(float(numbers[row.title]))
-    table = _table(rows, names, grid, found, use, failures)
+    table = _table(rows, names, grid, by_limit, use, failures)
     return table.assign_attrs(about | table.attrs)
 
 
@@ -129,7 +129,7 @@ def _table(
         "study": "operability",
         "result": "cases_failed" if failures else "success",
         "message": message,
-        "limits": "; ".join(row.told for row in rows),
+        "limits": "; ".join(row.sentence for row in rows),
         "failures": "; ".join(failures),
     }
     return xr.Dataset(data, coords, attrs)

@@ -76,11 +76,11 @@ def judged(
         numbers: that the user's function made of it.
         rows: the limits.
     """
-    found = {row.title: _value(result, numbers, row) for row in rows}
-    for name, value in found.items():
+    values = {row.title: _value(result, numbers, row) for row in rows}
+    for name, value in values.items():
         if np.isnan(value):
             raise SwelltreeError(f"'{name}' is not a number. Look at the run and at judge.")
-    return found
+    return values
 
 
 def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> float:
