@@ -28,7 +28,12 @@ from swelltree.formulations.equations import (
     start_phase,
     switched,
 )
-from swelltree.formulations.radiation_block import exact_stages_of, memory_of, with_memory
+from swelltree.formulations.radiation_block import (
+    exact_stages_of,
+    matrix_of,
+    memory_of,
+    with_memory,
+)
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
 from swelltree.solvers.problem import LinearBlock, padded_corners
@@ -66,7 +71,7 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
-        block=LinearBlock(memory_of, with_memory, exact_stages_of),
+        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of),
     )
 
 
