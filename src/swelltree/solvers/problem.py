@@ -13,11 +13,15 @@ from swelltree.solvers.stepping.control import FIRST_ERROR
 
 
 class LinearBlock(NamedTuple):
-    """A part z of y with z' = A z + f, which fixed steps carry on exactly."""
+    """A part z of y with z' = A z + f.
+
+    Fixed steps carry it on exactly, implicit ones eliminate it by its own Jacobian.
+    """
 
     get: Callable[[Any], Any]  # y -> z
     put: Callable[[Any, Any], Any]  # (y, z) -> y
     stages: Callable[[Any], Any]  # args -> linear_steps.ExactStages of the fixed step, or None
+    matrix: Callable[[Any], Any] = lambda args: None  # args -> A (k, k), or None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import warnings
 from typing import Any
 
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.afloat import mass_against_displacement
+from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.studies.doctor.rest import at_rest, inertias
 from swelltree.studies.doctor.sea import damping_decayed, expected_motion, resonances, sea_in_band
@@ -30,7 +30,7 @@ TRIAL = 4  # wave periods of the trial run
 @study_of_model
 def check_physics(
     model: Model,
-    wave: Any = None,
+    sea: Any = None,
     *,
     duration: float | None = None,
     formulation: str = "path_matrix",
@@ -41,7 +41,7 @@ def check_physics(
 
     Args:
         model: from `compile`.
-        wave: the sea it shall meet.
+        sea: the sea it shall meet.
         duration: of the planned run [s], for the estimate of its time.
         formulation: name of the formulation.
         case: number or name of the run.
@@ -51,16 +51,16 @@ def check_physics(
     findings = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
     resting = at_rest(model, how)
     findings += resting
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     lies = not any(finding.code == "no equilibrium" for finding in resting)
     if isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
         findings += inside
         if lies and model.hydro is not None and model.hydro.table is not None and not inside:
             findings += resonances(model, how, waves)
-            findings += expected_motion(model, wave, how, case)
+            findings += expected_motion(model, sea, how, case)
     if trial and lies:
-        findings += trial_run(model, wave, duration, formulation, case)
+        findings += trial_run(model, sea, duration, formulation, case)
     return sorted_findings(findings)
 
 
@@ -71,10 +71,10 @@ def brief_check(model: Model) -> list[Finding]:
 
 
 def trial_run(
-    model: Model, wave: Any, duration: float | None, formulation: str, case: int | str
+    model: Model, sea: Any, duration: float | None, formulation: str, case: int | str
 ) -> list[Finding]:
     """Run a little: how long are the steps, how long will the whole take?"""
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     period = 10.0
     if isinstance(waves, Components) and len(waves.amplitude):
         period = float(waves.Tz)
@@ -84,10 +84,10 @@ def trial_run(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # told already
-            simulate(model, wave, duration=length, **options)
+            simulate(model, sea, duration=length, **options)
             first = time.perf_counter() - began
             began = time.perf_counter()
-            run = simulate(model, wave, duration=length, **options)
+            run = simulate(model, sea, duration=length, **options)
     except SwelltreeError as error:
         return [Finding("error", "trial run", f"a trial run of {length:.3g} s failed: {error}")]
     warm = time.perf_counter() - began

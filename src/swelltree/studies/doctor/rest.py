@@ -97,7 +97,7 @@ def _described(model: Model, how: Formulation) -> Pose:
 def _moored_rest(model: Model, how: Formulation) -> Pose:
     """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
     from swelltree.studies.time.imbalance import channels_of
-    from swelltree.studies.time.two_step_start import to_rest
+    from swelltree.studies.time.two_step.start import to_rest
     from swelltree.two_step.state import form_of
 
     form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")

@@ -30,7 +30,12 @@ from swelltree.formulations.equations import (
     step_model,
     switched,
 )
-from swelltree.formulations.radiation_block import exact_stages_of, memory_of, with_memory
+from swelltree.formulations.radiation_block import (
+    exact_stages_of,
+    matrix_of,
+    memory_of,
+    with_memory,
+)
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.results.channels import chosen
@@ -74,7 +79,7 @@ def problem(
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
-        block=LinearBlock(memory_of, with_memory, exact_stages_of),
+        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of),
         in_step=in_step if coupled else None,
     )
 
