@@ -288,7 +288,7 @@ class Effect:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
         return {}
 
-    def tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
         """Arrays that every result with it has: {name: (dimensions, values, long name)}."""
         return {}
 

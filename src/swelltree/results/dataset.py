@@ -65,7 +65,7 @@ def to_dataset(
             **{
                 name: (dims, values, {"long_name": about})
                 for effect in model.effects
-                for name, (dims, values, about) in effect.tables().items()
+                for name, (dims, values, about) in effect.result_tables().items()
             },
         },
     )

@@ -300,7 +300,7 @@ class WeakScatterers(Effect):
         rows = np.array(self.bodies, dtype=int)
         return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
 
-    def tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
         """Triangles of the free surface and of the hulls."""
         boundary = self.scene.boundary
         top = np.asarray(boundary.triangles)[: boundary.surface_triangles]
