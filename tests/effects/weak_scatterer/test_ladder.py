@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from support import refdata
 
 pytestmark = [
     pytest.mark.slow,
@@ -140,3 +141,33 @@ def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wav
     assert size > 1e-3
     assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
     assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])
+
+
+def dropped(lift, duration, **tank):
+    """Heave of the sphere of IEA OES Task 10, of 5 m, released above its rest."""
+    ball = sw.Body("ball", hull=sw.Sphere(5.0))
+    joint = sw.Slider("heave", sw.WORLD, ball, axis="z", position=lift)
+    options = {"radius": 45.0, "spacing": 1.2, "far_spacing": 4.0, "fine": 5.0, "panel_size": 1.0}
+    water = sw.WeakScatterer("tank", **(options | {"symmetric": True} | tank))
+    model = sw.compile(sw.System("decay", [ball], [joint], [water], water=DEEP))
+    run = sw.simulate(model, duration=duration, output_step=0.2)
+    assert run.attrs["result"] == "success"
+    return run.time.values, run.joint_coordinate.values[:, 0], run
+
+
+@pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])
+def test_sphere_dropped_by_a_metre_decays_as_in_inwave(mode):
+    """Wendt et al. (2019): InWave is a weak-scatterer code too; the codes differ by centimetres."""
+    folder = refdata("ts_sphere")
+    table = np.loadtxt(folder / "decay" / "sphere_decay_ref_data.txt", skiprows=1)
+    times, heave, run = dropped(1.0, 16.0, mode=mode, step=0.1)
+    gap = np.abs(heave - np.interp(times, table[:, 0], table[:, 6]))
+    moved = float(np.abs(run.kinetic_energy.sum("body")).max())
+    print("decay", mode, gap.max(), float(np.abs(run.energy_residual).max()) / moved)
+    assert gap.max() < 0.03
+
+
+def test_sphere_dropped_by_nearly_its_radius_runs_through():
+    _, heave, run = dropped(4.5, 12.0, step=0.05)
+    print("drop", heave.min(), float(np.abs(run.weak_scatterer_elevation).max()))
+    assert -4.5 < heave.min() < -2.0
