@@ -68,6 +68,8 @@ def test_run_equals_that_of_the_solver_with_the_body_inside_and_goes_on_bit_by_b
     hull = (tmp_path / "water" / "hull_00003.vtp").read_text()
     pressure = result.weak_scatterer_pressure.values[-1]
     assert f"{float(pressure[0])!r} {float(pressure[1])!r}" in hull
+    figure = sw.plot.free_surface(result, time=0.6)
+    assert "0.6 s" in figure.axes[0].get_title(loc="left")
     # the pressure at the vertices adds up to the force, within the mesh
     deep = -result.weak_scatterer_hull.values[-1, :, 2]
     assert pressure == pytest.approx(WATER.rho * WATER.g * deep, rel=0.1)
