@@ -76,6 +76,27 @@ def test_two_bodies_on_a_hinge_neither_of_them_the_root_move_as_by_coupled_data(
     assert errors(ours, by_data(hinged_pair(), omega)).max() < 0.02
 
 
+def hinged_barges():
+    """Two boxes on the surface, the first moored softly, the second on its hinge."""
+    hull = sw.Box(length=3.0, width=1.6, height=1.2, draft=0.6)
+    a, b = (sw.Body(name, position=(x, 0, 0), hull=hull) for name, x in (("a", -2.0), ("b", 2.0)))
+    joints = [
+        sw.SubsetJoint("afloat", sw.WORLD.at(-2.0, 0, 0), a, dofs=("Surge", "Heave", "Pitch")),
+        sw.Hinge("hinge", a.at(2.0, 0, 0.2), b.at(-2.0, 0, 0.2), axis="y"),
+    ]
+    pto = sw.LinearPto("pto", joint="hinge", damping=5e3)
+    mooring = sw.LinearMooring("moored", a, stiffness={"Surge": 2000.0})
+    return sw.System("barges", [a, b], joints, ptos=[pto], moorings=[mooring], water=DEEP)
+
+
+def test_two_barges_on_a_hinge_move_as_by_coupled_data():
+    omega = 2.2
+    ours, _ = in_tank(hinged_barges(), omega, spacing=0.35, fine=1.0, panel_size=0.28)
+    theirs = by_data(hinged_barges(), omega)
+    print("barges", np.abs(ours), np.abs(theirs), errors(ours, theirs))
+    assert errors(ours, theirs).max() < 0.02
+
+
 def floating(hull, **body):
     float_ = sw.Body("float", hull=hull, **body)
     joint = sw.SubsetJoint("held", sw.WORLD, float_, dofs=("Surge", "Heave"))
