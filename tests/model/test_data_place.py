@@ -198,6 +198,10 @@ def test_data_of_a_bem_run_keep_their_pose_in_a_file(tmp_path):
         xr.testing.assert_allclose(again[name], made[name].drop_vars("axis", errors="ignore"))
     with pytest.raises(SwelltreeError, match=r"trimmed by 3 degrees, .* by 0 degrees"):
         sw.compile(system(barge(rotation_deg=(0.0, 3.0, 0.0))), again)
+    unknown = made.copy(deep=True)
+    unknown["body_axes"].values[:] = np.nan
+    back = sw.read_hydro(sw.write_hydro(unknown, tmp_path / "unknown.nc"))
+    assert np.isnan(back["body_axes"].values).all()
     made["body_axes"].values[0, 1, 1] = 2.0
     path = sw.write_hydro(made, tmp_path / "broken.nc")
     with pytest.raises(SwelltreeError, match=r"body_axes does not tell three axes"):

@@ -261,9 +261,16 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
             continue
         values = raw[name].transpose(*dims).values
         values = as_numbers(values, name, lambda text: SwelltreeError(f"{where}: {text}"))
-        square = values.shape == shape and np.isfinite(values).all() and values.dtype.kind == "f"
         turn = name == "body_axes"
-        if not square or (turn and abs(values @ np.swapaxes(values, 1, 2) - np.eye(3)).max() > 1e-6):
+        sound = values.shape == shape and values.dtype.kind == "f"
+        if sound:
+            rows = values.reshape(count, -1)
+            told = values[np.isfinite(rows).all(axis=1)]  # of others nothing is told
+            sound = len(told) + int(np.isnan(rows).all(axis=1).sum()) == count
+        if sound and turn and len(told):
+            off = abs(told @ np.swapaxes(told, 1, 2) - np.eye(3)).max()
+            sound = bool(off < 1e-6 and (np.linalg.det(told) > 0.0).all())
+        if not sound:
             raise SwelltreeError(
                 f"{where}: {name} does not tell {'three axes' if turn else 'a point'} for each of "
                 f"{count} bodies. Mend or remove it."

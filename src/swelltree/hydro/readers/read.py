@@ -201,7 +201,9 @@ def _with_axes(data: xr.Dataset, table: Mapping[str, Any] | None) -> xr.Dataset:
                 f"rotation_deg of body '{body}' has {len(angles)} numbers. Give roll, pitch, yaw."
             )
         turned = [to_number(x, f"rotation_deg of body '{body}'", SwelltreeError) for x in angles]
-        axes[names.index(find_body(data, body))] = euler_deg_matrix((turned[0], turned[1], turned[2]))
+        axes[names.index(find_body(data, body))] = euler_deg_matrix(
+            (turned[0], turned[1], turned[2])
+        )
     return data.assign(body_axes=(dims, axes, {"units": units, "long_name": meaning}))
 
 
