@@ -9,7 +9,7 @@ import numpy as np
 
 import swelltree as sw
 from swelltree.effects.lines.dynamic.arrays import stack_lines
-from swelltree.studies.time.two_step_start import derivatives_at
+from swelltree.studies.time.two_step.start import derivatives_at
 from swelltree.two_step.relax import relaxed
 from swelltree.two_step.start import at_rest, set_up
 from swelltree.two_step.state import form_of

@@ -36,7 +36,7 @@ def test_the_demo_writes_all_its_files(short):
 def test_the_case_beside_the_result_describes_the_same_run(short):
     case = sw.load(short[0] / "demo.toml")
     assert case.system == sw.gallery.barges().system
-    assert case.studies[0].wave == sw.gallery.barges().sea
+    assert case.studies[0].sea == sw.gallery.barges().sea
     assert case.hydro.file == str(short[0] / "barges.nc")
 
 

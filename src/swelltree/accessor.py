@@ -88,7 +88,7 @@ def _hydro_html(data: xr.Dataset) -> str:
     from swelltree.hydro.report import hydro_report
 
     try:
-        found = hydro_report(data)
+        findings = hydro_report(data)
     except SwelltreeError:
-        found = []
-    return f"<pre>{_text(hydro_outline(data, found))}</pre>"
+        findings = []
+    return f"<pre>{_text(hydro_outline(data, findings))}</pre>"

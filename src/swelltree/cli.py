@@ -94,7 +94,7 @@ def check(
 
     from swelltree.compiler.compile import compile
     from swelltree.hydro.case import check_hydro_file
-    from swelltree.model.afloat import mass_against_displacement
+    from swelltree.model.checks.afloat import mass_against_displacement
     from swelltree.system import load
     from swelltree.views.outline import outline, without_user_code
 
@@ -123,9 +123,9 @@ def _check_physics(loaded: Any, case: Path, said: set[str]) -> int:
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
     for name, run in runs or [("", None)]:
-        wave, duration = (None, None) if run is None else (run.wave, run.duration)
+        sea, duration = (None, None) if run is None else (run.sea, run.duration)
         console.print("physics" + (f" of study {name}:" if name else ":"))
-        findings = check_physics(model, wave, duration=duration)
+        findings = check_physics(model, sea, duration=duration)
         for finding in findings:
             if finding.sentence in said:
                 continue  # of the model, told with the study before
@@ -387,16 +387,16 @@ def import_wecsim(
     from swelltree.interchange.wecsim.reader import read_wecsim
 
     place, name = (Path(), None) if out is None else (out.parent, out.stem)
-    found = read_wecsim(folder, hydro=hydro, out=place, name=name)
-    written = found.write(overwrite=overwrite)
+    imported = read_wecsim(folder, hydro=hydro, out=place, name=name)
+    written = imported.write(overwrite=overwrite)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     for path in written:
         console.print(f"written: {path}")
-    if found.left:
+    if imported.left:
         console.print("not translated:")
-    for item in found.left:
+    for item in imported.left:
         console.print(f"- {item}")
-    raise typer.Exit(int(bool(found.left)))
+    raise typer.Exit(int(bool(imported.left)))
 
 
 @app.command()

@@ -46,7 +46,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]
     system, sea = ready.system, ready.sea
     # the case file and its data lie beside the result: `swelltree run demo.toml` repeats it
     data = write_whole(folder / "barges.nc", ready.file.read_bytes())
-    study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, wave=sea)
+    study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, sea=sea)
     case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
     text = case.to_toml(folder / "demo.toml")
     # a looser fit than the default: quick, and its error is told in the result

@@ -14,10 +14,10 @@ from swelltree.compiler.closure import Closure
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import FORMULATIONS, Formulation, formulation
 from swelltree.formulations.equations import Phase, observe, settle, start_phase
+from swelltree.model.checks.rank import null_space
 from swelltree.model.constraints import Drives, evaluate_rows
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model, Start
-from swelltree.model.rank import null_space
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.solvers.stepping.smooth import Options, integrate

@@ -93,7 +93,7 @@ def test_reference_has_the_module_of_every_public_name():
 
 def test_page_of_seas_describes_its_waves():
     (text,) = blocks("docs/how-to/seas.md", "toml")
-    assert [study.wave.type for study in loads(text).studies] == ["irregular", "regular"]
+    assert [study.sea.type for study in loads(text).studies] == ["irregular", "regular"]
 
 
 def test_page_of_the_splash_zone_describes_its_float():

@@ -24,7 +24,7 @@ def test_ready_systems_compile_with_their_data_and_state_their_source(name):
 def test_description_of_the_gallery_can_stand_in_a_case_file(tmp_path):
     for name in NAMES:
         device = getattr(sw.gallery, name)()
-        study = sw.SimulateStudy("run", duration=10.0, wave=device.sea)
+        study = sw.SimulateStudy("run", duration=10.0, sea=device.sea)
         case = sw.Case(device.system, (study,), hydro=sw.HydroSpec(file=str(device.file)))
         again = sw.loads(case.to_toml())
         assert again.system == device.system

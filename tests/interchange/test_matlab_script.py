@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mutants import bounded
-from swelltree.interchange.wecsim.script import Script
+from swelltree.interchange.wecsim.script.run import Script
 
 
 def value(text, name="x"):

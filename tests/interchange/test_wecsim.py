@@ -144,7 +144,7 @@ def test_displaced_masses_and_centres_come_from_the_data(devices):
 def test_spread_of_directions_keeps_the_energy_of_the_sea(devices):
     case = refdata("wecsim_inputs", "wecsim", "examples/OSWEC")
     (study,) = sw.read_wecsim(case, hydro=devices["oswec"]).case.studies
-    trains = study.wave.trains
+    trains = study.sea.trains
     assert [math.degrees(t.beta) for t in trains] == pytest.approx([0, 30, 90])
     assert sum(t.spectrum.Hs**2 for t in trains) == pytest.approx(2.5**2)
 
@@ -154,7 +154,7 @@ def test_conditions_become_studies_and_settings_become_case_files(devices, tmp_p
     found = sw.read_wecsim(case, hydro=devices["rm3"], out=tmp_path)
     cases = [sw.loads(text, folder=tmp_path) for text in found.texts.values()]
     assert [c.system.ptos[0].damping for c in cases] == [1.2e6, 2.4e6]
-    waves = [(s.wave.height, s.wave.period) for s in cases[1].studies]
+    waves = [(s.sea.height, s.sea.period) for s in cases[1].studies]
     assert waves == [(1.5, 6.0), (1.5, 8.0), (2.5, 6.0), (2.5, 8.0)]
 
 
@@ -171,8 +171,8 @@ def test_a_table_of_conditions_sets_what_its_header_names(tmp_path):
     found = sw.read_wecsim(folder)
     assert found.is_whole
     first, second = (sw.loads(text) for text in found.texts.values())
-    assert [(s.wave.height, s.wave.period) for s in first.studies] == [(1, 6), (2, 6)]
-    assert [(s.wave.height, s.wave.period) for s in second.studies] == [(2, 7)]
+    assert [(s.sea.height, s.sea.period) for s in first.studies] == [(1, 6), (2, 6)]
+    assert [(s.sea.height, s.sea.period) for s in second.studies] == [(2, 7)]
     assert [c.system.ptos[0].damping for c in (first, second)] == [10, 30]
     savemat(folder / "mcr.mat", {"mcr": {"header": header[:2], "cases": rows}})
     assert "does not fit" in str(sw.read_wecsim(folder).left[0])
@@ -445,7 +445,7 @@ def test_older_words_mean_the_same(tmp_path):
     ]
     assert found[0].text == found[1].text
     assert found[0].is_whole
-    assert found[0].case.studies[0].wave.ramp == 7.0
+    assert found[0].case.studies[0].sea.ramp == 7.0
 
 
 def test_fields_that_nobody_reads_are_told_with_their_line(tmp_path):
@@ -480,6 +480,6 @@ def test_a_recorded_sea_is_kept_beside_the_case(tmp_path):
     written = found.write()
     assert {path.name for path in written} == {"model.toml", "model_eta.txt"}
     (study,) = sw.load(folder / "model.toml").studies
-    time, eta = sw.read_record(study.wave.file)
+    time, eta = sw.read_record(study.sea.file)
     np.testing.assert_array_equal(eta, np.sin(t))
     np.testing.assert_array_equal(time, t)

@@ -25,7 +25,7 @@ name = "gauge"
 type = "simulate"
 duration = 2.0
 excitation = "convolution"
-wave = { type = "measured", file = "gauge.csv", omega_max = 4.0 }
+sea = { type = "measured", file = "gauge.csv", omega_max = 4.0 }
 """.replace("MASS", str(MASS))
 
 
@@ -76,10 +76,10 @@ def test_options_come_back_from_toml(folder):
 def test_record_lies_beside_the_case_file(folder):
     case = load(folder)
     study = case.study("gauge")
-    assert study.wave.file == str(folder / "gauge.csv")
+    assert study.sea.file == str(folder / "gauge.csv")
     assert study.excitation == "convolution"
     model = sw.compile_case(case)
-    run = sw.simulate(model, study.wave, duration=2.0, excitation=study.excitation)
+    run = sw.simulate(model, study.sea, duration=2.0, excitation=study.excitation)
     assert np.abs(run.position.sel(dof="Heave")).max() > 1e-3
 
 

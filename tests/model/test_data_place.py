@@ -9,7 +9,7 @@ import xarray as xr
 import swelltree as sw
 from made_hydro import vessel
 from swelltree.effects.linear_hydro.data_place import placed
-from swelltree.effects.linear_hydro.in_sea import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.hydro.frames import shift, turn
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 

@@ -5,8 +5,8 @@ import pytest
 
 import swelltree as sw
 from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift, smooth_pairs, smooth_sums
-from swelltree.effects.linear_hydro.drift import drift_loads, mean_drift_at, transfer_at
-from swelltree.effects.linear_hydro.drift_data import check_double_counting
+from swelltree.effects.linear_hydro.drift.data import check_double_counting
+from swelltree.effects.linear_hydro.drift.loads import drift_loads, mean_drift_at, transfer_at
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.airy import Components

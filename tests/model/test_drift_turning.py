@@ -6,8 +6,8 @@ import pytest
 import swelltree as sw
 from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift
 from swelltree.effects.linear_hydro.data import on_grid
-from swelltree.effects.linear_hydro.drift import drift_loads
-from swelltree.effects.linear_hydro.drift_turning import check_size, drift_now, yaw_nodes
+from swelltree.effects.linear_hydro.drift.loads import drift_loads
+from swelltree.effects.linear_hydro.drift.turning import check_size, drift_now, yaw_nodes
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.in_sea import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.hydro.bem.hydrostatics import hydrostatics
 from swelltree.system.errors import SwelltreeError
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.drift import at_one_heading, mean_drift_at, transfer_at
-from swelltree.effects.linear_hydro.drift_data import MeanDrift, Pairs
+from swelltree.effects.linear_hydro.drift.data import MeanDrift, Pairs
+from swelltree.effects.linear_hydro.drift.loads import at_one_heading, mean_drift_at, transfer_at
+from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.headings import (
     basis,
     heading_weights,
@@ -16,7 +17,6 @@ from swelltree.effects.linear_hydro.headings import (
     tell_coarse,
     within,
 )
-from swelltree.effects.linear_hydro.in_sea import excitation_at
 from swelltree.effects.linear_hydro.moving_waves import excitation_now, moving_waves
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.waves.airy import Components

@@ -202,13 +202,13 @@ def test_a_limit_that_no_result_has_is_a_mistake_not_a_failed_case(row, words):
 def test_conditions_are_those_of_the_sea_before_anything_runs():
     body = sw.Body("bob", mass=1.0, inertia=(1, 1, 1))
     model = sw.compile(sw.System("one", [body], [sw.Slider("rail", sw.WORLD, body)]))
-    given = {"wave": sw.RegularWave(height=1.0, period=5.0), "duration": 1.0}
+    given = {"sea": sw.RegularWave(height=1.0, period=5.0), "duration": 1.0}
     rows = [{"channel": "position", "dof": "Heave", "limit": 1.0}]
     with pytest.raises(SwelltreeError, match=r"wave 'regular' has no 'Hs'\. .*It has "):
         sw.operability(model, {"Hs": [1.0]}, limits=rows, simulate=given)
     with pytest.raises(SwelltreeError, match="height -1"):
         sw.operability(model, {"height": [1.0, -1.0]}, limits=rows, simulate=given)
-    with pytest.raises(SwelltreeError, match="Give simulate with wave and duration"):
+    with pytest.raises(SwelltreeError, match="Give simulate with sea and duration"):
         sw.operability(model, {"height": [1.0]}, limits=rows)
     with pytest.raises(SwelltreeError, match="limit 'tension' is given twice"):
         sw.operability(waves, {"Hs": [1.0]}, limits=[{"channel": "tension", "limit": 1.0}] * 2)

@@ -141,7 +141,7 @@ output_step = 0.1
 solver = "rk4"
 step = 0.02
 
-[studies.simulate.wave]
+[studies.simulate.sea]
 type = "irregular"
 components = 20
 ramp = 2.0
@@ -176,7 +176,7 @@ def test_a_case_file_runs_an_operability(tmp_path, monkeypatch):
         assert table[name].values == pytest.approx(written[name].values, rel=1e-12)
     assert table["state"].values.tolist() == ["operable", "inoperable"]
     assert table.attrs["swelltree_version"]
-    wave = given["simulate"].pop("wave")
+    wave = given["simulate"].pop("sea")
     wave = wave.replace(spectrum=wave.spectrum.replace(Hs=1.5))
     run = sw.simulate(model, wave, **given["simulate"])
     heave = run["position"].sel(body="ball", dof="Heave")

@@ -272,7 +272,7 @@ def test_studies_of_the_frequency_domain_and_of_periods_are_read():
         name = "swell"
         type = "steady_state"
         harmonics = 5
-        wave = { type = "regular", amplitude = 1.0, period = 9.0 }
+        sea = { type = "regular", amplitude = 1.0, period = 9.0 }
     """
     case = sw.loads(text)
     linear, sea, swell = (study.arguments() for study in case.studies)
@@ -280,6 +280,6 @@ def test_studies_of_the_frequency_domain_and_of_periods_are_read():
     assert linear["wave_direction"] == [pytest.approx(3.141592653589793)]
     assert linear["sea"] is None
     assert sea["sea"].spectrum.Hs == 2.0
-    assert (swell["harmonics"], swell["wave"].amplitude) == (5, 1.0)
+    assert (swell["harmonics"], swell["sea"].amplitude) == (5, 1.0)
     assert "name" not in swell
     assert sw.loads(case.to_toml()).studies == case.studies

@@ -71,7 +71,6 @@ NEEDED = {
     "inertia": 1,
     "generator_damping": 1,
     "sea": sw.RegularWave(amplitude=1, period=8),
-    "wave": sw.RegularWave(amplitude=1, period=8),
     "A": "a",
     "B": "b",
     "position": (0, 0, 0),

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import swelltree as sw
 from made_lines import HAND, led_lines, line_form, placed, quick_jit, stepped, straight
 from swelltree.engine.arrays import namespace
-from swelltree.studies.time.two_step_start import derivatives_at
+from swelltree.studies.time.two_step.start import derivatives_at
 from swelltree.two_step.solve.rescue import rescued
 from swelltree.two_step.start import at_rest, set_up
 from swelltree.two_step.step import advance

@@ -9,7 +9,7 @@ import pytest
 import swelltree as sw
 from made_lines import HAND, at_their_rest, led_lines, line_form, placed, stepped
 from swelltree.engine.arrays import namespace
-from swelltree.studies.time.two_step_start import derivatives_at
+from swelltree.studies.time.two_step.start import derivatives_at
 from swelltree.two_step.first_half_step import with_first_half_step
 from swelltree.two_step.start import set_up
 

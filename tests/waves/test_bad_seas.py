@@ -50,11 +50,11 @@ BAD = [
     (lambda: sw.SeaOf([]), "holds no wave trains"),
     (lambda: sw.SeaOf([sw.RegularWave(1, 1, ramp=3)]), "has a ramp of 3.0 s of its own"),
     (lambda: sw.SeaOf([sw.SeaOf([sw.StillWater()])]), "a train is itself a SeaOf"),
-    (lambda: sw.SimulateStudy("a", 1.0, wave=3), "study 'a': wave 3 is not a wave"),
-    (lambda: sw.SimulateStudy("a", 1.0, wave={"type": "reglar"}), "Did you mean 'regular'"),
+    (lambda: sw.SimulateStudy("a", 1.0, sea=3), "study 'a': sea 3 is not a wave"),
+    (lambda: sw.SimulateStudy("a", 1.0, sea={"type": "reglar"}), "Did you mean 'regular'"),
     (
-        lambda: sw.SimulateStudy("a", 1.0, wave={"type": "regular", "height": -2, "period": 8}),
-        "study 'a': wave height -2.0 m is not positive. Give more than zero",
+        lambda: sw.SimulateStudy("a", 1.0, sea={"type": "regular", "height": -2, "period": 8}),
+        "study 'a': sea height -2.0 m is not positive. Give more than zero",
     ),
 ]
 

@@ -65,16 +65,16 @@ def test_a_field_without_y_and_from_a_file(tmp_path):
     b = sw.elevation(sw.realise(sw.GriddedSea(flat, ramp=2.0), WATER), 3.0, 1.0, 0.0)
     assert float(a) == float(b)
     # a case file names the file, relative to itself
-    study = {"name": "s", "type": "simulate", "duration": 1.0, "wave": sea.table()}
-    assert study["wave"] == {"type": "gridded", "data": str(path), "ramp": 2.0}
+    study = {"name": "s", "type": "simulate", "duration": 1.0, "sea": sea.table()}
+    assert study["sea"] == {"type": "gridded", "data": str(path), "ramp": 2.0}
     text = (
         '[system]\nname = "s"\nbodies = [{ name = "b", mass = 1.0 }]\n'
         'joints = [{ name = "j", type = "slider", base = "world", follower = "b" }]\n'
         '[[studies]]\nname = "s"\ntype = "simulate"\nduration = 1.0\n'
-        'wave = { type = "gridded", data = "field.nc" }\n'
+        'sea = { type = "gridded", data = "field.nc" }\n'
     )
     (tmp_path / "case.toml").write_text(text)
-    assert sw.load(tmp_path / "case.toml").studies[0].wave.data == str(path)
+    assert sw.load(tmp_path / "case.toml").studies[0].sea.data == str(path)
 
 
 BAD = [

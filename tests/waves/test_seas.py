@@ -294,17 +294,17 @@ SEAS = [
 def test_every_sea_round_trips_through_a_case_file(sea):
     body = sw.Body("float", 1.0)
     system = sw.System("buoy", [body], [sw.Slider("heave", sw.WORLD, body)])
-    case = sw.Case(system, (sw.SimulateStudy("run", 10.0, wave=sea),))
-    again = sw.loads(case.to_toml()).study("run").wave
+    case = sw.Case(system, (sw.SimulateStudy("run", 10.0, sea=sea),))
+    again = sw.loads(case.to_toml()).study("run").sea
     assert again == sea
     assert hash(again) == hash(sea)
 
 
 def test_a_study_without_a_wave_is_in_still_water():
-    assert sw.SimulateStudy("run", 10.0).wave == sw.StillWater()
-    assert "wave" not in sw.SimulateStudy("run", 10.0).table()
-    study = sw.SimulateStudy("run", 10.0, wave={"type": "regular", "height": 2, "period": 8})
-    assert study.wave == sw.RegularWave(amplitude=1.0, omega=2 * math.pi / 8)
+    assert sw.SimulateStudy("run", 10.0).sea == sw.StillWater()
+    assert "sea" not in sw.SimulateStudy("run", 10.0).table()
+    study = sw.SimulateStudy("run", 10.0, sea={"type": "regular", "height": 2, "period": 8})
+    assert study.sea == sw.RegularWave(amplitude=1.0, omega=2 * math.pi / 8)
 
 
 def test_height_and_period_are_other_words_for_amplitude_and_omega():

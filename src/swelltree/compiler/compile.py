@@ -29,14 +29,13 @@ from swelltree.effects.linear_hydro.build import (
     with_rotation_centers,
 )
 from swelltree.effects.linear_hydro.data_place import placed
-from swelltree.effects.linear_hydro.drift_data import chosen
+from swelltree.effects.linear_hydro.drift.data import chosen
 from swelltree.effects.linear_hydro.frame import FollowingFrame
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
 from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import warnings_about
-from swelltree.model.afloat import floating_sets, mass_against_displacement
 from swelltree.model.build_layout import (
     all_joints,
     build_bodies,
@@ -44,19 +43,20 @@ from swelltree.model.build_layout import (
     build_layout,
     pose_of,
 )
+from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
+from swelltree.model.checks.lines_alone import with_a_body
 from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
-from swelltree.model.described import Described
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
-from swelltree.model.lines_alone import with_a_body
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
+from swelltree.model.values.described import Described
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.units import tell_units

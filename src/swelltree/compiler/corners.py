@@ -86,7 +86,7 @@ def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
         at_point = point_motion(motion, np.array([element.body]), element.point[None])
         point = PointMotion(*(jnp.asarray(x[0]) for x in vars(at_point).values()))
         result.append(
-            lambda t, f=element.function, own=point: jnp.stack(jnp.broadcast_arrays(*f(t, own)))
+            lambda t, f=element.function, given=point: jnp.stack(jnp.broadcast_arrays(*f(t, given)))
         )
     for controller in laws:
         y = jnp.asarray(measured(model, now, controller))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.compiler.closure import Closure
+from swelltree.model.checks.rank import RANK, null_space
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model
-from swelltree.model.rank import RANK, null_space
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.system.errors import SwelltreeError
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.compiler.closure import Closure
+from swelltree.model.checks.rank import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.rank import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.tree import moved_positions
 from swelltree.system.errors import SwelltreeError
 

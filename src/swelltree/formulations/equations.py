@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.effects.linear_hydro.convolution import remembered
 from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
-from swelltree.effects.linear_hydro.hydro import remembered
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State

@@ -79,11 +79,11 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
             parts.notes.append(sentence)
 
 
-def check_agrees(path: Path, name: str, given: float, told: float) -> None:
+def check_agrees(path: Path, name: str, given: float, stated: float) -> None:
     """A sentence where the user gives another number than the files."""
-    if not np.isclose(given, told, rtol=1e-3):
+    if not np.isclose(given, stated, rtol=1e-3):
         raise SwelltreeError(
-            f"'{path}' was computed with {name} = {told:g}, but {name} = {given:g} is given. "
+            f"'{path}' was computed with {name} = {stated:g}, but {name} = {given:g} is given. "
             f"Leave {name} out, or recompute the data."
         )
 

@@ -29,13 +29,13 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
     """
     changed = {word: value for word, value in given.items() if value is not None}
     for word, value in changed.items():
-        if word in file.told and value != getattr(file.water, word):
+        if word in file.stated and value != getattr(file.water, word):
             raise SwelltreeError(
                 f"{file.path.name}: {word} is {value} but the file says "
                 f"{getattr(file.water, word)}. Leave it out."
             )
-    file = replace(file, water=file.water.replace(**changed), told=(*file.told, *changed))
-    if "depth" not in file.told and file.seabed.grid is None:
+    file = replace(file, water=file.water.replace(**changed), stated=(*file.stated, *changed))
+    if "depth" not in file.stated and file.seabed.grid is None:
         file = _with_depth_of_anchors(file)
     for section, row, (x, y, z) in _places(file):
         level = file.seabed.level(x, y, file.water.depth)

@@ -343,7 +343,7 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
         file,
         water=file.water.replace(**water),
         seabed=Seabed(**bed),
-        told=tuple(water),
+        stated=tuple(water),
         notes=(*file.notes, *notes),
     )
 

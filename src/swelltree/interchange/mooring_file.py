@@ -41,7 +41,7 @@ class MooringFile:
         water: density, gravity and depth.
         seabed: the ground.
         notes: what was left out because it steers the other program.
-        told: which of rho, g and depth the file tells.
+        stated: which of rho, g and depth the file gives.
         path: of the file.
         model: of the lines, unless another is asked for.
     """
@@ -57,7 +57,7 @@ class MooringFile:
     water: Water = DEFAULT_WATER
     seabed: Seabed = field(default_factory=lambda: Seabed(stiffness=3.0e6, damping=3.0e5))
     notes: tuple[str, ...] = field(default=(), compare=False)
-    told: tuple[str, ...] = field(default=(), compare=False)
+    stated: tuple[str, ...] = field(default=(), compare=False)
     path: Path = field(default=Path("mooring"), compare=False)
     model: str = field(default="dynamic", compare=False)
 

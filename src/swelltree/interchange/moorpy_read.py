@@ -47,7 +47,7 @@ def read_moorpy(
     path = Path(path)
     if path.suffix.lower() not in (".yaml", ".yml"):
         file = read_moordyn(path, depth=depth, rho=rho, g=g)
-        if g is None and "g" not in file.told:
+        if g is None and "g" not in file.stated:
             file = replace(file, water=file.water.replace(g=GRAVITY))
         # the ground of MoorPy is rigid, whatever the file says to MoorDyn
         bed = Seabed(grid=file.seabed.grid, friction=file.seabed.friction)
@@ -117,7 +117,7 @@ class _Yaml:
             lines=lines,
             water=Water(**({"g": GRAVITY} | stated)),
             seabed=Seabed(),
-            told=tuple(stated),
+            stated=tuple(stated),
             path=self.path,
             model="quasi_static",
         )
@@ -150,8 +150,8 @@ class _Yaml:
 
     def _point(self, number: int, row: dict[str, Any]) -> PointRow:
         name, word = self.get("points", row, "name"), str(self.get("points", row, "type"))
-        found = attachment(word)
-        if found is None:
+        attached = attachment(word)
+        if attached is None:
             known = ("fixed", "vessel", "connection", "free")
             hint = suggest(word, known) or f" The types are {listed(known)}."
             raise self.fail("points", name, f"type '{word}' is not known.{hint}")
@@ -163,7 +163,7 @@ class _Yaml:
             self.checked("points", row, key, row.get(key) or 0.0)
             for key in ("mass", "volume", "CdA", "Ca")
         )
-        return PointRow(str(number), found, (x, y, z), mass, volume, drag, added)
+        return PointRow(str(number), attached, (x, y, z), mass, volume, drag, added)
 
     def _segments(self, name: Any, value: Any) -> int:
         return to_whole(

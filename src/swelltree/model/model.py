@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from swelltree.engine.arrays import Array, pytree
-from swelltree.model.described import Described
 from swelltree.model.layout import Layout, Row
-from swelltree.model.parameters import get_value, set_values
+from swelltree.model.values.described import Described
+from swelltree.model.values.parameters import get_value, set_values
 from swelltree.waves.water import WaterNumbers
 
 E = TypeVar("E")

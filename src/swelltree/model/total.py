@@ -71,7 +71,7 @@ def joined_channels(
             if effect.prefix or not dims:
                 result[effect.prefix + name] = values
             elif name not in result:
-                blocks = [(e, None if e.prefix else told.get(name)) for e, told in parts]
+                blocks = [(e, None if e.prefix else of_effect.get(name)) for e, of_effect in parts]
                 result[name] = joined_rows(blocks, dims, layout)
     return result
 

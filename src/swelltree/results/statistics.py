@@ -14,12 +14,17 @@ variables knows it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from swelltree.results.angles import unwrapped
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    Sampled = TypeVar("Sampled", xr.Dataset, xr.DataArray)
 
 NAMES = ("mean", "std", "significant", "min", "max", "crossings", "mpm")
 ABOUT = {
@@ -33,7 +38,7 @@ ABOUT = {
 }
 
 
-def statistics(dataset: Any, start: float | None = None) -> Any:
+def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     """Statistics of every channel in time, with `statistic` instead of the dimension `time`.
 
     Angles are taken without jumps: a body that turns on and on has a growing yaw. The attribute
@@ -48,13 +53,13 @@ def statistics(dataset: Any, start: float | None = None) -> Any:
     if "time" not in dataset.dims:
         raise SwelltreeError("statistics: there is no dimension 'time'. Give a result in time.")
     first = settled(dataset) if start is None else float(start)
-    kept = dataset["time"].values >= first
+    kept = dataset.coords["time"].values >= first
     if not kept.any():
-        last = float(dataset["time"].values[-1])
+        last = float(dataset.coords["time"].values[-1])
         raise SwelltreeError(
             f"statistics: start {first:g} s lies after the last sample, {last:g} s. Give less."
         )
-    weights = time_weights(dataset["time"].values[kept], period_of(dataset))
+    weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
 
     def of(values: Any) -> Any:
         result = xr.apply_ufunc(
@@ -143,13 +148,13 @@ def ramp_of(dataset: Any) -> float:
 
 def settled(dataset: Any) -> float:
     """Time from which statistics count [s]: the end of the ramp, or the start if none is left."""
-    time, ramp = dataset["time"].values, ramp_of(dataset)
+    time, ramp = dataset.coords["time"].values, ramp_of(dataset)
     return ramp if (time > ramp).any() and ramp > time[0] else float(time[0])
 
 
 def window_text(dataset: Any) -> str:
     """The window of the statistics in words."""
-    first, time = settled(dataset), dataset["time"].values
+    first, time = settled(dataset), dataset.coords["time"].values
     if period_of(dataset) is not None:
         return "over one period"
     return f"from {first:g} s to {time[-1]:g} s" + (", after the ramp" if first > time[0] else "")

@@ -38,8 +38,8 @@ def solve_blocks(
     parts, order = [], []
     for size in sorted({len(block) for block in blocks}):
         rows = np.array([block for block in blocks if len(block) == size])
-        own = A[rows[:, :, None], rows[:, None, :]]
-        parts.append(jax.vmap(solve_spd)(own, b[rows]).reshape(-1))
+        diagonal = A[rows[:, :, None], rows[:, None, :]]
+        parts.append(jax.vmap(solve_spd)(diagonal, b[rows]).reshape(-1))
         order.append(rows.reshape(-1))
     return jnp.concatenate(parts)[np.argsort(np.concatenate(order))]
 

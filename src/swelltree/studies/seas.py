@@ -14,19 +14,19 @@ from swelltree.waves.airy import Components
 from swelltree.waves.sea import elevation, realise
 
 
-def realised(model: Model, wave: Any, case: int | str) -> Any:
+def realised(model: Model, sea: Any, case: int | str) -> Any:
     """A described sea in the model's water."""
-    return wave if isinstance(wave, Components) else realise(wave, model.water, case)
+    return sea if isinstance(sea, Components) else realise(sea, model.water, case)
 
 
-def with_elevation(result: Any, wave: Any, waves: Any) -> Any:
+def with_elevation(result: Any, sea: Any, waves: Any) -> Any:
     """The result with the free surface at the origin."""
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
-    text = textwrap.shorten(repr(wave), 500, placeholder=" ...")
-    words = json.dumps(sea_quantities(wave, waves))
-    about = {"wave": text, "wave_components": sea_text(waves), "sea_quantities": words}
+    text = textwrap.shorten(repr(sea), 500, placeholder=" ...")
+    words = json.dumps(sea_quantities(sea, waves))
+    about = {"sea": text, "wave_components": sea_text(waves), "sea_quantities": words}
     # on the axis, so that every variable taken out of the result knows its ramp
     time = result["time"].assign_attrs(ramp=float(waves.ramp))
     result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)

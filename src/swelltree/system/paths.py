@@ -103,9 +103,9 @@ def _changed(value: Any, keys: list[str], number: Any) -> Any:
         # of two words for one quantity the other follows
         return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, dict):
-        return {own: new if str(own) == key else part for own, part in value.items()}
+        return {name: new if str(name) == key else part for name, part in value.items()}
     pairs = value and isinstance(value[0], tuple) and isinstance(value[0][0], str)
     places = list(_parts(value))
     if pairs:
-        return tuple((own, new if own == key else part) for own, part in value)
-    return tuple(new if own == key else part for own, part in zip(places, value, strict=True))
+        return tuple((name, new if name == key else part) for name, part in value)
+    return tuple(new if name == key else part for name, part in zip(places, value, strict=True))

@@ -451,7 +451,9 @@ class System(Description):
         bodies = {body.name: DOFS for body in self.bodies}
         strokes = {pto.name: ("stroke", "rate", "force") for pto in self.ptos}
         known = joints | strokes | bodies
-        known |= {name: (*own, *strokes.get(name, ())) for name, own in springs.items()}
+        known |= {
+            name: (*springs_of, *strokes.get(name, ())) for name, springs_of in springs.items()
+        }
         if item not in known:
             raise controller.fail(
                 f"measures '{text}', but '{item}' is not a body, joint, SpringDamper or PTO."

@@ -21,7 +21,7 @@ def run(
     duration: float = 0.0,
     output_step: float | None = None,
     *,
-    wave: Any = None,
+    sea: Any = None,
     times: Any = None,
     formulation: str | Formulation = "path_matrix",
     solver: str = "tsit5",
@@ -33,7 +33,7 @@ def run(
     model = compile_system(system) if isinstance(system, System) else system
     result = simulate(
         model,
-        wave,
+        sea,
         duration=duration,
         output_step=output_step,
         times=times,

@@ -319,8 +319,8 @@ def _joints(page: Channels) -> None:
                 {"owner": ("joint", name), "label": title.lower() + ", size", "unit": unit}
                 for name in names
             ]
-            own = page.keep(title, abouts, [size[:, i].copy() for i in range(len(names))])
-            page.plot("Joints", f"{title}, size", own)
+            channel = page.keep(title, abouts, [size[:, i].copy() for i in range(len(names))])
+            page.plot("Joints", f"{title}, size", channel)
 
 
 def _pulls(page: Channels) -> None:

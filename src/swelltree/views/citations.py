@@ -57,7 +57,7 @@ RAYLEIGH = (
 def citations(dataset: Any) -> list[str]:
     """Sources of the methods of a result, each once."""
     attrs = dataset.attrs
-    wave = str(attrs.get("wave", "")) + str(attrs.get("sea", ""))
+    wave = str(attrs.get("sea", ""))
     texts = [
         FORMULATIONS.get(str(attrs.get("formulation", "")), ""),
         SOLVERS.get(str(attrs.get("solver", "")), ""),

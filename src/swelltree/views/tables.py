@@ -311,9 +311,9 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
     return card("Methods and sources", f'<ol class="cites">{items}</ol>')
 
 
-def comparison_card(names: list[str], found: list[dict[str, Any]]) -> str:
+def comparison_card(names: list[str], comparisons: list[dict[str, Any]]) -> str:
     """Standard deviations and extremes of several runs side by side."""
-    keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in found]
+    keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in comparisons]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]
     rows = []
     for key in common:

@@ -54,5 +54,8 @@ def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:
 
     shape = jax.ShapeDtypeStruct((count, 4), float)
     return jax.pure_callback(
-        lambda own: uniforms(int(own), case, count, train), shape, seed, vmap_method="sequential"
+        lambda given: uniforms(int(given), case, count, train),
+        shape,
+        seed,
+        vmap_method="sequential",
     )

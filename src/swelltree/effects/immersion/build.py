@@ -99,11 +99,11 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
         wet = turned.moved((0.0, 0.0, -level)).immersed()
         # the hull's own frame, moved so that the level is its still water
         lifted = np.array(body.hull.offset) + R.T @ [0.0, 0.0, origin[2] - level]
-        found = hull_immersed(body.hull.replace(offset=tuple(lifted)), R)
-        center = found.center + [origin[0], origin[1], level]
-        if not found.volume > 0:
+        immersed = hull_immersed(body.hull.replace(offset=tuple(lifted)), R)
+        center = immersed.center + [origin[0], origin[1], level]
+        if not immersed.volume > 0:
             center = np.array([0.0, 0.0, max(level, low)])
-        columns[k, COLUMNS["volume"]] = found.volume
+        columns[k, COLUMNS["volume"]] = immersed.volume
         columns[k, COLUMNS["center"]] = R.T @ center + shift
         columns[k, COLUMNS["drag"]] = np.array(force.Cd) * _seen(wet.triangles @ R)
     if columns[0, 0] > 1e-9 * columns[-1, 0] or not columns[-1, 0] > 0:

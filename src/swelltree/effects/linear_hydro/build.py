@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Convolution, Table
-from swelltree.effects.linear_hydro.drift_data import check_double_counting, drift_table
+from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
 from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.effects.linear_hydro.welded import shared_out, welded_motion
@@ -219,7 +219,7 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
     Excitation is kept with its phase at each body: at the origin it would turn quickly with
     frequency and heading for bodies far away, and could not be interpolated.
     """
-    from swelltree.effects.linear_hydro.in_sea import travelled
+    from swelltree.effects.linear_hydro.excitation import travelled
 
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
@@ -304,7 +304,7 @@ def at_frequency(table: Table, omega: float) -> tuple[np.ndarray, np.ndarray]:
             f"omega {omega:g} rad/s is outside the data, {table.omega[0]:g} to "
             f"{table.omega[-1]:g} rad/s. Choose another, or compute data there."
         )
-    from swelltree.effects.linear_hydro.in_sea import interpolated
+    from swelltree.effects.linear_hydro.excitation import interpolated
 
     A = interpolated(table.omega, table.added_mass, np.array([omega]))[0]
     return A, interpolated(table.omega, table.radiation_damping, np.array([omega]))[0]

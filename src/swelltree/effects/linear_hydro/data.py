@@ -65,7 +65,7 @@ class Table:
     place: Array  # (6N, 2) x and y of the body of each freedom
     gravity: Array  # m/s^2
     depth: Array  # m
-    drift: Any = None  # drift_data.DriftTable, or None
+    drift: Any = None  # drift.data.DriftTable, or None
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 

@@ -1,14 +1,101 @@
-"""Excitation of hydro data at a state of rest, for linear models."""
+"""Excitation of plane waves by the data: at any frequency and heading, for bodies at rest."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
+from swelltree.effects.linear_hydro.frame import turned_six
+from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
+from swelltree.system.errors import SwelltreeError
+
+SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
+
+
+def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values along the first axis by a cubic spline through the data (real or complex)."""
+    if len(x) < 4:
+        i = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
+        part = ((at - x[i]) / (x[i + 1] - x[i])).reshape(-1, *(1,) * (y.ndim - 1))
+        return (1 - part) * y[i] + part * y[i + 1]
+    splines = _splines(x, y)
+    return splines[0](at) + 1j * splines[-1](at) if np.iscomplexobj(y) else splines[0](at)
+
+
+def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
+    """Splines of the real and imaginary parts; those of the last few arrays are kept."""
+    from scipy.interpolate import CubicSpline
+
+    for own_x, own_y, result in SPLINES:
+        if own_y is y and own_x is x:
+            return result
+    parts = (np.real(y), np.imag(y)) if np.iscomplexobj(y) else (y,)
+    result = tuple(CubicSpline(x, part) for part in parts)
+    SPLINES.append((x, y, result))
+    return result
+
+
+def travelled(
+    place: np.ndarray, g: float, depth: float, omega: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
+    """Phase factor exp(i k.x) of waves at the places (p, 2), relative to the origin (c, p)."""
+    from swelltree.waves.dispersion import dispersion
+
+    k = np.asarray(dispersion(omega, depth, g))[:, None]
+    return np.exp(1j * k * (np.stack([np.cos(beta), np.sin(beta)], axis=1) @ place.T))
+
+
+def excitation_at(
+    table: Table,
+    omega: np.ndarray,
+    beta: np.ndarray,
+    amplitude: Any = 1.0,
+    yaw: np.ndarray | None = None,
+) -> np.ndarray:
+    """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N).
+
+    Args:
+        table: the data.
+        omega: of each wave [rad/s].
+        beta: of each wave [rad].
+        amplitude: of each wave where it is known [m]: a warning about headings that are too far
+            apart then looks where the waves are.
+        yaw: of every body from where the data hold, (N,): its data turn with it.
+    """
+    way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
+    force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
+    size = np.abs(amplitude) * np.ones(len(omega))
+    # with the crest at each body it changes slowly and can be interpolated
+    if yaw is None:
+        weights = heading_weights(table.direction, beta)
+        tell_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
+        return np.einsum("cd,cdm->cm", weights, force) * way
+    for i, psi in enumerate(yaw):
+        tell_coarse(table.direction, size[:, None, None] * force, beta - psi, "hydro data")
+        weights = heading_weights(table.direction, beta - psi)
+        body = slice(6 * i, 6 * i + 6)
+        six = np.einsum("cd,cdm->cm", weights, force[:, :, body])
+        way[:, body] *= turned_six(np.full(len(omega), psi), six)
+    return way
+
+
+def in_band(table: Table, waves: Any) -> np.ndarray:
+    """Which components the data cover; an error when more than a trifle is not covered."""
+    omega = np.asarray(waves.omega)
+    low, high = float(table.omega[0]), float(table.omega[-1])
+    inside = (omega >= low * (1 - 1e-9)) & (omega <= high * (1 + 1e-9))
+    energy = np.asarray(waves.amplitude) ** 2
+    if energy[~inside].sum() > NEGLIGIBLE * energy.sum():
+        worst = omega[~inside][energy[~inside].argmax()]
+        raise SwelltreeError(
+            f"hydro data reach from omega = {low:.4g} to {high:.4g} rad/s but the wave has "
+            f"{worst:.4g} rad/s. Run run_bem(..., omega=...) up to there or change the wave."
+        )
+    return inside
 
 
 @dataclass(frozen=True)

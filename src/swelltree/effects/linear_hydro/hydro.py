@@ -1,7 +1,15 @@
-"""Wrenches of hydrodynamics: buoyancy, damping, radiation memory, excitation, drift.
+r"""Wrenches of hydrodynamics: buoyancy, damping, radiation memory, excitation, drift.
 
 The inertial part, added mass at infinite frequency, is in the mass matrix of
 every formulation. All terms are booked as work in the energy budget.
+
+Excitation is summed once, on a grid of times,
+
+.. math:: F(t) = r(t) \sum_c \mathrm{Re}\left[ \hat F(\omega_c, \beta_c)\, a_c\,
+                 e^{-i\omega_c t + i\varphi_c} \right]
+
+with r the ramp. The grid has forty points per shortest period, so that the cubic Hermite
+polynomial between them is exact to about 2e-6.
 """
 
 from __future__ import annotations
@@ -11,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.convolution import convolved
 from swelltree.effects.linear_hydro.data import (
     Convolution,
     Past,
@@ -19,17 +28,20 @@ from swelltree.effects.linear_hydro.data import (
     displacement,
     on_grid,
 )
-from swelltree.effects.linear_hydro.drift_turning import drift_now
-from swelltree.effects.linear_hydro.excitation import DataExcitation
+from swelltree.effects.linear_hydro.drift.turning import drift_now
+from swelltree.effects.linear_hydro.excitation import DataExcitation, excitation_at, in_band
+from swelltree.effects.linear_hydro.excitation_kernel import Record, convolved_loads
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.effects.linear_hydro.moving_waves import excitation_now
 from swelltree.effects.linear_hydro.radiation import Memory, RadiationData, RadiationSources
+from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.products import apply
-from swelltree.spatial.vectors import matvec
+
+POINTS_PER_PERIOD = 40
 
 
 @pytree("names")
@@ -44,7 +56,7 @@ class Hydro(Effect):
     waves: Any  # WaveLoads, moving_waves.MovingWaves or None
     table: Table | None
     reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
-    drift: Any = None  # second-order loads: WaveLoads, drift_turning.TurningLoads or None
+    drift: Any = None  # second-order loads: WaveLoads, drift.turning.TurningLoads or None
 
     kind: ClassVar[str] = "hydro"
     is_linear_hydro: ClassVar[bool] = True
@@ -138,33 +150,52 @@ def _flat(loads: Any) -> Any:
     return loads
 
 
-def convolved(memory: Convolution, t: Array, v: Array, past: Past) -> Array:
-    r"""Memory force of the kernel by the trapezoidal rule.
+def wave_loads(
+    table: Table,
+    waves: Any,
+    duration: float,
+    method: str = "components",
+    step: float | None = None,
+) -> WaveLoads:
+    """Excitation of realised components on a grid from 0 to the duration.
 
-    .. math:: \int_0^\infty K(\tau)\, v(t - \tau)\, d\tau
+    The step resolves the highest frequency that the description of the sea allows, whatever was
+    drawn, and the number of points is rounded up to a power of two: other seeds and runs of similar
+    length share a compiled program.
 
-    The nodes are now and the past steps; at the stages of a Runge-Kutta step
-    the first interval is a part of a step.
+    Args:
+        method: "components" (sum over the waves) or "convolution" (impulse response on the
+            elevation record at the origin).
+        step: spacing of the grid [s]; a fortieth of the shortest period if not given.
     """
-    xp = namespace(v)
-    live = np.array(memory.live)
-    length = past.velocity.shape[0]
-    h = memory.step
-    part = (t - past.time) / h
-    first = xp.round(2.0 * part).astype(int)
-    K = xp.asarray(memory.kernel)[first + 2 * np.arange(length)]
-    weight = xp.where(np.arange(length) == 0, 0.5 * (1.0 + part), 1.0) * h
-    force = (K * past.velocity[:, None, :] * weight[:, None, None]).sum((0, 2))
-    force = force + 0.5 * part * h * matvec(xp.asarray(memory.kernel)[0], v[live])
-    place = (np.arange(v.shape[0])[:, None] == live[None, :]).astype(float)
-    return (place * force[None, :]).sum(1)
+    highest = float(table.omega[-1])
+    if waves.is_known:
+        highest = min(waves.ends[1], highest)
+    step = step or float(2.0 * np.pi / highest / POINTS_PER_PERIOD)
+    count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    if not waves.is_known:
+        from swelltree.effects.linear_hydro.traced_loads import traced_loads
 
-
-def remembered(memory: Convolution, t: Array, v: Array, past: Past) -> Past:
-    """The record after a step: the newest velocity first."""
-    xp = namespace(v)
-    newest = v[np.array(memory.live)][None]
-    return Past(xp.concatenate([newest, past.velocity[:-1]]), t + 0.0 * past.time)
+        return traced_loads(table, waves, step, count)
+    inside = in_band(table, waves)
+    omega = np.asarray(waves.omega)[inside]
+    amplitude = np.asarray(waves.complex_amplitude)[inside]
+    if method == "convolution":
+        record = Record(omega, amplitude, step, count)
+        force, rate = convolved_loads(table, np.asarray(waves.beta)[inside], record)
+    else:
+        beta = np.asarray(waves.beta)[inside]
+        F = excitation_at(table, omega, beta, amplitude) * amplitude[:, None]
+        force, rate = (real_sum(omega, x, step, count) for x in (F, -1j * omega[:, None] * F))
+    t_ramp = float(waves.ramp)
+    if t_ramp > 0:
+        t = step * np.arange(count)
+        x = np.pi * np.minimum(t, t_ramp) / t_ramp
+        r, r_dot = 0.5 * (1.0 - np.cos(x)), 0.5 * np.pi / t_ramp * np.sin(x)
+        r_dot = np.where(t < t_ramp, r_dot, 0.0)
+        rate = r[:, None] * rate + r_dot[:, None] * force
+        force = r[:, None] * force
+    return WaveLoads(np.array(step), force, rate)
 
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.excitation import excitation_at, in_band, interpolated
 from swelltree.effects.linear_hydro.headings import Headings, basis, headings_of, within
-from swelltree.effects.linear_hydro.in_sea import excitation_at, in_band, interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Components
 from swelltree.waves.ramp import ramp
@@ -50,25 +50,25 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
 PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
 
 
-def excitation_now(own: MovingWaves, t: Array, place: Array, psi: Array | None) -> Array:
+def excitation_now(moving: MovingWaves, t: Array, place: Array, psi: Array | None) -> Array:
     """Excitation of every body in the axes of its frame, (N, 6).
 
     Args:
-        own: the sea.
+        moving: the sea.
         t: [s].
         place: x and y of the bodies (N, 2) [m].
         psi: mean yaw of the bodies (N,) [rad], None: zero.
     """
     xp = namespace(t, place)
-    waves, (k, c, _) = own.waves, own.curve.shape
-    x = place if own.follows_place else own.mean_place
-    n = own.mean_place.shape[0]
+    waves, (k, c, _) = moving.waves, moving.curve.shape
+    x = place if moving.follows_place else moving.mean_place
+    n = moving.mean_place.shape[0]
     along = x[:, :1] * xp.cos(waves.beta) + x[:, 1:] * xp.sin(waves.beta)
     phase = waves.wavenumber * along - waves.omega * t + waves.phase
     wave = waves.amplitude * xp.exp(1j * phase)  # (N, c)
-    curve = xp.asarray(own.curve).reshape(k, c, n, 6)
+    curve = xp.asarray(moving.curve).reshape(k, c, n, 6)
     turn = xp.zeros((n, 1)) if psi is None else psi[:, None]
-    shape = basis(own.headings, within(own.headings, waves.beta - turn))  # (N, c, k)
+    shape = basis(moving.headings, within(moving.headings, waves.beta - turn))  # (N, c, k)
     at = (xp.moveaxis(shape, -1, 0)[..., None] * xp.moveaxis(curve, 2, 1)).sum(0)
     total = xp.real(at * wave[..., None]).sum(1)
     return ramp(t, waves.ramp) * total

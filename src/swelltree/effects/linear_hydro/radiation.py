@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.effects.linear_hydro.in_sea import interpolated
+from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.spatial.linear_steps import exact_stages, first_order_hold
 from swelltree.spatial.products import apply

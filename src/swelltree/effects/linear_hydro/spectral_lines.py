@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK = 4096  # times that are summed by one transform
+ROWS = 512  # times that are summed together one by one
 SPREAD = 12  # points on either side of a line: about twelve digits
 
 
@@ -75,3 +76,17 @@ def centred(
     """Angle per step of each line, in [0, 2 pi), and its amplitude at the middle of the grid."""
     x = (mu * step) % (2.0 * np.pi)
     return x, c * np.exp(-1j * x * (count // 2))[:, None]
+
+
+def synthesised(t: np.ndarray, omega: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """Real part of sum F exp(-i omega t) at many times, in blocks of bounded memory."""
+    # blocks of one size: what a time gets does not depend on how many come after it
+    padded = np.pad(t, (0, -len(t) % ROWS))
+    out = np.empty((len(padded), F.shape[1]))
+    parts = np.concatenate([np.real(F), np.imag(F)])
+    for first in range(0, len(padded), ROWS):
+        angle = np.outer(padded[first : first + ROWS], omega)
+        # Re[F exp(-i angle)] in real numbers
+        turned = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+        out[first : first + ROWS] = turned @ parts
+    return out[: len(t)]

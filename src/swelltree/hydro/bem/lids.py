@@ -41,8 +41,8 @@ def lid_inside(hull: Panels, mesh: Any, z: float) -> Any:
 def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Which panels (n, 4, 2) lie inside as a whole."""
     middle = corners.mean(axis=1, keepdims=True)
-    seen = np.concatenate([corners + PULLED * (middle - corners), middle], axis=1)
-    result = inside(seen.reshape(-1, 2), a, b).reshape(seen.shape[:2])
+    probes = np.concatenate([corners + PULLED * (middle - corners), middle], axis=1)
+    result = inside(probes.reshape(-1, 2), a, b).reshape(probes.shape[:2])
     return np.asarray(result.all(axis=1))
 
 

@@ -129,10 +129,10 @@ def _body(
         infinite[rows, columns] = mass_unit * _exactly(file, path, key, (size, width))
     if f"{root}/linear_restoring_stiffness" in file:
         key = f"{root}/linear_restoring_stiffness"
-        found = _get(file, key, path)
-        if found.ndim != 2 or min(found.shape) < size:
-            raise _fail(path, f"'{key}' has shape {found.shape}, expected {(size, size)}.")
-        stiffness[rows, rows] = force_unit * found[:size, :size]
+        value = _get(file, key, path)
+        if value.ndim != 2 or min(value.shape) < size:
+            raise _fail(path, f"'{key}' has shape {value.shape}, expected {(size, size)}.")
+        stiffness[rows, rows] = force_unit * value[:size, :size]
     n_headings = 0 if parts.directions is None else parts.directions.size
     for name, where in PARTS.items():
         key = f"{root}/{where}"
@@ -140,9 +140,9 @@ def _body(
             continue
         shape = (size, n_headings, n_omega)
         real, imag = (_exactly(file, path, f"{key}/{part}", shape) for part in ("re", "im"))
-        found = real - 1j * imag
+        value = real - 1j * imag
         whole = parts.forces.setdefault(name, np.full((n_omega, n_headings, n), np.nan + 0j))
-        whole[:, :, rows] = force_unit * np.moveaxis(found, (0, 1, 2), (2, 1, 0))
+        whole[:, :, rows] = force_unit * np.moveaxis(value, (0, 1, 2), (2, 1, 0))
 
 
 def _shaped(file: Any, path: Path, key: str, size: int, n: int, n_omega: int) -> np.ndarray:

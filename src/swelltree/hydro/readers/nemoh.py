@@ -89,25 +89,25 @@ def read_nemoh(path: Path) -> HydroParts:
     parts.files.append(radiation)
     parts.sources.update(added_mass=radiation, radiation_damping=radiation)
     for name, file_name in FILES.items():
-        found = lookup(root, file_name)
-        if found is None:
+        there = lookup(root, file_name)
+        if there is None:
             continue
-        file = TextFile(found)
+        file = TextFile(there)
         headings, grid, values = _forces(file, case)
         if not _same(grid, omega, 1e-4):
             raise SwelltreeError(
-                f"'{found}' has {grid.size} frequencies, 'RadiationCoefficients.tec' has "
+                f"'{there}' has {grid.size} frequencies, 'RadiationCoefficients.tec' has "
                 f"{omega.size} or others. Keep only files of one run together."
             )
         if parts.directions is not None and not _same(parts.directions, headings):
             raise SwelltreeError(
-                f"'{found}' has other headings than '{parts.files[-1].name}'. Keep only files of "
+                f"'{there}' has other headings than '{parts.files[-1].name}'. Keep only files of "
                 "one run together."
             )
         parts.directions = headings
-        parts.sources[name] = found
+        parts.sources[name] = there
         parts.forces[name] = to_origin(values[:, :, rows], omega, headings, case)
-        parts.files.append(found)
+        parts.files.append(there)
     _hydrostatics(root, case, parts)
     return parts
 
@@ -346,10 +346,10 @@ def read_aquaplus(root: Path, case: NemohCase) -> HydroParts:
         for k, line in enumerate(text.lines):
             if '"' in line:
                 continue
-            found = leading_numbers(line, text.at(k))
-            if len(found) != len(line.split()):
+            leading = leading_numbers(line, text.at(k))
+            if len(leading) != len(line.split()):
                 raise text.fail(k, "numbers")
-            numbers += found
+            numbers += leading
         if len(numbers) % 13 or not numbers:
             raise text.fail(len(text.lines), "records of 13 numbers (period, moduli, arguments)")
         table = np.array(numbers).reshape(-1, 13)

@@ -112,10 +112,10 @@ class TextFile:
         """
         if index >= len(self.lines):
             raise self.fail(index, expected)
-        found = leading_numbers(self.lines[index], self.at(index))
-        if len(found) < least:
+        leading = leading_numbers(self.lines[index], self.at(index))
+        if len(leading) < least:
             raise self.fail(index, expected)
-        return found
+        return leading
 
     def count(self, index: int, expected: str, least: int = 0) -> int:
         """How many of something a line tells by its first number; never more than lines follow.

@@ -97,11 +97,11 @@ def complete(
 ) -> None:
     """Density, gravity and depth that the files do not tell, from the user or else the water."""
     for name, value in given.items():
-        told = getattr(setup, name)
-        if told is None and (value is not None or water is not None):
+        stated = getattr(setup, name)
+        if stated is None and (value is not None or water is not None):
             setattr(setup, name, getattr(water, name) if value is None else value)
-        elif told is not None and value is not None:
-            check_agrees(path, name, value, told)
+        elif stated is not None and value is not None:
+            check_agrees(path, name, value, stated)
 
 
 def require(path: Path, setup: WamitSetup, why_g: str) -> None:

@@ -56,13 +56,13 @@ def read_listing_tables(file: TextFile) -> ListingTables:
         elif line.strip().isupper() and len(line.split()) > 1:
             kind = ""  # another table, such as RESPONSE AMPLITUDE OPERATORS, with headings too
         elif "Wave Heading" in line and kind and period is not None:
-            found = leading_numbers(line.partition(":")[2], file.at(index))
-            if not found:
+            chosen = leading_numbers(line.partition(":")[2], file.at(index))
+            if not chosen:
                 raise file.fail(index, "a heading 'Wave Heading (deg) : ...'")
             rows, index = _rows(file, index + 1)
-            if (period, found[0]) in forces[kind]:
-                raise file.fail(index - 1, f"heading {found[0]:g} deg once in a table")
-            forces[kind][period, found[0]] = _force(file, rows)
+            if (period, chosen[0]) in forces[kind]:
+                raise file.fail(index - 1, f"heading {chosen[0]:g} deg once in a table")
+            forces[kind][period, chosen[0]] = _force(file, rows)
             continue
         index += 1
     if not radiation:
@@ -70,15 +70,15 @@ def read_listing_tables(file: TextFile) -> ListingTables:
     n = 1 + max(i for entries in radiation.values() for pair in entries for i in pair)
     periods = np.array(sorted(radiation))
     table = _filled(file, [radiation[p] for p in periods], (n, n), 2)
-    found = forces["DIFFRACTION"] or forces["HASKIND"]
-    if not found:
+    chosen = forces["DIFFRACTION"] or forces["HASKIND"]
+    if not chosen:
         return ListingTables(periods, table, np.zeros(0), np.zeros(0), None)
-    force_periods = np.array(sorted({key[0] for key in found}))
-    headings = np.array(sorted({key[1] for key in found}))
+    force_periods = np.array(sorted({key[0] for key in chosen}))
+    headings = np.array(sorted({key[1] for key in chosen}))
     shape = (force_periods.size, headings.size, n)
     check_size(shape, "forces", lambda text: SwelltreeError(f"'{file.path}': {text}"), 16)
     force = np.full(shape, np.nan + 0j)
-    for (p, h), values in found.items():
+    for (p, h), values in chosen.items():
         rows = force[np.searchsorted(force_periods, p), np.searchsorted(headings, h)]
         for i, (line, value) in values.items():
             if i >= n:

@@ -50,12 +50,12 @@ def read_drift(
     """Mean drift of a .8 (momentum) or .9 (pressure) file; waves of one heading only."""
     from swelltree.hydro.readers.wamit import to_omega
 
-    found = file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8]
+    table = file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8]
     # body axes are marked by a negative index in some files
-    found.values[:, 3] = np.abs(found.values[:, 3])
-    _check(found, (0,), (0, 1, 2, 3))
-    dof = found.indices(3, "mode I", 6 if _total(file, modes) else len(parts.dofs))
-    rows = found.values
+    table.values[:, 3] = np.abs(table.values[:, 3])
+    _check(table, (0,), (0, 1, 2, 3))
+    dof = table.indices(3, "mode I", 6 if _total(file, modes) else len(parts.dofs))
+    rows = table.values
     crossing = rows[:, 1] != rows[:, 2]
     if crossing.any():
         parts.notes.append(
@@ -79,23 +79,23 @@ def read_drift(
         # momentum gives the sum over all bodies; other headings get dimensions of their own
         n = 6 if total else len(parts.dofs)
         grid = np.unique(omega)
-        found = np.full((grid.size, headings.size, n), np.nan)
+        table = np.full((grid.size, headings.size, n), np.nan)
         where = np.searchsorted(headings, np.deg2rad(rows[:, 1]) - 1e-9)
-        found[rows_of(omega, grid), where, dof] = values
+        table[rows_of(omega, grid), where, dof] = values
         last = "dof" if total else "influenced_dof"
         parts.extra["mean_drift_total" if total else "mean_drift_own_headings"] = (
             ("drift_omega", "drift_direction", last),
-            found,
+            table,
         )
         parts.coords.update(drift_omega=grid, drift_direction=headings)
         if total:
             parts.coords["dof"] = np.array(DOFS, dtype=object)
         return
     grid = merged_omega(parts.omega, parts.force_omega)
-    found = np.full((grid.size, headings.size, len(parts.dofs)), np.nan)
+    table = np.full((grid.size, headings.size, len(parts.dofs)), np.nan)
     where = np.searchsorted(headings, np.deg2rad(rows[:, 1]) - 1e-9)
-    found[rows_of(omega, grid), where, dof] = values
-    parts.extra["mean_drift"] = (FORCE, found)
+    table[rows_of(omega, grid), where, dof] = values
+    parts.extra["mean_drift"] = (FORCE, table)
 
 
 def read_qtf(
@@ -118,21 +118,21 @@ def read_qtf(
     i, j = rows_of(first, omega), rows_of(second, omega)
     shape = (omega.size, omega.size, len(pairs), len(parts.dofs))
     check_size(shape, name, lambda text: table.fail(0, text), 16)
-    found = np.full(shape, np.nan + 0j)
-    found[i, j, pair, dof] = values
+    transfer = np.full(shape, np.nan + 0j)
+    transfer[i, j, pair, dof] = values
     # Q-(w2, w1; b2, b1) = conj Q-(w1, w2; b1, b2); Q+ is symmetric
     mirror = {tuple(row): k for k, row in enumerate(pairs.tolist())}
     for k, (b1, b2) in enumerate(pairs.tolist()):
         other = mirror.get((b2, b1))
         if other is None:
             continue
-        image = np.swapaxes(found[:, :, k], 0, 1)
+        image = np.swapaxes(transfer[:, :, k], 0, 1)
         image = image.conj() if name == "qtf_difference" else image
-        gap = np.isnan(found[:, :, other])
-        found[:, :, other] = np.where(gap, image, found[:, :, other])
+        gap = np.isnan(transfer[:, :, other])
+        transfer[:, :, other] = np.where(gap, image, transfer[:, :, other])
     short = "difference" if name == "qtf_difference" else "sum"
     axes = (f"{short}_omega_1", f"{short}_omega_2")
-    parts.extra[name] = ((*axes, f"{short}_headings", "influenced_dof"), found)
+    parts.extra[name] = ((*axes, f"{short}_headings", "influenced_dof"), transfer)
     parts.coords.update(dict.fromkeys(axes, omega))
     parts.coords[f"{short}_heading_1"] = (f"{short}_headings", np.deg2rad(pairs[:, 0]))
     parts.coords[f"{short}_heading_2"] = (f"{short}_headings", np.deg2rad(pairs[:, 1]))

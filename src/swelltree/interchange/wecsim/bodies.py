@@ -66,15 +66,15 @@ def body_table(
 
 def center_of(n: int, body: Given, hydro: HydroData) -> np.ndarray | None:
     """Centre of gravity [m]; that of the data for a wet body."""
-    told = body.numbers("centerGravity", 3)
+    given = body.numbers("centerGravity", 3)
     data = hydro.of(n, "rotation_center")
     if data is None:
         data = hydro.of(n, "center_of_mass")
     if data is not None:
-        if told is not None and np.abs(np.array(told) - data).max() > 1e-9:
+        if given is not None and np.abs(np.array(given) - data).max() > 1e-9:
             body.leave("centerGravity", "that of the hydrodynamic data is taken, as WEC-Sim does.")
         return data
-    return None if told is None else np.array(told)
+    return None if given is None else np.array(given)
 
 
 def _mass(

@@ -22,22 +22,22 @@ def case_text(tables: dict[str, Any], head: list[str], findings: Findings) -> st
     left = [f"- {item}" for item in findings.left]
     lead = [*head, *(["", "Not translated:", *left] if left else [])]
     blocks = to_text(tables).rstrip("\n").split("\n\n")
-    told: set[tuple[str, str]] = set()
+    commented: set[tuple[str, str]] = set()
     made = [_commented(lead)]
     for block in blocks:
-        made.append("\n".join([*_comments_of(block, findings, told), block]))
+        made.append("\n".join([*_comments_of(block, findings, commented), block]))
     return "\n\n".join(made) + "\n"
 
 
-def _comments_of(block: str, findings: Findings, told: set[tuple[str, str]]) -> list[str]:
+def _comments_of(block: str, findings: Findings, commented: set[tuple[str, str]]) -> list[str]:
     """Comments that belong above a block of TOML: of its section the first time, of its item."""
     first, _, rest = block.partition("\n")
     section = first.strip("[]").removeprefix("system.")
     name = rest.partition('name = "')[2].partition('"')[0]
     rows: list[str] = []
     for key in ((section, ""), (section, name)):
-        if key not in told:
-            told.add(key)
+        if key not in commented:
+            commented.add(key)
             rows += findings.comments.get(key, [])
     return [_commented(rows)] if rows else []
 

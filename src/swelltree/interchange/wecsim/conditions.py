@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.matfile import read_mat
-from swelltree.interchange.wecsim.script import Script
+from swelltree.interchange.wecsim.script.run import Script
 from swelltree.system.errors import SwelltreeError
 
 MOST_VARIANTS = 50

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.interchange.wecsim.findings import Findings
-from swelltree.interchange.wecsim.script_values import Object, Objects, Unknown
+from swelltree.interchange.wecsim.script.values import Object, Objects, Unknown
 from swelltree.interchange.wecsim.words import OLD, SILENT
 
 MOST_FIELDS = 2_000

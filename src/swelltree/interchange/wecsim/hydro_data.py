@@ -117,10 +117,12 @@ def _read(path: Path, rho: float) -> _Read:
     from swelltree.hydro.readers.read import read_hydro
 
     first: SwelltreeError | None = None
-    for told in (None, rho):
+    for density in (None, rho):
         for gaps in ("error", "drop"):
             try:
-                return _Read(read_hydro(path, rho=told, check=False, gaps=gaps), gaps, told is None)
+                return _Read(
+                    read_hydro(path, rho=density, check=False, gaps=gaps), gaps, density is None
+                )
             except SwelltreeError as error:
                 first = first or error
     assert first is not None
@@ -185,9 +187,9 @@ def _why_made(files: list[Path], first: Any, rho: float) -> str:
 
 def _number_in_file(body: Given, n: int, count: int) -> int | None:
     """Which body of its file a body is: told by older scripts, else that of its own number."""
-    told = body.item.arguments[1] if len(body.item.arguments) > 1 else None
-    if isinstance(told, np.ndarray) and told.size == 1 and np.isfinite(told).all():
-        n = int(told[0, 0])
+    number = body.item.arguments[1] if len(body.item.arguments) > 1 else None
+    if isinstance(number, np.ndarray) and number.size == 1 and np.isfinite(number).all():
+        n = int(number[0, 0])
     if count == 1:
         return 1
     return n if 1 <= n <= count else None

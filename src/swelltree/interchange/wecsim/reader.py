@@ -13,7 +13,7 @@ from swelltree.interchange.wecsim.conditions import variants_of
 from swelltree.interchange.wecsim.diagram import read_diagram
 from swelltree.interchange.wecsim.findings import Findings, Left
 from swelltree.interchange.wecsim.hydro_data import plain_name
-from swelltree.interchange.wecsim.script import Script
+from swelltree.interchange.wecsim.script.run import Script
 from swelltree.interchange.wecsim.translation import Translation, Translator
 from swelltree.system.casefile.case import Case, loads
 from swelltree.system.errors import SwelltreeError, suggest

@@ -211,9 +211,9 @@ def _data_band(hydro: HydroData) -> tuple[float, float]:
 def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
     """Ends of the band: those of the script, or of data that reach less far than the sea."""
     given.raw("bem.frequency")
-    told = given.numbers("bem.range", 2)
-    if told is not None and 0 <= told[0] < told[1]:
-        return {"omega_min": max(told[0], 1e-3), "omega_max": told[1]}
+    band = given.numbers("bem.range", 2)
+    if band is not None and 0 <= band[0] < band[1]:
+        return {"omega_min": max(band[0], 1e-3), "omega_max": band[1]}
     low, high = _data_band(where.hydro)
     result = {}
     # shares of Bretschneider's energy: 0.05 % below 0.63 of the peak, 0.2 % above 5 times the peak

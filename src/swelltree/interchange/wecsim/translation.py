@@ -21,8 +21,8 @@ from swelltree.interchange.wecsim.moorings import cable_table, translate_mooring
 from swelltree.interchange.wecsim.network import Network, body_blocks, network_of
 from swelltree.interchange.wecsim.poses import REST, Start, coordinates, start_of
 from swelltree.interchange.wecsim.remainder import tell_blocks, tell_objects
-from swelltree.interchange.wecsim.script import Script
-from swelltree.interchange.wecsim.script_values import Object
+from swelltree.interchange.wecsim.script.run import Script
+from swelltree.interchange.wecsim.script.values import Object
 from swelltree.interchange.wecsim.seas import Condition, Where, conditions_of, current_of
 from swelltree.interchange.wecsim.words import NAMES
 from swelltree.system.errors import SwelltreeError
@@ -187,8 +187,10 @@ class Translator:
     def _water(self) -> dict[str, float]:
         water = {"rho": self.rho, "g": self.g}
         depth = math.inf
-        told = [w for w in self.objects["waves"].values() if w.number("waterDepth") is not None]
-        asked = told[0].number("waterDepth") if told else None
+        with_depth = [
+            w for w in self.objects["waves"].values() if w.number("waterDepth") is not None
+        ]
+        asked = with_depth[0].number("waterDepth") if with_depth else None
         if self.hydro.data is not None:
             depth = float(self.hydro.data["water_depth"])
             gravity = float(self.hydro.data["g"])
@@ -347,7 +349,7 @@ class Translator:
         if 0 < step < duration:
             study["output_step"] = step
         study["start"] = "described"
-        return study | ({"wave": condition.table} if condition.table else {})
+        return study | ({"sea": condition.table} if condition.table else {})
 
 
 def end_name(value: Any) -> str:

@@ -146,8 +146,8 @@ def excitation_observer(
     pushed, T = input_rows(linear, list(excitations))
     _check(pushed, T, step, oscillators)
     both, rows = input_rows(linear, [*excitations, *known])
-    told, C, D = output_rows(linear, list(measures), both, rows)
-    noise = np.broadcast_to(np.asarray(noise, dtype=float), (len(told),))
+    measured, C, D = output_rows(linear, list(measures), both, rows)
+    noise = np.broadcast_to(np.asarray(noise, dtype=float), (len(measured),))
     if not (noise > 0).all():
         raise SwelltreeError(
             "excitation_observer: noise must be positive for every measure. Give the standard "
@@ -158,16 +158,16 @@ def excitation_observer(
     bands = _bands(*_force_spectrum(model, linear, sea, case, share), oscillators)
     m, n = len(pushed), first.A.shape[0]
     A, B, force = _with_oscillators(first, rows, m, bands)
-    seen = np.hstack([C, D[:, :m] @ force[:, n:]])
+    output = np.hstack([C, D[:, :m] @ force[:, n:]])
     return _steady(
-        (A, B[:, m:], seen, D[:, m:]),
+        (A, B[:, m:], output, D[:, m:]),
         _noise(first, T, bands, A.shape[0]),
         noise,
         step,
         force,
         bands.size,
         share,
-        (told, tuple(spelled(k) for k in known), pushed),
+        (measured, tuple(spelled(k) for k in known), pushed),
     )
 
 
@@ -284,7 +284,7 @@ def _steady(
     from swelltree.solvers.riccati import filter_covariance
 
     A, B, C, D = plant
-    told, known, pushed = names
+    measured, known, pushed = names
     Phi, gathered = _sampled_noise(A, Q, step)
     Gamma = held_inputs(A, B, step)[1]
     # outputs in units of their noise
@@ -294,7 +294,7 @@ def _steady(
         P = filter_covariance(Phi, C, 0.5 * (gathered + gathered.T))
     except np.linalg.LinAlgError as error:
         raise SwelltreeError(
-            f"excitation_observer: {listed(told)} do not tell enough for the excitations "
+            f"excitation_observer: {listed(measured)} do not tell enough for the excitations "
             f"{listed(pushed)}. Measure more, see control_report(state_space(...))."
         ) from error
     gain = np.linalg.solve(C @ P @ C.T + np.eye(len(C)), C @ P).T
@@ -308,9 +308,9 @@ def _steady(
         force @ keep,
         np.hstack([force @ gain * unit, -force @ gain @ D]),
         step,
-        inputs=[*told, *known],
+        inputs=[*measured, *known],
         outputs=list(pushed),
         name="excitation_observer",
         remove_useless_states=False,
     )
-    return ExcitationObserver(system, told, known, pushed, step, expected, size, share)
+    return ExcitationObserver(system, measured, known, pushed, step, expected, size, share)

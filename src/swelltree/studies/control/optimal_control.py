@@ -7,7 +7,7 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.effects.linear_hydro.radiation import check_source
 from swelltree.formulations import Formulation
@@ -24,6 +24,9 @@ from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period
 from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 METHODS = ("auto", "linear", "nonlinear")
 HARMONICS = 15  # of a regular wave, when nothing is said
@@ -56,7 +59,7 @@ def optimal_control(
     max_iterations: int = 100,
     case: Any = 0,
     provenance: dict[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
 
     F = u - c v - k x is the whole force of a PTO, its own spring and damper included; limits and
@@ -143,7 +146,7 @@ def optimal_control(
     return _joined(results, cases)
 
 
-def _joined(results: list[Any], cases: list[Any]) -> Any:
+def _joined(results: list[Any], cases: list[Any]) -> xr.Dataset:
     """Several realisations as one dataset, their numbers as variables."""
     import xarray as xr
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Convolution
-from swelltree.effects.linear_hydro.in_sea import synthesised
+from swelltree.effects.linear_hydro.spectral_lines import synthesised
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic
@@ -217,8 +217,8 @@ class Mpc:
             plant = self.plant
             self.z = plant.A @ self.z + plant.B0 @ self.forces[k - 1] + plant.B1 @ self.forces[k]
             self.z = self.z + plant.E0 @ f[0] + plant.E1 @ f[1]
-        seen = y - self.rest
-        self.z = self.z + self.gain @ (seen - self.plant.C @ self.z)
+        measured = y - self.rest
+        self.z = self.z + self.gain @ (measured - self.plant.C @ self.z)
         self.forces.append(self.plan(k, self.z, self.forces[k])[0])
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:

@@ -113,7 +113,7 @@ def control_report(system: Any) -> ControlReport:
 def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]) -> ControlReport:
     """The report of a system given by its matrices."""
     _, (a, b, c) = comparable(A, B, C)
-    moved, seen = reached(a, b), reached(a.T, c.T)
+    moved, observed = reached(a, b), reached(a.T, c.T)
     internal = moved.T @ a @ moved
     both = reached(internal.T, (c @ moved).T, np.linalg.norm(c, axis=1)).shape[1]
     parts = split_unrestrained(A, B, C)
@@ -126,10 +126,10 @@ def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]
     return ControlReport(
         A.shape[0],
         moved.shape[1],
-        seen.shape[1],
+        observed.shape[1],
         both,
         _outside(moved, names),
-        _outside(seen, names),
+        _outside(observed, names),
         parts.poles,
         hankel,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.afloat import mass_against_displacement
+from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.studies.doctor.rest import at_rest, inertias
 from swelltree.studies.doctor.sea import damping_decayed, expected_motion, resonances, sea_in_band
@@ -26,7 +26,7 @@ CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told 
 @study_of_model
 def check_physics(
     model: Model,
-    wave: Any = None,
+    sea: Any = None,
     *,
     duration: float | None = None,
     formulation: str | None = None,
@@ -37,7 +37,7 @@ def check_physics(
 
     Args:
         model: from `compile`.
-        wave: the sea it shall meet.
+        sea: the sea it shall meet.
         duration: of the planned run [s], for the estimate of its time.
         formulation: name of the formulation, that of `simulate` if not given.
         case: number or name of the run.
@@ -45,21 +45,21 @@ def check_physics(
     """
     how = chosen_formulation(formulation or "path_matrix")
     findings = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
-    on_lines = TrialOnLines(model, wave, formulation, case) if model.has_unknowns else None
+    on_lines = TrialOnLines(model, sea, formulation, case) if model.has_unknowns else None
     resting = at_rest(model, how, on_lines)
     findings += resting
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     lies = not any(finding.code == "no equilibrium" for finding in resting)
     if isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
         findings += inside
         if lies and model.hydro is not None and model.hydro.table is not None and not inside:
             findings += resonances(model, how, waves)
-            findings += expected_motion(model, wave, how, case)
+            findings += expected_motion(model, sea, how, case)
     if trial and lies and on_lines is not None:
         findings += on_lines.run(duration)
     elif trial and lies:
-        findings += trial_run(model, wave, duration, formulation, case)
+        findings += trial_run(model, sea, duration, formulation, case)
     return sorted_findings(findings)
 
 

@@ -19,8 +19,8 @@ from swelltree.solvers.solution import Code
 from swelltree.studies.seas import realised
 from swelltree.studies.time.simulate import simulate
 from swelltree.studies.time.task import Sampling, Stepping, read_task
-from swelltree.studies.time.two_step_start import to_rest
-from swelltree.studies.time.two_step_stepper import TwoStepStepper, two_step_stepper
+from swelltree.studies.time.two_step.start import to_rest
+from swelltree.studies.time.two_step.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding
@@ -29,29 +29,29 @@ from swelltree.waves.airy import Components
 TRIAL = 4  # wave periods of the trial run
 
 
-def wave_period(model: Model, wave: Any, case: int | str) -> float:
+def wave_period(model: Model, sea: Any, case: int | str) -> float:
     """Mean period of the sea, ten seconds where there is none [s]."""
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     if isinstance(waves, Components) and len(waves.amplitude):
         return float(waves.Tz)
     return 10.0
 
 
 def trial_run(
-    model: Model, wave: Any, duration: float | None, formulation: str | None, case: int | str
+    model: Model, sea: Any, duration: float | None, formulation: str | None, case: int | str
 ) -> list[Finding]:
     """Run a little twice: the first call compiles, the second shows the speed."""
-    period = wave_period(model, wave, case)
+    period = wave_period(model, sea, case)
     length = TRIAL * period
     began = time.perf_counter()
     options: dict[str, Any] = {"formulation": formulation, "case": case, "progress": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # told already
-            simulate(model, wave, duration=length, **options)
+            simulate(model, sea, duration=length, **options)
             first = time.perf_counter() - began
             began = time.perf_counter()
-            run = simulate(model, wave, duration=length, **options)
+            run = simulate(model, sea, duration=length, **options)
     except SwelltreeError as error:
         return [_failed(length, error)]
     warm = time.perf_counter() - began
@@ -71,13 +71,13 @@ def trial_run(
 class TrialOnLines:
     """Rest and trial run of a system with dynamic lines or contacts."""
 
-    def __init__(self, model: Model, wave: Any, formulation: str | None, case: int | str) -> None:
-        self.period = wave_period(model, wave, case)
+    def __init__(self, model: Model, sea: Any, formulation: str | None, case: int | str) -> None:
+        self.period = wave_period(model, sea, case)
         self.length = TRIAL * self.period
         ends = Sampling(times=np.array([0.0, self.length]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # the response tells them
-            task = read_task(model, wave, ends, Stepping(), formulation=formulation, case=case)
+            task = read_task(model, sea, ends, Stepping(), formulation=formulation, case=case)
         stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
         self.stepper: TwoStepStepper = replace(stepper, plan=plan)

@@ -9,8 +9,7 @@ import numpy as np
 
 from swelltree.effects.drag.drag import DragPieces
 from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.excitation import DataExcitation
-from swelltree.effects.linear_hydro.in_sea import in_band
+from swelltree.effects.linear_hydro.excitation import DataExcitation, in_band
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint

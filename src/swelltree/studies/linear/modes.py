@@ -7,7 +7,7 @@ data are those of each mode's own frequency (`frequency_modes`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from swelltree.studies.linear.linearise import linear_model, traced_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 ADDED_MASS = {
     "frequency": "of the hydro data at each mode's own frequency, with its radiation damping",
     "infinite": "of the model, at infinite frequency, without radiation",
@@ -48,12 +51,11 @@ def modes(
     start: State | None = None,
     added_mass: str = "frequency",
     provenance: dict[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Natural periods, damping ratios and mode shapes about the state of rest.
 
     Returns a dataset with dimension `mode`, slowest oscillation first, then the modes that do
-    not oscillate. Inside `jit`, `grad` or `vmap` the result is a dict with `eigenvalue` (all of
-    them, unsorted) and `state_matrix` (with the added mass of the model, without radiation).
+    not oscillate. Inside `jit`, `grad` or `vmap` it gives what `modes_traced` gives.
 
     Args:
         model: from `compile`.
@@ -64,17 +66,17 @@ def modes(
             "infinite" (A_inf, no radiation). Without hydro data both are the same.
         provenance: attributes added to the result.
     """
-    model = with_static_lines(model)
-    check_no_drums(model, "modes")
-    how = chosen_formulation(formulation)
-    if added_mass not in ADDED_MASS:
-        raise SwelltreeError(
-            f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."
-        )
-    in_water = added_mass == "frequency" and has_table(model)
-    source = "data" if in_water else "infinite"
     if is_traced((model, start)):
-        return _traced(traced_model(model, how, source, start, at_equilibrium))
+        traced = modes_traced(
+            model,
+            formulation=formulation,
+            at_equilibrium=at_equilibrium,
+            start=start,
+            added_mass=added_mass,
+        )
+        return cast("xr.Dataset", traced)
+    model, source = _prepared(model, added_mass)
+    how = chosen_formulation(formulation)
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )
@@ -93,14 +95,39 @@ def modes(
     return _to_dataset(linear, lam, linear.to_bodies @ shapes, attrs)
 
 
-def _traced(linear: LinearModel) -> dict[str, Array]:
-    """Eigenvalues in one graph."""
+def modes_traced(
+    model: Model,
+    *,
+    formulation: str | Formulation = "path_matrix",
+    at_equilibrium: bool = True,
+    start: State | None = None,
+    added_mass: str = "frequency",
+) -> dict[str, Array]:
+    """Eigenvalues inside `jit`, `grad` or `vmap`.
+
+    Returns `eigenvalue` (all of them, unsorted) and `state_matrix` (with the added mass of the
+    model, without radiation). Arguments as in `modes`.
+    """
+    model, source = _prepared(model, added_mass)
+    how = chosen_formulation(formulation)
+    linear = traced_model(model, how, source, start, at_equilibrium)
     A, data = linear.state_matrix(), linear.radiation.memory
     if isinstance(data, RadiationData):
         eigenvalue = traced_eigenvalues(Matrices.of(linear), data)
     else:
         eigenvalue = jnp.linalg.eigvals(A)
     return {"state_matrix": A, "eigenvalue": eigenvalue}
+
+
+def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
+    """The model with lines that have no mass, and where its radiation comes from."""
+    if added_mass not in ADDED_MASS:
+        raise SwelltreeError(
+            f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."
+        )
+    model = with_static_lines(model)
+    check_no_drums(model, "modes")
+    return model, "data" if added_mass == "frequency" and has_table(model) else "infinite"
 
 
 def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
@@ -116,7 +143,7 @@ def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
 
 def _to_dataset(
     linear: LinearModel, lam: np.ndarray, shapes: np.ndarray, provenance: dict[str, Any]
-) -> Any:
+) -> xr.Dataset:
     import xarray as xr
 
     model, moving = linear.at.model, energy_shares(linear.at, shapes)

@@ -9,7 +9,7 @@ per metre of wave amplitude and exp(-iwt), with the matrices of the linear model
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from swelltree.effects.linear_hydro.radiation import check_source
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.lines_alone import refuse_lines_alone
+from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.drag import Waves
@@ -34,6 +34,9 @@ from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.waves.dispersion import dispersion, group_speed
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def check_excited(model: Model, radiation: str) -> None:
@@ -56,7 +59,7 @@ def rao(
     sea: Any = None,
     start: State | None = None,
     provenance: dict[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Response amplitude operators of the jointed, moored system about its state of rest.
 
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
@@ -100,7 +103,7 @@ def rao(
 
 def _to_dataset(
     linear: LinearModel, w: np.ndarray, beta: np.ndarray, y: np.ndarray, attrs: dict[str, Any]
-) -> Any:
+) -> xr.Dataset:
     import xarray as xr
 
     model = linear.at.model

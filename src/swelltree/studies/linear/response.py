@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.lines_alone import refuse_lines_alone
+from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.drag import Waves
@@ -28,6 +28,9 @@ from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 @study_of_model
 def response(
@@ -39,7 +42,7 @@ def response(
     drag: str = "none",
     case: int | str = 0,
     start: State | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Response of the linearised system to a sea: standard deviations and mean powers.
 
     Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
@@ -77,7 +80,9 @@ def response(
     return _to_dataset(linear, waves, moved.y * a[:, None], attrs)
 
 
-def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: dict[str, Any]) -> Any:
+def _to_dataset(
+    linear: LinearModel, waves: Waves, y: np.ndarray, attrs: dict[str, Any]
+) -> xr.Dataset:
     """Deviations, spectra and powers of amplitudes (c, f) of the free directions."""
     import xarray as xr
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.layout import DOFS
-from swelltree.model.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import at_nodes as series_at_nodes
 from swelltree.solvers.fourier import good_size, to_coefficients, to_complex
@@ -47,6 +47,9 @@ from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 HARMONICS = 9  # of a regular wave, when nothing is said
 HIGHER = 2  # times the highest component of a sea
 COARSE = 0.01  # of the largest coefficient: a truncation that is told
@@ -55,7 +58,7 @@ COARSE = 0.01  # of the largest coefficient: a truncation that is told
 @study_of_model
 def steady_state(
     model: Model,
-    wave: Any = None,
+    sea: Any = None,
     harmonics: int | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
@@ -68,7 +71,7 @@ def steady_state(
     stability: bool = False,
     case: int | str = 0,
     provenance: dict[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Periodic steady state of a model in a periodic sea, as a dataset over one period.
 
     The dataset has what `simulate` gives, at the nodes, and `position_harmonics`,
@@ -76,7 +79,7 @@ def steady_state(
 
     Args:
         model: from `compile`.
-        wave: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
+        sea: one that repeats: RegularWave, or a spectrum with spacing="equal".
         harmonics: N of the series; nine, or twice the number of the highest component of the
             sea, if not given. `truncation_error` tells what is left out.
         formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
@@ -92,7 +95,7 @@ def steady_state(
         case: number or name of the run.
         provenance: attributes added to the result.
     """
-    check_traced("steady_state", model, wave)
+    check_traced("steady_state", model, sea)
     refuse_lines_alone(model, "steady_state")
     how = chosen_formulation(formulation)
     if stability and model.hydro is not None and radiation != "state_space":
@@ -100,7 +103,7 @@ def steady_state(
             "steady_state: stability needs the memory of the water as states. Give "
             "radiation='state_space' and compile the model so."
         )
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     length = period_of("steady_state", waves, period)
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
@@ -141,7 +144,7 @@ def steady_state(
         result = _with_stability(result, model, how, solution, waves)
     time = result["time"].assign_attrs(period=length)
     result = result.assign_coords(time=time)
-    return result if waves is None else with_elevation(result, wave, replace(waves, ramp=0.0))
+    return result if waves is None else with_elevation(result, sea, replace(waves, ramp=0.0))
 
 
 def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
@@ -154,7 +157,7 @@ def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
 
 def _with_stability(
     result: Any, model: Model, how: Formulation, solution: PeriodicSolution, waves: Any
-) -> Any:
+) -> xr.Dataset:
     """The result with its Floquet multipliers."""
     from swelltree.studies.periodic.floquet import multipliers
 
@@ -219,7 +222,7 @@ def _to_dataset(
     fine: Period,
     radiation: str,
     provenance: Any,
-) -> Any:
+) -> xr.Dataset:
     from swelltree.effects.linear_hydro.data import displacement
     from swelltree.model.kinematics import Pose
     from swelltree.results.channels import body_order
@@ -229,7 +232,7 @@ def _to_dataset(
     values, mu = nodes.at(nodes.inputs(solution.Y))
     off = nodes.imbalance(values, mu)
     y, y_rate, _ = series_at_nodes(periodic.basis, solution.Y)
-    seen = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
+    channels = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
     labelled = periodic.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     left_out = truncation_error(nodes if fine is periodic else Nodes(how, fine), solution.Y)
     names = [_pin_name(how, model, d) for d in np.asarray(periodic.pinned)]
@@ -252,8 +255,8 @@ def _to_dataset(
         ),
     }
     for name in ("work",):
-        seen.pop(name)  # there is no start to count from
-    result = to_dataset(labelled, periodic.basis.time, seen, attrs | (provenance or {}))
+        channels.pop(name)  # there is no start to count from
+    result = to_dataset(labelled, periodic.basis.time, channels, attrs | (provenance or {}))
     notes = [str(result.attrs.get("report", "")), nodes.slower()]
     if left_out > COARSE * float(np.abs(solution.Y[:, : nodes.n]).max(initial=0.0)):
         notes.append(
@@ -263,15 +266,17 @@ def _to_dataset(
     result.attrs["report"] = " ".join(note for note in notes if note)
     if "radiation_force" in result:
         order = body_order(model)
-        result["radiation_force"].values[:] = seen["periodic_radiation"][:, order]
+        result["radiation_force"].values[:] = channels["periodic_radiation"][:, order]
     order = body_order(model)
     mean = _rest(how)(nodes.bare)
-    xi = np.asarray(displacement(Pose(*mean), Pose(seen["position"], seen["rotation"])))[:, order]
+    xi = np.asarray(displacement(Pose(*mean), Pose(channels["position"], channels["rotation"])))[
+        :, order
+    ]
     count = periodic.basis.harmonics + 1
     bodies = to_complex(to_coefficients(periodic.basis, xi.reshape(len(xi), -1))).reshape(
         count, -1, 6
     )
-    joints = to_complex(to_coefficients(periodic.basis, seen["coordinate"]))
+    joints = to_complex(to_coefficients(periodic.basis, channels["coordinate"]))
     about = {"time_convention": "exp(-iwt)", "units": "m, rad"}
     return result.assign(
         position_harmonics=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from swelltree.solvers.solution import Code
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TOLERANCE = 1e-10  # of the largest weight or load
 LARGEST_STEP = 0.5  # m, rad: damping of Newton's steps
@@ -109,13 +112,14 @@ def equilibrium(
     formulation: str | Formulation = "path_matrix",
     start: State | None = None,
     provenance: dict[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
 
     Systems with dynamic lines walk to rest by the steps of their own time stepping.
 
     Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
-    `grad` or `vmap` the result is a dict of arrays. Prescribed motions are held as at t = 0.
+    `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
+    t = 0.
 
     Args:
         model: from `compile`.
@@ -129,16 +133,28 @@ def equilibrium(
 
         return moored_equilibrium(model, how.name, provenance)
     if is_traced((model, start)):
-        state, code = equilibrium_state(model, how, start)
-        begin = start_phase(model, how)
-        phase = Phase(state, begin.work, settled_at(model, how, state))
-        channels = observe(model, how, jnp.zeros(()), phase)
-        return finished_now(model, channels) | {"code": code, "phase": phase}
+        return cast("xr.Dataset", equilibrium_traced(model, formulation=how, start=start))
     model = with_drums_stopped(model)
     state, _, before, solution = find_rest(model, how, start)
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, settled_at(model, how, state))
     return _to_dataset(model, how, phase, before, solution, provenance)
+
+
+def equilibrium_traced(
+    model: Model, *, formulation: str | Formulation = "path_matrix", start: State | None = None
+) -> dict[str, Any]:
+    """State of rest inside `jit`, `grad` or `vmap`: arrays under the names of `equilibrium`.
+
+    Besides the channels there are `code` (`solvers.solution.Code`) and `phase`, the state itself.
+    Arguments as in `equilibrium`.
+    """
+    how = chosen_formulation(formulation)
+    state, code = equilibrium_state(model, how, start)
+    begin = start_phase(model, how)
+    phase = Phase(state, begin.work, settled_at(model, how, state))
+    channels = observe(model, how, jnp.zeros(()), phase)
+    return finished_now(model, channels) | {"code": code, "phase": phase}
 
 
 @functools.lru_cache(maxsize=32)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
-from swelltree.studies.time.two_step_start import to_rest
+from swelltree.studies.time.two_step.start import to_rest
 from swelltree.two_step.state import form_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def moored_equilibrium(
     model: Model, formulation: str, provenance: dict[str, Any] | None = None
-) -> Any:
+) -> xr.Dataset:
     """Bodies, lines and junctions at rest, and what was out of balance as described."""
     from swelltree.results.dataset import to_dataset
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.equilibrium import find_rest
 from swelltree.system.errors import SwelltreeError, listed, suggest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def _turn(vector: Array) -> Array:
@@ -99,7 +102,7 @@ def mooring_stiffness(
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
     start: State | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Stiffness of quasi-static lines and linear moorings at the state of rest.
 
     Force and moment on each body, in world axes about its reference point, lost per displacement
@@ -157,7 +160,7 @@ def offset_curve(
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
     start: State | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Restoring force and tensions of the mooring over the offset of one body.
 
     The body is moved from the state of rest and does not turn (a direction such as "Yaw" turns it

@@ -11,7 +11,7 @@ the comparison begins when the ramp is over and its transient has died out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +24,14 @@ from swelltree.studies.time.operability import succeeded
 from swelltree.studies.time.simulate import simulate
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 @study_of_model
 def linear_and_nonlinear(
     model: Model,
-    wave: Any,
+    sea: Any,
     *,
     duration: float,
     output_step: float | None = None,
@@ -37,7 +40,7 @@ def linear_and_nonlinear(
     radiation: str = "state_space",
     case: int | str = 0,
     **options: Any,
-) -> Any:
+) -> xr.Dataset:
     """The motion in a sea, and what the linearised system would do.
 
     Returns a dataset with `nonlinear` and `linear` (time, body, dof), the displacements of the
@@ -48,7 +51,7 @@ def linear_and_nonlinear(
 
     Args:
         model: compiled with hydro data.
-        wave: a described sea.
+        sea: a described sea.
         duration: of the run [s].
         output_step: [s], as in `simulate`.
         settled: time after which the two are compared [s]; two thirds of the run if not given.
@@ -61,7 +64,7 @@ def linear_and_nonlinear(
     import xarray as xr
 
     start = 2.0 * duration / 3.0 if settled is None else settled
-    waves = realised(model, wave, case)
+    waves = realised(model, sea, case)
     ramp = float(waves.ramp)
     if not ramp <= start < duration:
         raise SwelltreeError(
@@ -70,7 +73,7 @@ def linear_and_nonlinear(
         )
     run = simulate(
         model,
-        wave,
+        sea,
         duration=duration,
         output_step=output_step,
         formulation=formulation,
@@ -96,8 +99,8 @@ def linear_and_nonlinear(
             radiation=radiation,
         )
         turning = grown[:, None] * np.exp(-1j * np.outer(time, omega[mine])) * amplitude[mine]
-        bodies += np.einsum("tc,cbd->tbd", turning, transfer["rao"].values[:, 0]).real
-        joints += (turning @ transfer["coordinate_rao"].values[:, 0]).real
+        bodies += np.real(np.einsum("tc,cbd->tbd", turning, transfer["rao"].values[:, 0]))
+        joints += np.real(turning @ transfer["coordinate_rao"].values[:, 0])
     both = (("time", "body", "dof"), ("time", "coordinate"))
     moved = run["position"].values - rest["position"].values
     turned = run["joint_coordinate"].values - rest["joint_coordinate"].values
@@ -118,5 +121,5 @@ def linear_and_nonlinear(
         data[f"{prefix}amplitude"] = (dims, size, {"units": "m, rad"})
     coords = {name: run[name] for name in ("time", "body", "dof", "coordinate")}
     data["elevation"] = run["elevation"]
-    attrs = {"study": "linear_and_nonlinear", "settled": start, "wave": repr(wave)}
+    attrs = {"study": "linear_and_nonlinear", "settled": start, "sea": repr(sea)}
     return xr.Dataset(data, coords, run.attrs | attrs)

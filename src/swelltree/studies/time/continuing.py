@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.model.described import Described
 from swelltree.model.model import Model
+from swelltree.model.values.described import Described
 from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown

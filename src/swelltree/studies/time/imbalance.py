@@ -10,7 +10,7 @@ from swelltree.engine.backend import jax
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.studies.time.two_step_channels import observer
+from swelltree.studies.time.two_step.channels import observer
 from swelltree.two_step.state import Form
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from swelltree.results.dataset import provenance
 from swelltree.studies.time.operability_runs import LimitError, judged, run_in_seas
 from swelltree.system.casefile.limits import ChannelLimit, as_limits
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
@@ -29,7 +32,7 @@ def operability(
     judge: Callable[[Any], Mapping[str, float]] | None = None,
     limits: Mapping[str, Any] | Sequence[Any] = (),
     simulate: Mapping[str, Any] | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Run an operation over a grid of conditions and hold the results against limits.
 
     Args:
@@ -40,7 +43,7 @@ def operability(
         limits: for some of these numbers the largest that is allowed, or (lowest, largest); or a
             list of `ChannelLimit` or their tables, such as {"channel": "position", "body":
             "barge", "dof": "Roll", "statistic": "abs_max", "limit": 0.05}, for channels of runs.
-        simulate: options of `simulate` for a model; its `wave` takes the conditions.
+        simulate: options of `simulate` for a model; its `sea` takes the conditions.
 
     Returns a dataset with the conditions as dimensions: every number; `state`, one of "operable",
     "inoperable" and "failed" (no result to judge; the reasons are in the attribute `failures`);
@@ -65,25 +68,25 @@ def operability(
             raise SwelltreeError(
                 "operability: simulate belongs to a compiled model. Give it inside of run."
             )
-    found: dict[str, np.ndarray] = {}
+    by_limit: dict[str, np.ndarray] = {}
     use = np.full((len(rows), *shape), np.nan)
     failures = []
     for place, where in zip(places, cases, strict=True):
         try:
             result = succeeded(one(**where))
-            own = dict(judge(result)) if judge is not None else {}
-            numbers = own | judged(result, own, rows)
+            judged_values = dict(judge(result)) if judge is not None else {}
+            numbers = judged_values | judged(result, judged_values, rows)
         except SwelltreeError as error:
             if isinstance(error, LimitError):
                 raise
-            told = ", ".join(f"{name} = {value:g}" for name, value in where.items())
-            failures.append(f"{told}: {error}")
+            condition = ", ".join(f"{name} = {value:g}" for name, value in where.items())
+            failures.append(f"{condition}: {error}")
             continue
         for name, value in numbers.items():
-            found.setdefault(name, np.full(shape, np.nan))[place] = value
+            by_limit.setdefault(name, np.full(shape, np.nan))[place] = value
         for k, row in enumerate(rows):
             use[(k, *place)] = row.used(float(numbers[row.title]))
-    table = _table(rows, names, grid, found, use, failures)
+    table = _table(rows, names, grid, by_limit, use, failures)
     return table.assign_attrs(about | table.attrs)
 
 
@@ -126,7 +129,7 @@ def _table(
         "study": "operability",
         "result": "cases_failed" if failures else "success",
         "message": message,
-        "limits": "; ".join(row.told for row in rows),
+        "limits": "; ".join(row.sentence for row in rows),
         "failures": "; ".join(failures),
     }
     return xr.Dataset(data, coords, attrs)

@@ -34,10 +34,10 @@ def run_in_seas(
     from swelltree.studies.time.simulate import simulate as run
 
     options = dict(simulate or {})
-    sea = options.pop("wave", None)
+    sea = options.pop("sea", None)
     if not isinstance(sea, Sea) or "duration" not in options:
         raise SwelltreeError(
-            "operability: a model is simulated in a sea. Give simulate with wave and duration."
+            "operability: a model is simulated in a sea. Give simulate with sea and duration."
         )
     for where in cases:
         changed(sea, where)
@@ -76,11 +76,11 @@ def judged(
         numbers: that the user's function made of it.
         rows: the limits.
     """
-    found = {row.title: _value(result, numbers, row) for row in rows}
-    for name, value in found.items():
+    values = {row.title: _value(result, numbers, row) for row in rows}
+    for name, value in values.items():
         if np.isnan(value):
             raise SwelltreeError(f"'{name}' is not a number. Look at the run and at judge.")
-    return found
+    return values
 
 
 def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> float:

@@ -22,8 +22,8 @@ from swelltree.studies.time.continuing import keep_end
 from swelltree.studies.time.linear_range import left_linear_range
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
 from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, read_task
-from swelltree.studies.time.two_step_stepper import two_step_stepper
-from swelltree.studies.time.two_step_traced import two_step_traced
+from swelltree.studies.time.two_step.stepper import two_step_stepper
+from swelltree.studies.time.two_step.traced import two_step_traced
 from swelltree.studies.time.watch import watched
 from swelltree.studies.time.winch_findings import (
     refuse_what_cannot_be_obeyed,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @study_of_model
 def simulate(
     model: Model,
-    wave: Any = None,
+    sea: Any = None,
     *,
     duration: float = 0.0,
     output_step: float | None = None,
@@ -67,7 +67,7 @@ def simulate(
 
     Args:
         model: from `compile`.
-        wave: a described sea; still water if not given.
+        sea: a described sea; still water if not given.
         duration: [s].
         output_step: time between samples [s]; if not given a twentieth of the shortest period of
             the waves and of the bodies, and no more than a two-hundredth of the duration.
@@ -107,7 +107,7 @@ def simulate(
     keeping = Keeping(chunk, progress, checkpoint, resume)
     task = read_task(
         model,
-        wave,
+        sea,
         Sampling(duration, output_step, times, _names(extremes)),
         Stepping(rtol, atol, step, max_step),
         solver=solver,
@@ -126,12 +126,12 @@ def simulate(
     run = drive(stepper, task.times, keeping)
     result = _labelled(task, run, provenance)
     result = _with_findings(task, watched(task.model, result), findings)
-    return result if task.waves is None else with_elevation(result, wave, task.waves)
+    return result if task.waves is None else with_elevation(result, sea, task.waves)
 
 
 def simulate_traced(
     model: Model,
-    wave: Any = None,
+    sea: Any = None,
     *,
     duration: float = 0.0,
     output_step: float | None = None,
@@ -156,7 +156,7 @@ def simulate_traced(
     """
     task = read_task(
         model,
-        wave,
+        sea,
         Sampling(duration, output_step, times, _names(extremes)),
         Stepping(rtol, atol, step, max_step),
         solver=solver,

@@ -86,7 +86,7 @@ class Task:
 
 def read_task(
     model: Model,
-    wave: Any,
+    sea: Any,
     sampling: Sampling,
     stepping: Stepping,
     *,
@@ -98,7 +98,7 @@ def read_task(
 ) -> Task:
     """The task of a run; arguments as in `simulate`."""
     solver, how = chosen_solver(model, solver, formulation)
-    waves = None if wave is None else realised(model, wave, case)
+    waves = None if sea is None else realised(model, sea, case)
     kept = stepping.step if stepping.step is not None else kept_step(model)
     given = sampling.times
     times = output_times(model, waves, sampling.duration, sampling.output_step, given, kept)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
+from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.rank import RANK, term_size
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_moved
@@ -39,12 +39,12 @@ def watched(model: Model, result: Any) -> Any:
     A run that stopped may have done so because a loop had opened before.
     """
     stopped = "" if result.attrs["result"] == "success" else f" Then {result.attrs['message']}"
-    found = _open_loop(model, result)
+    finding = _open_loop(model, result)
     if not stopped:
-        found = found or _lost_energy(model, result) or _singular_loop(model, result)
-    if found is None:
+        finding = finding or _lost_energy(model, result) or _singular_loop(model, result)
+    if finding is None:
         return result
-    code, when, about = found
+    code, when, about = finding
     message = f"{describe(code, when)} {about}{stopped}"
     warnings.warn(message, SwelltreeWarning, stacklevel=4)
     return result.assign_attrs(result=code.name.lower(), message=message)

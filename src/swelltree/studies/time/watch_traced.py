@@ -10,10 +10,10 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
+from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.model import Model
-from swelltree.model.rank import RANK, term_size
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_residual
@@ -22,41 +22,41 @@ from swelltree.studies.time.watch import lasting, lost_limit, open_limit
 
 
 def with_watch(
-    model: Model, seen: dict[str, Array], code: Array, solver: str, rtol: float = 1e-6
+    model: Model, channels: dict[str, Array], code: Array, solver: str, rtol: float = 1e-6
 ) -> dict[str, Array]:
     """Channels of a run with `energy_residual`, `loop_margin` and `code`.
 
     Args:
         model: compiled.
-        seen: channels of all samples, time first.
+        channels: channels of all samples, time first.
         code: how stepping ended.
         solver: its name.
         rtol: its tolerance.
     """
     kinetic, potential, work = (
-        seen[name] for name in ("kinetic_energy", "potential_energy", "work")
+        channels[name] for name in ("kinetic_energy", "potential_energy", "work")
     )
     residual = energy_residual(kinetic, potential, work)
-    margin = jnp.ones(len(seen["time"]))
+    margin = jnp.ones(len(channels["time"]))
     if model.cut_rows and len(model.cut_rows) > model.surplus:
         margin = jax.vmap(lambda *x: _margin(model, *x))(
-            *jax.lax.stop_gradient(_places(model, seen))
+            *jax.lax.stop_gradient(_places(model, channels))
         )
     limit = lost_limit(kinetic, potential, work, solver, rtol)
     result = (
         (code != Code.SUCCESS, code),
-        (~(seen["closure"] <= open_limit(seen["joint_point"], rtol)).all(), Code.LOOP_OPEN),
+        (~(channels["closure"] <= open_limit(channels["joint_point"], rtol)).all(), Code.LOOP_OPEN),
         (~(lasting(jnp.abs(residual)) <= limit).all(), Code.ENERGY_LOST),
         (~(margin > RANK).all(), Code.LOOP_SINGULAR),
     )
     conditions = [condition for condition, _ in result]
     ended = jnp.select(conditions, [jnp.asarray(code, int) for _, code in result], 0)
-    return seen | {"energy_residual": residual, "loop_margin": margin, "code": ended}
+    return channels | {"energy_residual": residual, "loop_margin": margin, "code": ended}
 
 
-def _places(model: Model, seen: dict[str, Array]) -> tuple[Array, ...]:
-    angles = seen["coordinate"][:, np.array(model.layout.angle_dofs, dtype=int)]
-    return seen["time"], seen["position"], seen["rotation"], angles
+def _places(model: Model, channels: dict[str, Array]) -> tuple[Array, ...]:
+    angles = channels["coordinate"][:, np.array(model.layout.angle_dofs, dtype=int)]
+    return channels["time"], channels["position"], channels["rotation"], angles
 
 
 def _margin(model: Model, t: Array, p: Array, R: Array, angles: Array) -> Array:

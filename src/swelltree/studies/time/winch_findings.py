@@ -30,9 +30,11 @@ def all_winches(model: Model) -> list[Winches]:
 def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
     """Set speeds and stages that together are more than a winch can do."""
     for winches in all_winches(model):
-        for name, told, limit in zip(winches.names, winches.speed, winches.max_speed, strict=True):
-            at, speed = _told(told, times)
-            speed = speed * np.array([1.0 - float(told.held(np.asarray(t))) for t in at])
+        for name, set_speed, limit in zip(
+            winches.names, winches.speed, winches.max_speed, strict=True
+        ):
+            at, speed = _set_rates(set_speed, times)
+            speed = speed * np.array([1.0 - float(set_speed.held(np.asarray(t))) for t in at])
             k = int(np.argmax(np.abs(speed)))
             if abs(speed[k]) > limit * (1.0 + 1e-9):
                 raise SwelltreeError(
@@ -48,12 +50,12 @@ def stages_until(model: Model, t: float) -> list[str]:
     return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
 
 
-def _told(told: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Set speed with stages at many times of a run and at all corners in it."""
     fine = np.linspace(times[0], times[-1], SAMPLES)
-    corners = np.asarray(told.time)
+    corners = np.asarray(speed.time)
     at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])
-    return at, np.array([float(told(np.asarray(t))) for t in at])
+    return at, np.array([float(speed(np.asarray(t))) for t in at])
 
 
 def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
@@ -61,7 +63,7 @@ def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
     winches = winches_of(model)
     if winches is None:
         return np.zeros(0)
-    largest = [np.abs(_told(told, times)[1]).max() for told in winches.speed]
+    largest = [np.abs(_set_rates(speed, times)[1]).max() for speed in winches.speed]
     return np.minimum(largest, winches.max_speed)
 
 
@@ -124,13 +126,13 @@ def _sentences(model: Model, result: Any) -> list[str]:
     lines = model.lines
     if lines is None:
         return []
-    told = str(result.attrs.get("event_log", "")).split("\n")
-    found = [row for row in told if "not caught" in row or "can carry" in row]
+    rows = str(result.attrs.get("event_log", "")).split("\n")
+    failed = [row for row in rows if "not caught" in row or "can carry" in row]
     if lines.winches is None or result.sizes["time"] < 2:
-        return found
+        return failed
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])
-    excused = _resting(model, result) | _released(lines.lines, told, time)
+    excused = _resting(model, result) | _released(lines.lines, rows, time)
     for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
         nodes = result["line_position"].sel(line=lines.pieces[k]).values
         way = nodes[:, -1] - nodes[:, 0]
@@ -140,12 +142,12 @@ def _sentences(model: Model, result: Any) -> list[str]:
         straight = np.linalg.norm(way, axis=1) >= SHORT * length
         loose = hangs & ~(straight & (way[:, 2] < 0.0)) & ~excused[:, k]
         if loose.sum() * span > SLACK_FOR:
-            found.append(
+            failed.append(
                 f"winch '{name}': line '{lines.pieces[k]}' hung slack for {loose.sum() * span:.3g} "
                 f"s, first at t = {time[loose.argmax()]:.6g} s; its load is lighter than water or "
                 "is lowered faster than it sinks. Give more weight or less speed."
             )
-    return found
+    return failed
 
 
 def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.ndarray:

@@ -110,7 +110,7 @@ class ChannelLimit(Description):
         return value / self.limit
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The limit in words."""
         limit = self.limit
         text = f"{limit[0]:g} to {limit[1]:g}" if isinstance(limit, tuple) else f"<= {limit:g}"

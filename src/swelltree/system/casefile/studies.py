@@ -67,7 +67,7 @@ class SimulateStudy(Study):
     Args:
         name: unique among the studies.
         duration: [s].
-        wave: the sea, still water by default.
+        sea: the sea, still water by default.
         output_step: time between samples of the result [s].
         formulation: one of FORMULATIONS.
         solver: one of SOLVERS.
@@ -94,7 +94,7 @@ class SimulateStudy(Study):
     step: Number | None = None
     max_step: Number | None = None
     extremes: Channels = ()
-    wave: SeaLike = StillWater()
+    sea: SeaLike = StillWater()
     excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
     start: Annotated[str, _start[0], _start[1]] | None = None
     chunk: Count = 200
@@ -219,7 +219,7 @@ class SteadyStateStudy(Study):
 
     Args:
         name: unique among the studies.
-        wave: the sea.
+        sea: the sea.
         harmonics: number of harmonics of the period; as many as the sea needs by default.
         radiation: "data", or "state_space" for the fitted memory.
         formulation: one of FORMULATIONS; "lagrange" is the DAE form.
@@ -233,7 +233,7 @@ class SteadyStateStudy(Study):
 
     type: ClassVar[str] = "steady_state"
     name: Name
-    wave: SeaLike
+    sea: SeaLike
     harmonics: int | None = None
     radiation: Radiation = "data"
     formulation: Formulation = "path_matrix"

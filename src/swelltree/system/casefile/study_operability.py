@@ -35,7 +35,7 @@ def as_run(value: Any) -> Any:
     if isinstance(value, SimulateStudy):
         return value
     if not isinstance(value, dict):
-        raise ValueError(f"{shown(value)} is not a table. Give {{ duration = ..., wave = ... }}.")
+        raise ValueError(f"{shown(value)} is not a table. Give {{ duration = ..., sea = ... }}.")
     return within(SimulateStudy, {"name": "case", **value})
 
 
@@ -57,7 +57,7 @@ class OperabilityStudy(Study):
             { Hs = [1, 2], Tp = [6, 9] }.
         judge: "module:function" of a result that gives more numbers by name.
         limits: tables of `ChannelLimit`: channel, limit, statistic, and body, dof, line ...
-        simulate: table of a simulate study; its wave takes the conditions.
+        simulate: table of a simulate study; its sea takes the conditions.
     """
 
     type: ClassVar[str] = "operability"
@@ -71,7 +71,7 @@ class OperabilityStudy(Study):
         if not self.limits:
             raise self.fail("there are no limits. Give [{ channel = ..., limit = ... }].")
         if self.simulate is None:
-            raise self.fail("'simulate' is missing. Give { duration = ..., wave = ... }.")
+            raise self.fail("'simulate' is missing. Give { duration = ..., sea = ... }.")
 
     @property
     def in_time(self) -> Any:

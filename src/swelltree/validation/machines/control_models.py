@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.effects.applied import AppliedForces, applied_forces
-from swelltree.effects.linear_hydro.in_sea import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.gallery.tank import ARM1, ARM2, tank
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -118,7 +118,7 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     spectrum = Jonswap(Hs=0.04, Tp=1.8)
     times = STEP * np.arange(round(duration / STEP) + 1)
     sea, other = (IrregularSea(spectrum, seed=k, omega_max=11.0) for k in (5, 1))
-    there = run(model, wave=sea, times=times, rtol=1e-7, atol=1e-10)
+    there = run(model, sea=sea, times=times, rtol=1e-7, atol=1e-10)
     names = ["pivot__Pitch", "hinge__Pitch"]
     motion = [there[key].sel(coordinate=names).values for key in ("joint_coordinate", "joint_rate")]
     measured = np.concatenate(motion, axis=1)

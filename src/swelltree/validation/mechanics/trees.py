@@ -129,14 +129,14 @@ def two_link_forms() -> list[Check]:
     ]
 
 
-def in_tree_velocities(found: dict[str, Evaluated]) -> tuple[list[Any], list[Any]]:
+def in_tree_velocities(by_form: dict[str, Evaluated]) -> tuple[list[Any], list[Any]]:
     """Mass matrices and biases of all formulations, the absolute ones brought to tree velocities.
 
     With their velocities s' = T s the mass is T^T M' T and the bias T^T (b' + M' Tdot s).
     """
-    path = found["path_matrix"].kin
+    path = by_form["path_matrix"].kin
     masses, biases = [], []
-    for name, one in found.items():
+    for name, one in by_form.items():
         M, b = one.mass, one.bias
         if name in ("partition", "lagrange"):
             T = path.P[one.chosen]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.effects.linear_hydro.drift import drift_loads
-from swelltree.effects.linear_hydro.drift_spectrum import slow_force_spectrum
+from swelltree.effects.linear_hydro.drift.loads import drift_loads
+from swelltree.effects.linear_hydro.drift.spectrum import slow_force_spectrum
 from swelltree.model.model import Model
 from swelltree.system import (
     WORLD,
@@ -119,7 +119,7 @@ def _regular() -> list[Check]:
     """Mean force and offset in a regular wave between two frequencies of the data."""
     omega, amplitude = 1.137, 0.8
     wave = RegularWave(amplitude=amplitude, omega=omega, ramp=30.0)
-    result = run(moored("newman"), 900.0, 0.5, wave=wave, rtol=1e-8, atol=1e-9)
+    result = run(moored("newman"), 900.0, 0.5, sea=wave, rtol=1e-8, atol=1e-9)
     exact = amplitude**2 * float(
         np.real(transfer_functions(np.array([omega]), RADIUS, RHO, G)[0][0, 0])
     )
@@ -141,7 +141,7 @@ def _irregular() -> list[Check]:
     phase = rng.uniform(0.0, 2.0 * np.pi, rows.size)
     omega = OMEGA[rows]
     waves = Components(np.full(rows.size, 0.3), omega, omega**2 / G, 0.0 * omega, phase)
-    result = run(model, 60.0, 0.5, wave=waves, rtol=1e-6, atol=1e-7)
+    result = run(model, 60.0, 0.5, sea=waves, rtol=1e-6, atol=1e-7)
     exact = force_in_time(waves, result["time"].values, RADIUS, RHO, G)
     away = np.abs(surge(result, "drift_force") - exact).max() / np.abs(exact).max()
     return [

@@ -156,7 +156,7 @@ def hinge_barge_series(duration: float = 400.0) -> list[Check]:
         count = round(duration / period)
         times = period / 16 * np.arange(16 * count + 1)
         wave = RegularWave(amplitude=WAVE, omega=w, ramp=60.0)
-        there = run(model, wave=wave, times=times, rtol=1e-8, atol=1e-11)
+        there = run(model, sea=wave, times=times, rtol=1e-8, atol=1e-11)
         z = there["position"].sel(body="barge2", dof="Heave").values[-17:-1]
         periodic = general(w, WAVE, "path_matrix", 5, radiation="state_space", nodes=32)
         x = periodic["position"].sel(body="barge2", dof="Heave").values[::2]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.in_sea import excitation_at, interpolated
+from swelltree.effects.linear_hydro.excitation import excitation_at, interpolated
 from swelltree.engine.arrays import namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING

@@ -58,13 +58,13 @@ def sphere(folder: Path) -> list[Check]:
         both = {"influenced_dof": label, "radiating_dof": label}
         for name, short in (("added_mass", "A"), ("radiation_damping", "B")):
             theirs = wamit[name].sel(both).values[rows]
-            ours, told = _entry(data, name, dof, dof), why
+            ours, reason = _entry(data, name, dof, dof), why
             if short + dof == "BHeave":
                 # above, WAMIT's own panels miss the series of Hulme by 2 to 4 %
                 ours, theirs = ours[known[rows] < 2.3], theirs[known[rows] < 2.3]
-                told = "to 2.2 rad/s; above, WAMIT is 2 to 4 % off bem_hemisphere's series"
+                reason = "to 2.2 rad/s; above, WAMIT is 2 to 4 % off bem_hemisphere's series"
             off = _worst(ours, theirs)
-            checks.append(Check(f"{short} in {dof.lower()}", 100 * off, 2.0, "%", told))
+            checks.append(Check(f"{short} in {dof.lower()}", 100 * off, 2.0, "%", reason))
         X = wamit["excitation_force"].sel(influenced_dof=label).values[rows, 0]
         ours = _entry(data, "excitation_force", dof)[:, 0]
         # heave at 3 rad/s is 4 % of its largest, and 2.4 % off with these panels
@@ -135,16 +135,16 @@ def cylinder(folder: Path) -> list[Check]:
                 matters = np.abs(theirs) > 0.02 * whole
                 off = off[matters] / np.abs(theirs[matters])
             checks.append(Check(f"{short}{pair}, their mesh", 100 * off.max(), limit, "%", why))
-            found, limit = _entry(ours, name, dof, dof), 4.0
+            value, limit = _entry(ours, name, dof, dof), 4.0
             why = "of the largest value; their 600 panels have an error of that size"
             if short + pair == "B33":
                 limit, why = 5.0, "of the largest value; theirs is 3 % below the series"
                 exact = [cylinder_heave(w, 5.0, 10.0, 120.0, 9.81) for w in omega[rows][3:]]
                 series = 1000.0 * omega[rows][3:] * np.imag(exact)
-                off = 100 * np.abs(found[3:] - series).max() / whole
-                told = "of the largest value, from 1 rad/s (120 m are deep): panels, sharp edge"
-                checks.append(Check("B33, our hull to Yeung (1981)", off, 2.5, "%", told))
-            off = np.abs(found - theirs).max() / whole
+                off = 100 * np.abs(value[3:] - series).max() / whole
+                reason = "of the largest value, from 1 rad/s (120 m are deep): panels, sharp edge"
+                checks.append(Check("B33, our hull to Yeung (1981)", off, 2.5, "%", reason))
+            off = np.abs(value - theirs).max() / whole
             checks.append(Check(f"{short}{pair}, our hull", 100 * off, limit, "%", why))
     return checks
 

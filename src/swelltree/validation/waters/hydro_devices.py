@@ -78,7 +78,7 @@ def rm3_checks(folder: Path, name: str) -> list[Check]:
         memory = {"radiation": "constant", "omega": OMEGA}
     model = rm3(folder, coupling=False, **memory)
     wave = RegularWave(height=2.5, period=8.0, ramp=100.0)
-    result = run(model, wave=wave, times=table[:, 0], rtol=1e-7, atol=1e-9)
+    result = run(model, sea=wave, times=table[:, 0], rtol=1e-7, atol=1e-9)
     heave, checks = heights(result), []
     late = table[:, 0] >= 104.0
     late &= table[:, 0] < 104.0 + 12 * 8.0
@@ -142,7 +142,7 @@ def rm3_irregular(folder: Path) -> list[Check]:
     wave = MeasuredWave(time, eta, omega_max=5.0, ramp=40.0)
     model = rm3(folder, start=(0.0, -SUNK), sunk=SUNK, coupling=False, fit=TIGHT)
     times = np.arange(0.0, 200.0001, 0.1)
-    ours = heights(run(model, wave=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
+    ours = heights(run(model, sea=wave, times=times, rtol=1e-7, atol=1e-9))["float"]
     theirs = np.interp(times, at, target) - FLOAT
     window = times >= 60.0
     ramp = (times >= 5.0) & (times <= 40.0)

@@ -125,7 +125,7 @@ def regular_checks(folder: Path, number: int) -> list[Check]:
     late = time > 400.0
     wave = RegularWave(amplitude=amplitude, omega=omega)
     model = sphere(folder, damping=DAMPING[number])
-    result = run(model, wave=wave, times=np.arange(0.0, time[-1], 0.1), rtol=1e-6, atol=1e-9)
+    result = run(model, sea=wave, times=np.arange(0.0, time[-1], 0.1), rtol=1e-6, atol=1e-9)
     tail = result["time"].values > 400.0
     ours = harmonic(result["time"].values[tail], heave(result)[tail], omega) / amplitude
     target = harmonic(time[late], printed[late, 1], omega) / amplitude
@@ -164,7 +164,7 @@ def sphere_irregular(folder: Path) -> list[Check]:
     time, eta = two_columns(folder / "irregular" / "eta.txt.gz")
     at, target = two_columns(folder / "irregular" / "ss_ref_sphere_irreg_waves_eta.txt.gz", 2)
     wave = MeasuredWave(time, eta, omega_max=BAND)
-    result = run(sphere(folder), wave=wave, times=np.arange(0.0, 600.0, 0.1), rtol=1e-6, atol=1e-9)
+    result = run(sphere(folder), sea=wave, times=np.arange(0.0, 600.0, 0.1), rtol=1e-6, atol=1e-9)
     window = (result["time"].values >= 50.0) & (result["time"].values <= 590.0)
     ours = heave(result)[window]
     error = rms_error(ours, np.interp(result["time"].values[window], at, target))

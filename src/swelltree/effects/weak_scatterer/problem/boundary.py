@@ -115,9 +115,9 @@ def numbered(
         surface, walls, surface_triangles = len(top.vertices), len(sides), len(top.triangles)
         points, triangles = [top.vertices, sides], [top.triangles, panels]
     first = surface + walls
-    for own, faces in parts:
-        triangles.append(np.where(faces < own, faces + first, faces - own))
-        first += own
+    for vertices_of, faces in parts:
+        triangles.append(np.where(faces < vertices_of, faces + first, faces - vertices_of))
+        first += vertices_of
     faces = np.concatenate(triangles)
     panels = faces[len(faces) - sum(len(t) for _, t in parts) :]
     pierced = np.unique(panels[panels < surface])
@@ -137,7 +137,7 @@ def numbered(
         ),
         surface=surface,
         walls=walls,
-        bodies=tuple(own for own, _ in parts),
+        bodies=tuple(vertices_of for vertices_of, _ in parts),
         surface_triangles=surface_triangles,
         body_triangles=tuple(len(faces) for _, faces in parts),
     )

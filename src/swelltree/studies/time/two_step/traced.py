@@ -20,9 +20,9 @@ from swelltree.model.total import total_loads
 from swelltree.solvers.solution import Code
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.time.task import Task
-from swelltree.studies.time.two_step_channels import observe
-from swelltree.studies.time.two_step_plan import grid
-from swelltree.studies.time.two_step_start import LONGEST, to_rest, without_waves
+from swelltree.studies.time.two_step.channels import observe
+from swelltree.studies.time.two_step.plan import grid
+from swelltree.studies.time.two_step.start import LONGEST, to_rest, without_waves
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.cayley import cayley

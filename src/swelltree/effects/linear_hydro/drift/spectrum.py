@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.drift import mean_drift_at, transfer_at
-from swelltree.effects.linear_hydro.drift_data import DriftTable
+from swelltree.effects.linear_hydro.drift.data import DriftTable
+from swelltree.effects.linear_hydro.drift.loads import mean_drift_at, transfer_at
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.spectra import density

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.interchange.wecsim.script_tree import CannotRead
-from swelltree.interchange.wecsim.script_values import (
+from swelltree.interchange.wecsim.script.tree import CannotRead
+from swelltree.interchange.wecsim.script.values import (
     Object,
     Objects,
     Unknown,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from swelltree.model.afloat import Afloat
+from swelltree.model.checks.afloat import Afloat
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 
@@ -22,7 +22,7 @@ class Described:
         drawing: where the system is not at hand.
         case: likewise.
         data: source and hash of the hydrodynamic data.
-        afloat: bodies that float together (`swelltree.model.afloat`).
+        afloat: bodies that float together (`swelltree.model.checks.afloat`).
         notes: what compile noticed, for the user.
         given: the system as it was given to compile.
         again: compiles a changed one with the same data and options.

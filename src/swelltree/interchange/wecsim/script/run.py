@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.interchange.wecsim import script_functions as functions
-from swelltree.interchange.wecsim.script_tree import (
+from swelltree.interchange.wecsim.script import functions
+from swelltree.interchange.wecsim.script.tree import (
     Assign,
     Brackets,
     Call,
@@ -26,7 +26,7 @@ from swelltree.interchange.wecsim.script_tree import (
     Unread,
     statements_of,
 )
-from swelltree.interchange.wecsim.script_values import (
+from swelltree.interchange.wecsim.script.values import (
     MOST_ITEMS,
     TWO,
     Object,

@@ -17,9 +17,9 @@ from swelltree.solvers.stepper import Stepper
 from swelltree.studies.time.continuing import end_of
 from swelltree.studies.time.first_sample import Start, as_given
 from swelltree.studies.time.task import Task
-from swelltree.studies.time.two_step_channels import observer
-from swelltree.studies.time.two_step_plan import Plan, plan
-from swelltree.studies.time.two_step_start import derivatives_at, first_state
+from swelltree.studies.time.two_step.channels import observer
+from swelltree.studies.time.two_step.plan import Plan, plan
+from swelltree.studies.time.two_step.start import derivatives_at, first_state
 from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.first_half_step import with_first_half_step

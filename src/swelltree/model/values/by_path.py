@@ -36,8 +36,8 @@ PROBES = (0.7e-3, -1.3e-3)  # of a number: changes that show which arrays it fee
 
 def described_value(model: Any, path: str) -> Array:
     """The number or row of numbers of a path."""
-    told = model.described.traced.get(path)
-    return np.asarray(number_at(_system(model), path)) if told is None else told
+    traced = model.described.traced.get(path)
+    return np.asarray(number_at(_system(model), path)) if traced is None else traced
 
 
 def _system(model: Any) -> System:

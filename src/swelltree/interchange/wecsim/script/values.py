@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.interchange.wecsim.script_tree import CannotRead
+from swelltree.interchange.wecsim.script.tree import CannotRead
 
 LARGEST = 1_000_000  # entries of a matrix
 MOST_WORK = 10_000_000  # entries computed by a script

@@ -12,7 +12,7 @@ ramp, the methods are
 
   which is the double sum with :math:`Q^-_{ij} = \sqrt{D^+_i D^+_j} - \sqrt{D^-_i D^-_j}`, has the
   exact mean and no sum frequencies, and costs one sum over the waves;
-- "qtf": the double sums of `drift_data`. Every pair of waves is one spectral line; all lines are
+- "qtf": the double sums of `drift.data`. Every pair of waves is one spectral line; all lines are
   summed by one Fourier transform (`spectral_lines`).
 
 Transfer functions are interpolated linearly: for differences in triangles whose long side lies
@@ -30,15 +30,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
-from swelltree.effects.linear_hydro.drift_data import DriftTable, MeanDrift, Pairs, diagonal
-from swelltree.effects.linear_hydro.drift_turning import TurningLoads, check_size, yaw_nodes
+from swelltree.effects.linear_hydro.drift.data import DriftTable, MeanDrift, Pairs, diagonal
+from swelltree.effects.linear_hydro.drift.turning import TurningLoads, check_size, yaw_nodes
+from swelltree.effects.linear_hydro.excitation import travelled
 from swelltree.effects.linear_hydro.headings import (
     heading_weights,
     headings_of,
     middle,
     tell_coarse,
 )
-from swelltree.effects.linear_hydro.in_sea import travelled
 from swelltree.effects.linear_hydro.spectral_lines import centred, gridded, summed, ungridded
 from swelltree.system.errors import SwelltreeWarning
 

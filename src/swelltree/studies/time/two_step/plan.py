@@ -13,8 +13,8 @@ from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
 from swelltree.studies.time.task import Task
-from swelltree.studies.time.two_step_channels import observe
-from swelltree.studies.time.two_step_start import default_step
+from swelltree.studies.time.two_step.channels import observe
+from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.samples import Sample

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
-from swelltree.model.described_values import described_value, with_described
+from swelltree.model.values.by_path import described_value, with_described
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.paths import is_path
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from swelltree.interchange.wecsim.script_words import Word, words_of
+from swelltree.interchange.wecsim.script.words import Word, words_of
 
 DEEPEST = 30  # brackets and blocks within one another
 LONGEST = 60  # operators in a row

@@ -1,0 +1,1 @@
+"""Slow drift: second-order loads from mean drift and difference-frequency data."""

@@ -1,0 +1,1 @@
+"""MATLAB input scripts: read, never executed."""

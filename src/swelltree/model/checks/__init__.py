@@ -1,0 +1,1 @@
+"""What a model is refused or warned for, whatever the study."""

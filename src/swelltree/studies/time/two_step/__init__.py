@@ -1,0 +1,1 @@
+"""Runs by the two-step scheme: start, steps, channels."""
