@@ -14,6 +14,7 @@ from swelltree.effects.linear_hydro.hydro import wave_loads
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.components import components
+from swelltree.waves.measured import from_record
 
 
 def table():
@@ -84,3 +85,24 @@ def test_convolution_of_the_record_agrees_with_the_components():
 def test_ten_million_components_are_refused_in_a_sentence(sea):
     with pytest.raises(SwelltreeError, match="10000000 components are more than the 100000"):
         sea(10_000_000)
+
+
+def test_many_trains_and_long_records_are_refused_before_memory_is_taken():
+    """A hundred trains are as many waves as one; uneven samples are fitted by a dense matrix."""
+    train = sw.IrregularSea(sw.Jonswap(Hs=1, Tp=8), components=90_000)
+    with pytest.raises(SwelltreeError, match="180000 components are more than the 100000"):
+        sw.SeaOf([train, train])
+    rng = np.random.default_rng(2)
+    t = np.cumsum(rng.uniform(0.05, 0.15, 30_000))
+    tracemalloc.start()
+    with pytest.raises(
+        SwelltreeError, match=r"30000 unevenly spaced samples ask for 1.* omega_max"
+    ):
+        from_record(t, np.sin(t), sw.Water())
+    with pytest.raises(SwelltreeError, match=r"400000 samples ask for 2.* fit into memory"):
+        from_record(0.1 * np.arange(4e5), np.sin(np.arange(4e5)), sw.Water())
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 30e6
+    found = from_record(t[:9000], np.sin(t[:9000]), sw.Water(), omega_min=0.9, omega_max=1.1)
+    assert found.residual < 0.01

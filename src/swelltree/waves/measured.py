@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.files.numbers import is_number, to_number
+from swelltree.system.waters.seas import MOST_COMPONENTS
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.water import AnyWater
@@ -22,7 +23,7 @@ from swelltree.waves.water import AnyWater
 PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record
-MOST = 2000  # components fitted together; beyond, a Fourier transform is used
+MOST = 2000  # components fitted together: as many rows of a dense matrix, twice
 RIDGE = 1e-3  # of the number of samples: keeps waves that cancel one another small
 MOST_BYTES = 2**29  # of an unpacked record
 LOUD = 0.05  # residual above which a warning is given
@@ -156,6 +157,7 @@ def from_record(
     even = bool(np.abs(time - (time[0] + step * np.arange(n))).max() < EVEN * step)
     band = (omega_min or 0.0, math.inf if omega_max is None else omega_max)
     period = n * step
+    _check_size(n, period, band, even)
     omega, mean, A, residual = _series(time, eta, period, band, even)
     if band != (0.0, math.inf) and len(omega) < MOST:
         longer = _series(time, eta, EXTENDED * period, band, False)
@@ -175,6 +177,20 @@ def from_record(
         mean=mean,
         width=np.full(len(omega), 2 * math.pi / period),
     )
+
+
+def _check_size(n: int, period: float, band: tuple[float, float], even: bool) -> None:
+    """So many components that they fit into memory: fitted together, far fewer."""
+    count = int((min(math.pi * n / period, band[1]) - band[0]) * period / (2 * math.pi))
+    most = MOST_COMPONENTS if even else MOST
+    if count > most:
+        kind = "" if even else "unevenly spaced "
+        cure = "" if even else ", or samples at even times"
+        raise SwelltreeError(
+            f"record: {n} {kind}samples ask for {count} components, more than the {most} that "
+            f"{'fit into memory' if even else 'can be fitted together'}. Give a band with "
+            f"omega_max{cure}."
+        )
 
 
 def _series(

@@ -8,6 +8,8 @@ import numpy as np
 
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.hulls.wetted_hull import Triangles, wetted
+from swelltree.hydro.bem.mesh_checks import check_whole
+from swelltree.hydro.bem.mesh_edges import against_neighbours
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.system import System
@@ -55,6 +57,12 @@ def nonlinear_bodies(system: System, nonlinear: Any, stretching: str) -> tuple[s
 def closed_panels(body: Body) -> Panels:
     """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
+    against = int(against_neighbours(panels).sum())
+    if against:
+        raise SwelltreeError(
+            f"body '{body.name}': the normals of {against} of its {len(panels.faces)} panels point "
+            "against their neighbours'. Turn these panels round."
+        )
     triangles = panels.triangles
     normal = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     surface = np.linalg.norm(normal, axis=1).sum()
@@ -68,6 +76,9 @@ def closed_panels(body: Body) -> Panels:
         raise SwelltreeError(
             f"body '{body.name}': the normals of its hull point inwards. Turn the panels round."
         )
+    # opposite holes have no net area; all rims count, so the hull is looked at under water
+    top = float(panels.vertices[:, 2].max()) + 1.0
+    check_whole(body.name, panels.moved((0.0, 0.0, -top)), top)
     return panels
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swelltree.hydro.bem.mesh_edges import against_neighbours, holes
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -61,18 +62,52 @@ def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
             f"body '{name}': its hull is {reach:.4g} m long. If the mesh is in millimetres, give "
             "MeshFile(..., scale=0.001)."
         )
-    panels = _without_duplicates(name, panels, notes)
+    panels = _turned_alike(name, _without_duplicates(name, panels, notes), notes)
     # the middle of the waterplane, so that open surfaces are judged where they are
     middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
     panels = panels.moved(-middle)
     surface = surface_of(panels)
     if surface.volumes[2] < 0.0:
         _tell(f"body '{name}': the normals of its panels point inwards; they were turned.", notes)
-        panels = Panels(panels.vertices, panels.faces[:, ::-1].copy())
-        panels = Panels(panels.vertices, _triangles_last(panels.faces))
+        panels = Panels(panels.vertices, _triangles_last(panels.faces[:, ::-1].copy()))
         surface = surface_of(panels)
     _check_closed(name, surface)
-    return panels.moved(middle)
+    panels = panels.moved(middle)
+    check_whole(name, panels)
+    return panels
+
+
+def _turned_alike(name: str, panels: Panels, notes: list[str]) -> Panels:
+    """Panels whose normals agree with their neighbours'."""
+    wrong = against_neighbours(panels)
+    if not wrong.any():
+        return panels
+    _tell(
+        f"body '{name}': the normals of {wrong.sum()} of its {wrong.size} panels point against "
+        "their neighbours'; they were turned.",
+        notes,
+    )
+    faces = panels.faces.copy()
+    faces[wrong] = _triangles_last(faces[wrong][:, ::-1].copy())
+    return Panels(panels.vertices, faces)
+
+
+def check_whole(name: str, panels: Panels, lowered: float = 0.0) -> None:
+    """No single panel is missing.
+
+    Args:
+        name: of the body.
+        panels: below the still water, normals outwards.
+        lowered: how much deeper they are than the hull [m].
+    """
+    missing = holes(panels)
+    if missing:
+        area, (x, y, z) = max(missing, key=lambda hole: hole[0])
+        count = "a hole" if len(missing) == 1 else f"{len(missing)} holes, the largest"
+        raise SwelltreeError(
+            f"body '{name}': its hull has {count} of {area:.3g} m^2 near ({x:.4g}, {y:.4g}, "
+            f"{z + lowered:.4g}) m. Close the mesh."
+        )
 
 
 def _triangles_last(faces: np.ndarray) -> np.ndarray:

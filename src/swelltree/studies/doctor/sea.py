@@ -137,8 +137,11 @@ def expected_motion(
     moved = response(model, wave, formulation=how, case=case, drag=drag)
     deviation = moved.standard_deviation.values  # in the order of the description
     factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
+    wet = wet_rows(model)
     for i, name in enumerate(moved.body.values):
         k = model.layout.bodies.index(str(name))
+        if not wet[k]:
+            continue
         reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
         yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
 
@@ -201,3 +204,11 @@ def nonlinear(model: Model, name: str) -> bool:
     """Are hydrostatics and Froude-Krylov forces of that body on its actual wetted hull?"""
     hulls = model.effect(Hulls)
     return hulls is not None and model.layout.bodies.index(name) in hulls.bodies
+
+
+def wet_rows(model: Model) -> np.ndarray:
+    """Which bodies the hydro data hold (N,)."""
+    if model.hydro is None or model.hydro.table is None:
+        return np.zeros(model.layout.n_bodies, dtype=bool)
+    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
+    return added.reshape(-1, 6).max(axis=1) > 0.0
