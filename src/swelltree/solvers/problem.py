@@ -40,6 +40,8 @@ class Problem:
         event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
         switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
         block: a linear part of y, or None.
+        in_step: ``in_step(args, t, y, h) -> args``, what the stages of a step from (t, y) get, or
+            None.
     """
 
     rate: Callable[[Any, Any, Any], Any]
@@ -50,6 +52,7 @@ class Problem:
     event: Callable[[Any, Any, Any], Any] | None = None
     switch: Callable[[Any, Any, Any, Any], Any] | None = None
     block: LinearBlock | None = None
+    in_step: Callable[[Any, Any, Any, Any], Any] | None = None
 
 
 class Options(NamedTuple):
@@ -66,6 +69,8 @@ class Options(NamedTuple):
             (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side they
             are on: the rate is asked just before a corner, never at it, by the step that ends
             there.
+        parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
+            for the whole step.
     """
 
     rtol: Any = 1e-6
@@ -75,6 +80,7 @@ class Options(NamedTuple):
     max_step: Any = float("inf")
     max_steps: Any = 100_000
     corners: Any = np.array([np.inf])
+    parts: Any = 1
 
 
 def padded_corners(times: Any) -> Any:
