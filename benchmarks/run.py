@@ -23,6 +23,7 @@ from chain import Chain
 HERE = Path(__file__).parent
 SIZES = [2, 3, 10, 30]
 COLD_SIZES = [2, 3, 10]
+SCATTERER_SIZES = ("500", "1000", "2000")
 
 Row = dict[str, Any]
 
@@ -125,6 +126,22 @@ def periodic_table(rows: list[Row]) -> Table:
     return table
 
 
+def scatterer_table(rows: list[Row]) -> Table:
+    table = Table(title="Weak scatterers: one geometry, and one step of four stages with one of it")
+    for heading in ("vertices", "triangles", "device", "assembly (s)", "factors (s)", "stages (s)",
+                    "step (s)"):  # fmt: skip
+        table.add_column(heading, justify="left" if heading == "device" else "right")
+    for row in rows:
+        parts = ("assembly_s", "factorisation_s", "stages_s", "step_s")
+        table.add_row(
+            str(row["vertices"]),
+            str(row["triangles"]),
+            row["device"],
+            *(number(row[part]) for part in parts),
+        )
+    return table
+
+
 def as_markdown(table: Table) -> str:
     """A table for the pages."""
     rows = list(zip(*(column.cells for column in table.columns), strict=True))
@@ -151,6 +168,7 @@ def main() -> None:
     floating = collect(sys.executable, "floating.py")
     drawn = HERE.parent / "out" / "periodic.png"
     periodic = collect(sys.executable, "periodic.py", "--figure", str(drawn))
+    scatterers = collect(sys.executable, "weak_scatterer.py", *SCATTERER_SIZES)
 
     console = Console()
     where = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
@@ -160,7 +178,7 @@ def main() -> None:
         tables.append(cold_table(cold))
     if floating:
         tables.append(floating_table(floating))
-    tables.append(periodic_table(periodic))
+    tables += [periodic_table(periodic), scatterer_table(scatterers)]
     for table in tables:
         console.print(table)
     if options.markdown:
@@ -173,6 +191,7 @@ def main() -> None:
             "cold_start": cold,
             "floating": floating,
             "periodic": periodic,
+            "weak_scatterers": scatterers,
         }
         options.json.write_text(json.dumps(everything, indent=2))
 

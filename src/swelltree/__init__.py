@@ -23,6 +23,7 @@ _NAMES = {
         chain wire_rope polyester nylon
         Winch ConstantTension HeaveCompensation Operation Stage
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
+        WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
         SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea

@@ -19,6 +19,7 @@ SLOW = {
     "docs/tutorial/first_waves.md",
     "docs/tutorial/lowering.md",
     "docs/how-to/splash_zone.md",
+    "docs/how-to/weak_scatterer.md",
     "docs/tutorial/rm3_control.md",
     "docs/tutorial/moored_network.md",
     "docs/how-to/ptos.md",

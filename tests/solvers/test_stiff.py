@@ -1,10 +1,15 @@
 """The implicit method on classical stiff problems (Hairer and Wanner, Solving ODEs II)."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.solvers.problem import LinearBlock
 from swelltree.solvers.stepping.smooth import Options, Problem, compiled, integrate, start
+from swelltree.solvers.stepping.stiff import GAMMA
+from swelltree.solvers.stepping.tableaus import KVAERNO5
 
 
 def van_der_pol(mu, t, y):
@@ -62,3 +67,96 @@ def test_reverse_derivative_of_a_stiff_run():
     f = jax.jit(end)
     slope = jax.jit(jax.grad(end))(50.0)
     assert slope == pytest.approx(float((f(50.01) - f(49.99)) / 0.02), rel=1e-3)
+
+
+class Swing(NamedTuple):
+    q: Any
+    v: Any
+    work: Any
+    z: Any
+
+
+def swinging(block=True):
+    """A pendulum that drives a stiff linear memory, which acts back on it; its loss is booked."""
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(6, 6)) - np.diag([2.0, 2.0, 3.0, 40.0, 400.0, 4000.0])
+    B, C = rng.normal(size=6), 0.3 * rng.normal(size=6)
+
+    def rate(args, t, y):
+        spring = -4.0 * jnp.sin(y.q) + jnp.cos(3.0 * t) - C @ y.z
+        return Swing(y.v, spring, (C @ y.z) * y.v, A @ y.z + B * y.v)
+
+    memory = LinearBlock(lambda y: y.z, lambda y, z: y._replace(z=z), lambda a: None, lambda a: A)
+    weights = Swing(True, True, False, True)
+    return Problem(rate, weights=weights, block=memory if block else None)
+
+
+REST = Swing(0.4, 0.0, 0.0, np.zeros(6))
+
+
+def test_a_linear_block_is_eliminated_without_changing_the_run():
+    times, options = np.array([0.0, 0.7, 2.0, 5.0]), Options(rtol=1e-7, atol=1e-9)
+    runs = [
+        compiled(swinging(block), "stiff")(None, options, start(0.0, REST), times)
+        for block in (True, False)
+    ]
+    counts = [(int(carry.n_accepted), int(carry.n_rejected)) for carry, _ in runs]
+    assert counts[0] == counts[1]  # the same chords, by other algebra
+    for ours, theirs in zip(runs[0][1], runs[1][1], strict=True):
+        assert np.asarray(ours) == pytest.approx(np.asarray(theirs), abs=1e-9)
+    explicit = compiled(swinging(), "tsit5")(None, options, start(0.0, REST), times)
+    assert int(explicit[0].n_accepted) > 10 * counts[0][0]
+    for ours, exact in zip(runs[0][1], explicit[1], strict=True):
+        assert np.asarray(ours) == pytest.approx(np.asarray(exact), abs=2e-6)
+
+
+def test_errors_follow_the_tolerance():
+    problem, times = swinging(), np.array([0.0, 3.0])
+    fine = compiled(problem, "stiff")(
+        None, Options(rtol=1e-11, atol=1e-13), start(0.0, REST), times
+    )[1].q[-1]
+    errors = []
+    for rtol in (1e-4, 1e-6, 1e-8):
+        options = Options(rtol=rtol, atol=0.01 * rtol)
+        out = compiled(problem, "stiff")(None, options, start(0.0, REST), times)[1]
+        errors.append(abs(float(out.q[-1] - fine)))
+    assert errors[0] < 1e-3
+    assert errors[1] < 1e-5
+    assert errors[2] < 1e-7
+
+
+def test_weights_of_the_implicit_method_are_of_order_five():
+    A = KVAERNO5.A + np.diag([0.0] + 6 * [GAMMA])
+    b, c = KVAERNO5.b, KVAERNO5.c
+    assert A.sum(axis=1) == pytest.approx(c)
+    trees = {  # Butcher's conditions of rooted trees of up to five nodes
+        1 / 2: c,
+        1 / 3: c**2,
+        1 / 4: c**3,
+        1 / 5: c**4,
+        1 / 6: A @ c,
+        1 / 8: c * (A @ c),
+        1 / 12: A @ c**2,
+        1 / 24: A @ A @ c,
+        1 / 10: c**2 * (A @ c),
+        1 / 15: c * (A @ c**2),
+        1 / 20: (A @ c) ** 2,
+        1 / 30: c * (A @ A @ c),
+        1 / 40: A @ (c * (A @ c)),
+        1 / 60: A @ A @ c**2,
+        1 / 120: A @ A @ A @ c,
+    }
+    for value, tree in trees.items():
+        assert b @ tree == pytest.approx(value, abs=1e-12)
+    assert b @ (A @ c**3) == pytest.approx(1 / 20, abs=1e-12)
+
+
+def test_forward_derivatives_are_those_of_the_solved_stages():
+    def end(k):
+        problem = Problem(lambda k, t, y: -k * (y**3 - jnp.cos(t)))
+        options = Options(rtol=1e-8, atol=1e-10)
+        return integrate(problem, k, start(0.0, 0.5), np.array([0.3]), options, method="stiff")[1]
+
+    slope = jax.jit(jax.jacfwd(end))(50.0)
+    f = jax.jit(end)
+    assert slope[-1] == pytest.approx(float((f(50.01) - f(49.99))[-1] / 0.02), rel=1e-4)

@@ -34,6 +34,7 @@ from swelltree.effects.linear_hydro.frame import FollowingFrame
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
+from swelltree.effects.weak_scatterer.checks import described_bodies, refuse_carried_twice
 from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import warnings_about
 from swelltree.model.build_layout import (
@@ -121,6 +122,8 @@ def compile(
     """
     given, options = system, {key: value for key, value in locals().items() if key != "system"}
     hulls = nonlinear_bodies(system, nonlinear, stretching)
+    with_data = () if hydro is None else wet_bodies(system, hydro)
+    refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})
     moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None or hulls:
@@ -170,7 +173,7 @@ def compile(
         described=Described(
             whole,
             data=data_origin(hydro),
-            afloat=floating_sets(whole, hulls),
+            afloat=floating_sets(whole, (*hulls, *described_bodies(whole))),
             given=given,
             again=partial(compile, **options),
         ),

@@ -30,6 +30,7 @@ from swelltree.system.bodies.body import Point
 from swelltree.system.forces.controllers import parse_measure
 from swelltree.system.forces.sensors import DistanceSensor, PointSensor
 from swelltree.system.forces.signals import resolve
+from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.system.six import dense, six
 
 
@@ -56,9 +57,19 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         *viscous_groups(system, layout),
         build_immersions(system, layout),
         build_rotors(system, layout),
+        _weak_scatterers(system, layout),
         *build_own_effects(system),
     ]
     return tuple(effect for effect in result if effect is not None)
+
+
+def _weak_scatterers(system: System, layout: Layout) -> Effect | None:
+    """Boundary elements, which need JAX already where they are built."""
+    if not any(force.type in SCATTERER_TYPES for force in system.forces):
+        return None
+    from swelltree.effects.weak_scatterer.build import build_weak_scatterers
+
+    return build_weak_scatterers(system, layout)
 
 
 def build_sensors(system: System, layout: Layout) -> Sensors:

@@ -25,6 +25,7 @@ from swelltree.model.model import Model
 from swelltree.model.points import point_motion
 from swelltree.model.present import present
 from swelltree.model.signals import drives_at
+from swelltree.model.solved import with_solved_mass
 from swelltree.spatial.vectors import cross, dot, matvec
 
 
@@ -52,7 +53,7 @@ def channels_at(model: Model, now: Instant) -> dict[str, Array]:
     angles = motion.coordinate[np.array(model.layout.angle_dofs, dtype=int)]
     heavy = with_immersed_mass(present(model, now.internal), now.t, motion)
     world, joint_axes = joint_reactions(
-        heavy, now.t, now.kin, now.acceleration, loads.wrench, now.rows
+        with_solved_mass(heavy), now.t, now.kin, now.acceleration, loads.wrench, now.rows
     )
     coordinate, rate = attitudes(model, motion.frames, motion.coordinate, motion.rate)
     return {

@@ -28,8 +28,16 @@ from swelltree.model.internal_state import (
     internal_rate,
     internal_settled,
 )
+from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.present import present
+from swelltree.model.solved import (
+    coupled_effect,
+    in_step,
+    solved_at,
+    with_accelerations,
+    with_solved_mass,
+)
 from swelltree.model.total import element_names, total_loads
 
 
@@ -58,19 +66,50 @@ def solve_motion(
     internal: InternalState = AT_REST,
 ) -> tuple[Kinematics, Loads, Acceleration]:
     """Motion, loads and accelerations at one instant."""
-    model = present(model, internal)
+    return _solved_motion(model, formulation, t, state, internal)[1:]
+
+
+def _solved_motion(
+    model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
+) -> tuple[Model, Kinematics, Loads, Acceleration]:
+    """The same, and the model with its flow solved."""
+    given, model = model, present(model, internal)
     kin = formulation.kinematics(model, t, state)
+    now = Now(t, kin.motion, internal)
+    model = solved_at(model, now)
     loads = total_loads(model, t, kin.motion, internal)
-    model = with_immersed_mass(model, t, kin.motion)
+    heavy, coupled = with_immersed_mass(model, t, kin.motion), coupled_effect(model)
+    if coupled is not None:
+        given = given.with_effect(coupled)
     if latch_group(model) is not None:
-        now = Now(t, kin.motion, internal)
-        return kin, *held_motion(model, formulation, kin, loads, now)[:2]
-    return kin, loads, formulation.acceleration(model, kin, loads.wrench)
+        heavy = with_solved_mass(heavy, symmetric=True)
+        loads, acceleration, _ = held_motion(heavy, formulation, kin, loads, now)
+    elif coupled is not None:
+        acceleration = coupled.acceleration(heavy, formulation, kin, loads.wrench)
+    else:
+        acceleration = formulation.acceleration(heavy, kin, loads.wrench)
+    loads = with_accelerations(model, loads, kin.motion, acceleration.v_dot)
+    return given, kin, loads, acceleration
+
+
+def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Array) -> Model:
+    """The model with what its effects hold for a step from a phase."""
+    if coupled_effect(model) is None:
+        return model
+    now = present(model, y.internal)
+    kin = formulation.kinematics(now, t, y.state)
+    rate = formulation.position_rate(now, kin, y.state)
+
+    def motion_at(ahead: Array) -> Motion:
+        moved = State(y.state.q + ahead * rate, y.state.s, y.state.chart)
+        return formulation.kinematics(now, t + ahead, moved).motion
+
+    return in_step(model, t, h, motion_at)
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Right-hand side of the equations of motion, powers included."""
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.internal)
+    model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
     chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
@@ -102,8 +141,9 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     group = latch_group(model)
     if group is None or not group.watches_hold:
         return now
+    model = solved_at(model, now)
     loads = total_loads(model, t, kin.motion, y.internal)
-    heavy = with_immersed_mass(model, t, kin.motion)
+    heavy = with_solved_mass(with_immersed_mass(model, t, kin.motion), symmetric=True)
     hold = held_motion(heavy, formulation, kin, loads, now)[2]
     return Now(t, kin.motion, y.internal, hold.needed)
 
@@ -145,7 +185,7 @@ def drive_power(
 
 def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[str, Array]:
     """Everything a run reports, at one instant: see `channels_at`."""
-    kin, loads, acceleration = solve_motion(model, formulation, t, y.state, y.internal)
+    model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
     rows, open_rows = formulation.rows(model), formulation.open_rows(model)
     instant = Instant(t, kin, loads, acceleration, y.internal, y.work, rows, open_rows)
     condition = formulation.condition(model, kin, y.state)

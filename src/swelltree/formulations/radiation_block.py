@@ -24,3 +24,9 @@ def exact_stages_of(model: Model) -> Any:
     """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
     memory = None if model.hydro is None else model.hydro.memory
     return memory.exact if isinstance(memory, Memory) else None
+
+
+def matrix_of(model: Model) -> Any:
+    """A of the radiation memory, or None where it has no states."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return memory.A if isinstance(memory, Memory) else None

@@ -98,6 +98,7 @@ class Effect:
     is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
+    has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
@@ -151,6 +152,46 @@ class Effect:
     def size_of_sample(self) -> int:
         """About how many numbers it adds to every sample of a result, beside those of bodies."""
         return 0
+
+    def solved(self, model: Any, now: Now) -> Effect:
+        """The same effect with what it solves for at an instant, before its loads are asked for."""
+        return self
+
+    def solved_mass(self, model: Any) -> Array:
+        """Added mass of all bodies (6N, 6N) where it `has_added_mass`, of the instant solved."""
+        raise NotImplementedError
+
+    def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
+        """What its added mass does at known accelerations; channels add to those of `loads`."""
+        raise NotImplementedError
+
+    def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+        """Accelerations of a model with its added mass, by a formulation."""
+        raise NotImplementedError
+
+    @property
+    def fixed_step(self) -> float | None:
+        """Step of the fixed-step method it must be stepped with [s]; None: any method does."""
+        return None
+
+    def check_step(self, step: float) -> None:
+        """Refuse a fixed step that it does not stand."""
+
+    def before_run(self, model: Any) -> Effect:
+        """The same effect with what holds for a whole run."""
+        return self
+
+    def before_step(self, model: Any, t: Array, h: Array, motion_at: Any) -> Effect:
+        """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
+        return self
+
+    def out_of_range(self, states: Array) -> Any:
+        """Whether its internal states left all measure, so that a run must end."""
+        return False
+
+    def why_stopped(self, states: Array) -> str:
+        """What to look at where a run ended early; empty: nothing."""
+        return ""
 
     def present(self, model: Any, internal: Any) -> Any:
         """The model with the masses and locked freedoms that follow from internal states."""
@@ -245,6 +286,10 @@ class Effect:
 
     def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
+        return {}
+
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+        """Arrays that every result with it has: {name: (dimensions, values, long name)}."""
         return {}
 
     @property

@@ -62,6 +62,11 @@ def to_dataset(
                 for name, (dims, values, about) in coordinates(model).items()
                 if set(dims) <= used
             },
+            **{
+                name: (dims, values, {"long_name": about})
+                for effect in model.effects
+                for name, (dims, values, about) in effect.result_tables().items()
+            },
         },
     )
     dataset.attrs = provenance(model) | {key: plain(value) for key, value in attrs.items()}

@@ -13,11 +13,15 @@ from swelltree.solvers.stepping.control import FIRST_ERROR
 
 
 class LinearBlock(NamedTuple):
-    """A part z of y with z' = A z + f, which fixed steps carry on exactly."""
+    """A part z of y with z' = A z + f.
+
+    Fixed steps carry it on exactly, implicit ones eliminate it by its own Jacobian.
+    """
 
     get: Callable[[Any], Any]  # y -> z
     put: Callable[[Any, Any], Any]  # (y, z) -> y
     stages: Callable[[Any], Any]  # args -> linear_steps.ExactStages of the fixed step, or None
+    matrix: Callable[[Any], Any] = lambda args: None  # args -> A (k, k), or None
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Problem:
         event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
         switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
         block: a linear part of y, or None.
+        in_step: ``in_step(args, t, y, h) -> args``, what the stages of a step from (t, y) get, or
+            None.
     """
 
     rate: Callable[[Any, Any, Any], Any]
@@ -46,6 +52,7 @@ class Problem:
     event: Callable[[Any, Any, Any], Any] | None = None
     switch: Callable[[Any, Any, Any, Any], Any] | None = None
     block: LinearBlock | None = None
+    in_step: Callable[[Any, Any, Any, Any], Any] | None = None
 
 
 class Options(NamedTuple):
@@ -62,6 +69,8 @@ class Options(NamedTuple):
             (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side they
             are on: the rate is asked just before a corner, never at it, by the step that ends
             there.
+        parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
+            for the whole step.
     """
 
     rtol: Any = 1e-6
@@ -71,6 +80,7 @@ class Options(NamedTuple):
     max_step: Any = float("inf")
     max_steps: Any = 100_000
     corners: Any = np.array([np.inf])
+    parts: Any = 1
 
 
 def padded_corners(times: Any) -> Any:

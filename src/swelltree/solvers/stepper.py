@@ -79,7 +79,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
-        """All channels of samples, time first."""
+        """All channels of samples, time first; a time that is no number is of no interest."""
 
     @abstractmethod
     def end(self, state: Any) -> tuple[Any, float]:
@@ -122,10 +122,12 @@ class Driven:
         first = 0
         for samples in self.chunks.outputs_by_chunk():
             count = len(jax.tree.leaves(samples)[0])
-            pair = self.times[first : first + count], samples
+            times = self.times[first : first + count]
             first += count
             # chunks of one length share a compiled program
-            channels = self.stepper.observe(*jax.tree.map(lambda x: padded(x, self.width), pair))
+            times = np.pad(times, (0, self.width - count), constant_values=np.nan)
+            filled = jax.tree.map(lambda x: padded(x, self.width), samples)
+            channels = self.stepper.observe(times, filled)
             yield {name: np.asarray(x)[:count] for name, x in channels.items()}
 
 
@@ -140,7 +142,7 @@ def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
     width = min(keeping.chunk, len(times))
     blank = stepper.blank(width)
     # the observation compiles while the stepper finds its start, compiles and runs
-    warm = threading.Thread(target=stepper.observe, args=(np.zeros(width), blank))
+    warm = threading.Thread(target=stepper.observe, args=(np.full(width, np.nan), blank))
     warm.start()
     try:
         state = stepper.start()

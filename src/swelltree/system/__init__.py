@@ -43,6 +43,7 @@ from swelltree.system.forces.rotors import Rotor
 from swelltree.system.forces.sensors import DistanceSensor, PointSensor, Sensor
 from swelltree.system.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
 from swelltree.system.forces.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
+from swelltree.system.forces.weak_scatterer import WeakScatterer
 from swelltree.system.joints.kinds import (
     Ball,
     CableElement,
@@ -235,6 +236,7 @@ __all__ = [
     "Union",
     "Universal",
     "Water",
+    "WeakScatterer",
     "Weld",
     "WhiteNoise",
     "Winch",

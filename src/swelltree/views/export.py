@@ -10,11 +10,14 @@ from swelltree.system.errors import SwelltreeError
 if TYPE_CHECKING:
     import xarray as xr
 
-ENDINGS = (".glb", ".gif", ".mp4", ".png", ".svg", ".pdf")
+ENDINGS = (".glb", ".gif", ".mp4", ".png", ".svg", ".pdf", ".pvd")
 
 
 def export(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a result as animated glTF (.glb), film (.gif, .mp4) or plot (.png, .svg, .pdf).
+
+    Of weak scatterers the computed free surface and the pressure on hulls are written for VTK
+    (.pvd, with one file for each sample beside it).
 
     Args:
         dataset: a result.
@@ -34,6 +37,10 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
         from swelltree.views import plot
 
         return plot.write_figure(usual_plot(dataset), path)
+    if ending == ".pvd":
+        from swelltree.views.vtk import write_vtk
+
+        return write_vtk(dataset, path)
     raise SwelltreeError(
         f"export '{path}': the ending '{ending}' is not known. Give one of {', '.join(ENDINGS)}."
     )

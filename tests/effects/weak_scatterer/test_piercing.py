@@ -9,6 +9,8 @@ from swelltree.effects.weak_scatterer.incident.linear import linear_waves
 from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.mesh.meridians import meridians
 from swelltree.effects.weak_scatterer.mesh.shapes import cylinder, hull_surface, sphere
+from swelltree.effects.weak_scatterer.mesh.surface import Surface as MeshSurface
+from swelltree.effects.weak_scatterer.mesh.surface import open_edges
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.coupling import monolithic, schur
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, buoyancy, plan_velocity
@@ -30,7 +32,8 @@ HALF = 2.0 / 3.0 * np.pi  # volume of the hemisphere [m^3]
 
 def floating(mode="weak_scatterer", lines=9, rings=4, near=0.5, radius=8.0):
     tank = Tank(radius, 5.0, near, 2.0, fine=1.0, symmetric=True, levels=2)
-    ball = Floater("ball", sphere(8, 1.0).half(), (0, 0, 0), meridians=lines, rings=rings)
+    size = np.pi / (lines - 1)
+    ball = Floater("ball", sphere(8, 1.0), (0, 0, 0), meridians=size, rings=rings)
     return build_scene(tank, [ball], WATER, mode)
 
 
@@ -104,12 +107,50 @@ def test_bodies_that_cannot_float_here_are_refused():
     tank = Tank(8.0, 5.0, 0.5, 2.0, levels=2)
     can = cylinder(1.0, 2.0, 0.4)
     with pytest.raises(SwelltreeError, match="does not pierce the surface"):
-        build_scene(tank, [Floater("can", can, (0, 0, -2.0), meridians=8)], WATER)
-    with pytest.raises(SwelltreeError, match="off the middle"):
-        build_scene(tank, [Floater("can", can, (1.0, 0, 0), meridians=8)], WATER)
-    two = [Floater(name, can, (x, 0, 0), meridians=8) for name, x in (("a", 0.0), ("b", 3.0))]
-    with pytest.raises(SwelltreeError, match="bodies 'a', 'b' pierce the surface"):
+        build_scene(tank, [Floater("can", can, (0, 0, -2.0), meridians=0.5)], WATER)
+    two = [Floater(name, can, (x, 0, 0), meridians=0.5) for name, x in (("a", 0.0), ("b", 1.5))]
+    with pytest.raises(SwelltreeError, match="the waterlines of two hulls overlap"):
         build_scene(tank, two, WATER)
+    with pytest.raises(SwelltreeError, match="a waterline reaches its rim"):
+        build_scene(tank, [Floater("can", can, (6.5, 0, 0), meridians=0.5)], WATER)
+
+
+def test_two_hulls_off_the_middle_keep_their_waterlines_and_a_closed_surface():
+    """Reference points off the axes of the hulls, one hull turned and with corners."""
+    box = hull_surface(hulls.Box(length=3.0, width=1.2, height=1.0, draft=0.6, panel_size=0.3))
+    turn = Rotation.from_rotvec([0, 0, 0.5]).as_matrix()
+    tank = Tank(10.0, 5.0, 0.5, 2.0, fine=1.0, levels=2, center=(1.0, 0.5))
+    floaters = [
+        Floater("can", cylinder(0.8, 2.0, 0.3).moved((0.3, 0, 0)), (-1.3, 0.2, 0.1), meridians=0.4),
+        Floater("deep", sphere(2, 0.5), (0.5, 0.0, -2.0)),
+        Floater("box", box.moved((0.0, 0.2, 0.1)), (2.5, 1.0, -0.1), turn, meridians=0.4, rings=4),
+    ]
+    scene = build_scene(tank, floaters, WATER)
+    still = vertices_at(scene, Still(), 0.0, scene.mean_position, scene.mean_rotation)
+    whole = MeshSurface(np.asarray(still), np.asarray(scene.boundary.triangles))
+    assert not len(open_edges(whole)) - len(bottom_edges(whole, tank.depth))
+    # the water is what the tank holds less what the bodies displace; normals point out of it
+    displaced = np.pi * 0.8**2 * 0.9 + 4 / 3 * np.pi * 0.5**3 + 3.0 * 1.2 * 0.6
+    rim = still[np.abs(np.hypot(*(still[:, :2] - np.array([1.0, 0.5])).T) - 10.0) < 1e-9]
+    n = len(rim) // 3
+    floor = 0.5 * n * 10.0**2 * np.sin(2 * np.pi / n)
+    lifted = whole.moved((0, 0, tank.depth))
+    volume = (lifted.vertices[lifted.triangles, 2].mean(1) * lifted.area_vectors[:, 2]).sum()
+    assert volume == pytest.approx(floor * 5.0 - displaced, abs=2e-3)
+    # moved a little, each waterline follows its own hull and the other stays
+    p = scene.mean_position + jnp.array([[0.1, -0.05, 0.02], [0, 0, 0], [0, 0, 0]])
+    moved = vertices_at(scene, Still(), 0.0, p, scene.mean_rotation)
+    shells = scene.shells
+    ring = slice(shells[1].first, shells[1].first + len(shells[1].ring))
+    np.testing.assert_allclose(moved[ring], still[ring], atol=1e-12)
+    step = np.asarray(moved - still)[: len(shells[0].ring), :2]
+    np.testing.assert_allclose(step, np.broadcast_to([0.1, -0.05], step.shape), atol=1e-3)
+
+
+def bottom_edges(surface, depth):
+    edges = open_edges(surface)
+    low = np.abs(surface.vertices[edges][:, :, 2] + depth).max(1) < 1e-9
+    return edges[low]
 
 
 @pytest.mark.slow

@@ -78,3 +78,36 @@ def explicit(
         n_rate=last - first,
         converged=jnp.ones((), bool),
     )
+
+
+def in_parts(
+    tableau: Tableau,
+    problem: Problem,
+    args: Any,
+    carry: Carry,
+    h: Any,
+    latest: Any,
+    parts: Any,
+    bounded: bool,
+) -> Attempt:
+    """A fixed step whose stages get what holds for it, in equal parts; others as `explicit`.
+
+    Args:
+        parts: number of parts.
+    """
+    assert problem.in_step is not None
+    args = problem.in_step(args, carry.t, carry.y, h)
+    never = jnp.zeros((), bool)
+
+    def whole(now: Carry, length: Any) -> Attempt:
+        return explicit(tableau, problem, args, now, length, latest, never, bounded)
+
+    if bounded:  # derivatives know one part only
+        return whole(carry, h)
+
+    def one(i: Any, y: Any) -> Any:
+        return whole(carry._replace(t=carry.t + i * h / parts, y=y, rate_known=never), h / parts).y
+
+    y = jax.lax.fori_loop(0, parts, one, carry.y)
+    n_rate = (tableau.n_stages * parts).astype(jnp.int32)
+    return Attempt(y, None, carry.rate, never, None, n_rate, jnp.ones((), bool))

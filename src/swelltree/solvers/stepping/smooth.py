@@ -17,7 +17,8 @@ from swelltree.engine.extremes import Extremes, as_channels, known_now, with_ste
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping import control, events
-from swelltree.solvers.stepping.explicit import explicit
+from swelltree.solvers.stepping.explicit import explicit, in_parts
+from swelltree.solvers.stepping.stiff import implicit
 from swelltree.solvers.stepping.tableaus import TABLEAUS
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -70,10 +71,11 @@ def _attempt(
 
     # the stages
     if method == "stiff":
-        from swelltree.solvers.stepping import stiff
-
-        tried = stiff.implicit(problem, args, options, carry, h, latest, bounded)
+        tried = implicit(problem, args, options, carry, h, latest)
         starting = jnp.zeros((), bool)
+    elif problem.in_step is not None and not adaptive:
+        steps = (carry, h, latest, options.parts)
+        tried = in_parts(TABLEAUS[method], problem, args, *steps, bounded)
     else:
         tried = explicit(TABLEAUS[method], problem, args, carry, h, latest, starting, bounded)
 

@@ -1,8 +1,9 @@
-"""Coefficients of the explicit Runge-Kutta methods.
+"""Coefficients of the Runge-Kutta methods.
 
 ``tsit5``: Tsitouras (2011), Runge-Kutta pairs of order 5(4) satisfying only the first column
 simplifying assumption. ``dopri5``: Dormand and Prince (1980), the RK45 of Matlab and SciPy.
-``rk4``: the classical method of Kutta (1901).
+``rk4``: the classical method of Kutta (1901). ``KVAERNO5``: Kvaerno (2004), Singly diagonally
+implicit Runge-Kutta methods with an explicit first stage, BIT 44, the pair of order 5(4).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """Butcher tableau of an explicit method.
+    """Butcher tableau of a method.
 
     Args:
         name: name of the method.
         order: order of the solution.
-        A: stage weights, strictly lower triangular, shape (stage, stage).
+        A: stage weights below the diagonal, shape (stage, stage).
         b: weights of the new value, shape (stage,).
         c: times of the stages as a fraction of the step, shape (stage,).
         error: weights of the error estimate, or None for a fixed-step method.
@@ -111,3 +112,30 @@ TSIT5 = _tableau(
 )
 
 TABLEAUS = {tableau.name: tableau for tableau in (TSIT5, DOPRI5, RK4)}
+
+# the diagonal, 0.26 in every stage but the first, stands in `stiff`; the last two stages are the
+# values of order 4 and 5
+_KVAERNO5_ROWS = [
+    [0.26],
+    [0.13, 0.84033320996790809],
+    [0.22371961478320505, 0.47675532319799699, -0.06470895363112615],
+    [0.16648564323248321, 0.10450018841591720, 0.03631482272098715, -0.13090704451073998],
+    [0.13855640231268224, 0.0, -0.04245337201752043, 0.02446657898003141, 0.61943039072480676],
+    [
+        0.13659751177640291,
+        0.0,
+        -0.05496908796538376,
+        -0.04118626728321046,
+        0.62993304899016403,
+        0.06962479448202728,
+    ],
+]
+_LAST, _BEFORE = np.array([*_KVAERNO5_ROWS[5], 0.26]), np.array([*_KVAERNO5_ROWS[4], 0.26, 0.0])
+KVAERNO5 = Tableau(
+    "stiff",
+    5,
+    np.array([[0.0] * 7, *([*row, *[0.0] * (7 - len(row))] for row in _KVAERNO5_ROWS)]),
+    _LAST,
+    np.array([0.0, *(sum(row) + 0.26 for row in _KVAERNO5_ROWS)]),
+    _LAST - _BEFORE,
+)

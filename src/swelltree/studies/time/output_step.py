@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.engine.backend import Tracer, jax
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
@@ -178,7 +179,7 @@ def natural_frequencies(model: Model) -> np.ndarray:
 
     how = chosen_formulation("path_matrix")
     bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
-    if len(how.start(bare).s) > FREEDOMS:
+    if len(how.start(bare).s) > FREEDOMS or coupled_effect(model) is not None:
         return np.zeros(0)
     A = matrices_at_start(bare, how).state_matrix()
     if not np.isfinite(A).all():

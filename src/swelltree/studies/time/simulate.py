@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import finished
 from swelltree.results.dataset import to_dataset
 from swelltree.solvers.solution import Code
@@ -35,6 +37,9 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 if TYPE_CHECKING:
     import xarray as xr
 
+CHUNK = 200  # samples between two moves of the progress bar
+SLOW_CHUNK = 20  # the same where every sample takes long
+
 
 @study_of_model
 def simulate(
@@ -55,7 +60,7 @@ def simulate(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: bool | None = None,
-    chunk: int = 200,
+    chunk: int | None = None,
     max_steps_per_output: int = 64,
     case: int | str = 0,
     excitation: str = "components",
@@ -97,14 +102,14 @@ def simulate(
         checkpoint: folder that keeps the run chunk by chunk.
         resume: continue from that folder.
         progress: show a progress bar; by default on a terminal.
-        chunk: samples per chunk.
+        chunk: samples per chunk, 200 if not given, 20 with weak scatterers.
         max_steps_per_output: most steps between outputs inside a derivative.
         case: number or name of the run; with the seed of the sea it gives the random phases.
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
-    keeping = Keeping(chunk, progress, checkpoint, resume)
+    keeping = Keeping(CHUNK if chunk is None else chunk, progress, checkpoint, resume)
     task = read_task(
         model,
         sea,
@@ -122,7 +127,9 @@ def simulate(
     refuse_what_cannot_be_obeyed(task.model, task.times)
     tell_of_light_loads(task.model)
     make_room()
-    stepper = stepper_of(task, min(chunk, len(task.times)))
+    if chunk is None and coupled_effect(task.model) is not None:
+        keeping = replace(keeping, chunk=SLOW_CHUNK)
+    stepper = stepper_of(task, min(keeping.chunk, len(task.times)))
     run = drive(stepper, task.times, keeping)
     result = _labelled(task, run, provenance)
     result = _with_findings(task, watched(task.model, result), findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,17 @@ from swelltree.formulations.equations import (
     settle,
     settled_at,
     start_phase,
+    step_model,
     switched,
 )
-from swelltree.formulations.radiation_block import exact_stages_of, memory_of, with_memory
+from swelltree.formulations.radiation_block import (
+    exact_stages_of,
+    matrix_of,
+    memory_of,
+    with_memory,
+)
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.results.channels import chosen
 from swelltree.solvers.problem import LinearBlock, padded_corners
 from swelltree.solvers.solution import Code
@@ -49,7 +57,9 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
 @functools.lru_cache(maxsize=64)
-def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> Problem:
+def problem(
+    formulation: Formulation, matters: bool, eventful: bool = False, coupled: bool = False
+) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
 
     def event(model: Model, t: Any, y: Phase) -> Any:
@@ -58,21 +68,35 @@ def problem(formulation: Formulation, matters: bool, eventful: bool = False) -> 
     def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
         return switched(model, formulation, t, y, hit)
 
+    def in_step(model: Model, t: Any, y: Phase, h: Any) -> Model:
+        return step_model(model, formulation, t, y, h)
+
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
-        limit=lambda model, t, y: jnp.abs(y.state.s).max(initial=0.0) > FAST,
+        limit=out_of_range,
         weights=Phase(State(True, True, True), False, True),  # the work steers no step
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
-        block=LinearBlock(memory_of, with_memory, exact_stages_of),
+        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of),
+        in_step=in_step if coupled else None,
     )
+
+
+def out_of_range(model: Model, t: Any, y: Phase) -> Any:
+    """Has a motion or an internal state left all measure?"""
+    lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
+    for effect in model.effects:
+        if effect.kind in y.internal.elements:
+            lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
+    return lost
 
 
 def problem_of(model: Model, how: Formulation) -> Problem:
     """The initial-value problem of a model."""
-    return problem(how, how.settling_matters(model), event_count(model) > 0)
+    coupled = coupled_effect(model) is not None
+    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled)
 
 
 @functools.lru_cache(maxsize=64)
@@ -83,7 +107,15 @@ def observer(formulation: Formulation) -> Any:
         with compact():
             return observe(model, formulation, t, y)
 
-    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: one(model, *x), (t, y)))
+    def if_wanted(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+        if coupled_effect(model) is None:
+            return one(model, t, y)
+        # an observation solves for the flow: samples that only fill a chunk are left out
+        like = jax.eval_shape(one, model, t, y)
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
+        return jax.lax.cond(jnp.isfinite(t), lambda: one(model, t, y), lambda: nothing)
+
+    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: if_wanted(model, *x), (t, y)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -136,8 +168,13 @@ class SmoothStepper(Stepper):
         """The model as steps see it: fixed ones carry the radiation memory on exactly."""
         model = self.task.model
         if self.task.solver == "rk4":
-            model = with_exact_memory(model, self.options.step)
-        return model if kept_step(model) is None else with_step_means(model, self.options.step)
+            model = with_exact_memory(model, self.step)
+        return model if kept_step(model) is None else with_step_means(model, self.step)
+
+    @property
+    def step(self) -> float:
+        """Length of fixed steps, or of their parts [s]."""
+        return float(self.options.step) / self.options.parts
 
     def blank(self, count: int) -> Any:
         """The start, again and again."""
@@ -178,15 +215,23 @@ class SmoothStepper(Stepper):
         if all_winches(task.model):
             attrs["event_log"] = "\n".join(stages_until(task.model, float(state.t)))
         if task.solver == "rk4":
-            attrs["step"] = float(self.options.step)
+            attrs["step"] = self.step
         return attrs
 
 
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
-    step = task.stepping.step
+    step, parts = task.stepping.step, 1
     if kept_step(task.model) is not None:
         step = _convolution_step(task)
+    whole = fixed_step(task.model)
+    if whole is not None:
+        step = whole if step is None else step
+        for effect in task.model.effects:
+            effect.check_step(min(step, task.stepping.longest))
+        # flows that are solved for keep their own, longer step
+        parts = max(1, math.ceil(whole / step * (1 - 1e-9)))
+        step = parts * step
     gaps = np.diff(task.times, prepend=task.begin)
     numbers = task.stepping
     options = Options(
@@ -194,8 +239,9 @@ def smooth_stepper(task: Task) -> SmoothStepper:
         atol=numbers.atol,
         step=float(gaps.max()) if step is None else step,
         max_step=numbers.longest,
+        parts=parts,
     )
-    return SmoothStepper(task, options._replace(corners=_corners(task, options.step)))
+    return SmoothStepper(task, options._replace(corners=_corners(task, options.step / parts)))
 
 
 def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -279,7 +325,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
         )
     stepper, model, how = smooth_stepper(task), task.model, task.formulation
     if task.solver == "rk4":
-        model = with_exact_memory(model, stepper.options.step)
+        model = with_exact_memory(model, stepper.step)
     y = first_phase(task.still, how, task.start)
     carry, samples = integrate(
         problem_of(model, how),

@@ -46,6 +46,10 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     law = not_finite(model, _moments(model, how, last, when))
     sentence += f" Look at body '{body}', which moves fastest there."
+    for effect in model.effects:
+        if effect.kind in phase.internal.elements:
+            why = effect.why_stopped(phase.internal.elements[effect.kind])
+            sentence += f" {why}" * bool(why)
     return code, sentence + (f" {law}" * bool(law))
 
 

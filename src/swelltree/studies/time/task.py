@@ -13,6 +13,7 @@ from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect, made_ready
 from swelltree.solvers.stepping.smooth import METHODS
 from swelltree.studies.seas import realised
 from swelltree.studies.time.continuing import continued, end_time, is_run
@@ -108,7 +109,7 @@ def read_task(
         times = continued(times, begin, given is not None)
     in_sea = model if waves is None else in_waves(model, waves, float(times[-1]), excitation)
     return Task(
-        model=without_table(in_sea),
+        model=made_ready(without_table(in_sea)),
         still=model,
         waves=waves,
         times=times,
@@ -128,7 +129,14 @@ def chosen_solver(
     two_step = model.has_unknowns or solver in TWO_STEP
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
-    solver = solver or ("two_step" if two_step else "tsit5")
+    fixed = coupled_effect(model)
+    if fixed is not None and (two_step or solver not in (None, "rk4")):
+        what = "dynamic lines" if model.has_unknowns else f"solver '{solver}'"
+        raise SwelltreeError(
+            f"{what} cannot go with {fixed.word}, which are stepped by solver='rk4'. Use that, and "
+            "quasi-static lines or cables of rigid elements."
+        )
+    solver = solver or ("two_step" if two_step else "tsit5" if fixed is None else "rk4")
     if two_step and (solver not in TWO_STEP or how.name not in TWO_STEP_FORMULATIONS):
         raise SwelltreeError(
             f"solver '{solver}' with formulation '{how.name}' does not step dynamic lines. Use "

@@ -20,6 +20,7 @@ from swelltree.system.forces.own_effects import OWN_TYPES
 from swelltree.system.forces.rotors import ROTOR_TYPES
 from swelltree.system.forces.sensors import SENSOR_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
+from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.system.joints.kinds import JOINT_TYPES
 from swelltree.system.lines.line import Junction, Line
 from swelltree.system.lines.line_types import LineType
@@ -38,7 +39,10 @@ from swelltree.system.waters.water import Water
 LISTS: dict[str, tuple[str, Any]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
-    "forces": ("force", FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES | ROTOR_TYPES | OWN_TYPES),
+    "forces": (
+        "force",
+        FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES | ROTOR_TYPES | SCATTERER_TYPES | OWN_TYPES,
+    ),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),

@@ -21,10 +21,10 @@ from swelltree.effects.weak_scatterer.incident.interface import Incident
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.waters.water import Water
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import depth_decay
 from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
 
 GROWTH = 1.0  # k times the height of crests, beyond which components are cut off: a factor e
 
@@ -61,7 +61,7 @@ class LinearWaves(Incident):
         return w.wavenumber * along - w.omega * t + w.phase
 
 
-def linear_waves(waves: Components, water: Water) -> LinearWaves:
+def linear_waves(waves: Components, water: AnyWater) -> LinearWaves:
     """An Airy wave or an irregular sea, short components cut off where they would blow up.
 
     The crests of a sea are taken as high as its significant height, that of one wave as its

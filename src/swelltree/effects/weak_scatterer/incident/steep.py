@@ -17,10 +17,10 @@ from jaxtyping import Float
 from swelltree.effects.weak_scatterer.incident.interface import Incident
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
-from swelltree.system.waters.water import Water
 from swelltree.waves.dispersion import depth_decay
 from swelltree.waves.ramp import ramp
 from swelltree.waves.stream_function import StreamWave
+from swelltree.waves.water import AnyWater
 
 
 @pytree("depth", "g")
@@ -63,6 +63,6 @@ def _ramped_time(t: Array, duration: Array) -> Array:
     return jnp.where(duration > 0.0, grown + jnp.maximum(t - whole, 0.0), t)
 
 
-def steep_wave(wave: StreamWave, water: Water) -> SteepWave:
+def steep_wave(wave: StreamWave, water: AnyWater) -> SteepWave:
     """A solved stream function wave as an incident wave."""
     return SteepWave(wave, float(water.depth), float(water.g))

@@ -70,6 +70,10 @@ class Meridians:
         )
         return Meridians(points, lengths(points), self.knuckle)
 
+    def moved(self, offset: np.ndarray) -> Meridians:
+        """Shifted in body axes."""
+        return Meridians(self.points + offset, self.arc, self.knuckle)
+
     def widened(self, factor: float) -> Meridians:
         """Moved away from the axis, as corners of flat triangles on a round hull must be."""
         points = self.points * [factor, factor, 1.0]
@@ -82,17 +86,18 @@ def lengths(points: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((len(points), 1)), np.cumsum(steps, axis=1)], axis=1)
 
 
-def meridians(name: str, surface: Surface, count: int, half: bool) -> Meridians:
+def meridians(name: str, surface: Surface, count: int | np.ndarray, half: bool) -> Meridians:
     """Cut a closed mesh along half planes through the vertical axis of its origin.
 
     Args:
         name: of the body.
         surface: in body axes, the axis inside of it.
-        count: of lines, evenly spread.
+        count: of lines, evenly spread, or their angles.
         half: from y = 0 at x > 0 to y = 0 at x < 0.
     """
     keel, top = _on_axis(name, surface)
-    lines = [_section(surface, angle, keel, top) for angle in angles(count, half)]
+    at = angles(count, half) if isinstance(count, int) else np.asarray(count)
+    lines = [_section(surface, angle, keel, top) for angle in at]
     if half:
         for line in (lines[0], lines[-1]):
             line[:, 1] = 0.0

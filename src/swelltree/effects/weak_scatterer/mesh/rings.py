@@ -54,11 +54,6 @@ def disc(radii: np.ndarray, counts: Sequence[int], half: bool) -> Surface:
     return _ringed([np.zeros((1, 3))], radii, counts, half)
 
 
-def annulus(radii: np.ndarray, counts: Sequence[int], half: bool) -> Surface:
-    """The same with a hole: the vertices of the first ring are the first."""
-    return _ringed([_ring(radii[0], counts[0], half)], radii[1:], counts[1:], half)
-
-
 def _ring(radius: float, count: int, half: bool) -> np.ndarray:
     at = angles(count, half)
     ring = np.stack([radius * np.cos(at), radius * np.sin(at), 0.0 * at], -1)

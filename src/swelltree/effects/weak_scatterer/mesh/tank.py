@@ -6,12 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.weak_scatterer.mesh.rings import (
-    annulus,
-    disc,
-    graded_radii,
-    ring_counts,
-)
+from swelltree.effects.weak_scatterer.mesh.rings import disc, graded_radii, ring_counts
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.system.errors import SwelltreeError
 
@@ -99,29 +94,18 @@ class Tank:
                 f"body '{name}' reaches up to z = {high:.4g} m. Give meridians for a body that "
                 "pierces the surface, or keep the whole body under water."
             )
-        if self.symmetric and vertices[:, 1].min() < 0.0:
+        if self.symmetric and not pierces and vertices[:, 1].min() < 0.0:
             raise SwelltreeError(
                 f"body '{name}': its mesh reaches y = {vertices[:, 1].min():.4g} m in a tank with "
                 "the plane of symmetry y = 0. Give its half with y >= 0 or symmetric=False."
             )
 
 
-def free_surface(tank: Tank, hole: tuple[float, int] | None = None) -> Surface:
-    """Mesh of the still surface, normals up, rim last.
-
-    Args:
-        tank: its size and spacings.
-        hole: radius [m] and vertices of a round hole in the middle, which come first.
-    """
+def free_surface(tank: Tank) -> Surface:
+    """Mesh of the still surface over bodies under water, normals up, rim last."""
     half, place = tank.symmetric, (*tank.center, 0.0)
-    if hole is None:
-        radii = graded_radii(tank.near, tank.fine, tank.far, tank.radius)
-        return disc(radii, ring_counts(radii, half), half).moved(place)
-    inner, count = hole
-    steps = graded_radii(tank.near, tank.fine, tank.far, tank.radius - inner)
-    radii = np.concatenate([[inner], inner + steps])
-    counts = [count, *ring_counts(radii, half)[1:]]
-    return annulus(radii, counts, half).moved(place)
+    radii = graded_radii(tank.near, tank.fine, tank.far, tank.radius)
+    return disc(radii, ring_counts(radii, half), half).moved(place)
 
 
 def wall(tank: Tank, surface: Surface) -> tuple[np.ndarray, np.ndarray]:

@@ -98,6 +98,8 @@ class Hydrodynamics(NamedTuple):
         added_mass: of all bodies, wrench = -added_mass @ acceleration.
         second: the second problem in parts.
         potential: of the perturbation on bodies [m^2/s].
+        potential_rate: its rate there without acceleration, and for unit accelerations [m^2/s^2].
+        surface_flux: q on the free surface [m/s].
     """
 
     surface: SurfaceRates
@@ -105,6 +107,8 @@ class Hydrodynamics(NamedTuple):
     added_mass: Float[Array, "dofs dofs"]
     second: SecondProblem
     potential: Float[Array, " wet"]
+    potential_rate: Float[Array, "wet one_and_dofs"]
+    surface_flux: Float[Array, " surface"]
 
 
 def prepare(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Prepared:
@@ -161,8 +165,10 @@ def evaluate(
     )
     result = factors.solve(right)
     known_rate = jnp.zeros((boundary.surface, right.shape[1])).at[:, 0].set(rates.fixed_potential)
-    wrenches = second.wrench_of @ on_bodies(scene, known_rate, result)
-    return Hydrodynamics(rates, wrenches[:, 0] + second.known, -wrenches[:, 1:], second, phi)
+    rate = on_bodies(scene, known_rate, result)
+    wrenches = second.wrench_of @ rate
+    wrench, added_mass = wrenches[:, 0] + second.known, -wrenches[:, 1:]
+    return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q)
 
 
 def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:
@@ -200,7 +206,7 @@ def plan_velocity(
     scene: Scene, wave: Incident, t: Array, bodies: Bodies
 ) -> Float[Array, "surface xy"] | None:
     """Velocity in plan of the vertices of the free surface around a hull; None: they stay."""
-    if scene.shell is None or not scene.moving:
+    if not (scene.shells and scene.moving):
         return None
 
     def plan(time: Array, p: Array, R: Array) -> Array:

@@ -16,10 +16,13 @@ from swelltree.effects.weak_scatterer.mesh.gradients import (
     gradient,
     neighbours,
 )
+from swelltree.effects.weak_scatterer.mesh.holes import pierced_surface
 from swelltree.effects.weak_scatterer.mesh.meridians import Meridians, meridians
 from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
 from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
+from swelltree.effects.weak_scatterer.mesh.waterlines import meeting_angles, still_waterline
 from swelltree.effects.weak_scatterer.motion.waterline import (
+    REACH,
     Shell,
     around,
     build_shell,
@@ -50,10 +53,12 @@ class Floater:
 
     Args:
         name: of the body.
-        surface: closed mesh in body axes about the reference point, normals into the water [m].
+        surface: closed mesh in body axes about the reference point, normals into the water [m]; in
+            a half tank the half y >= 0 of a submerged body.
         position: of the reference point, mean in mode "linear" (3,) [m].
         rotation: from body to world axes, mean in mode "linear" (3, 3).
-        meridians: lines from keel to top of a hull that pierces the surface; none: submerged.
+        meridians: size of triangles at the waterline of a hull that pierces the surface [m];
+            none: submerged.
         rings: steps of its mesh from keel to waterline.
     """
 
@@ -61,7 +66,7 @@ class Floater:
     surface: Surface
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = None
-    meridians: int | None = None
+    meridians: float | None = None
     rings: int = 6
 
     @property
@@ -83,7 +88,7 @@ class Scene:
         mean_rotation: of the bodies.
         neighbours: on the free surface.
         gradient: derivatives in plan on it, where the plan stays.
-        shell: the hull that pierces the surface, if there is one.
+        shells: the hulls that pierce the surface.
         beach: damping at the vertices of the free surface [1/s].
         wavy: the free surface follows the incident wave.
         moving: the mesh follows the bodies.
@@ -100,7 +105,7 @@ class Scene:
     mean_rotation: Float[Array, "body xyz also"]
     neighbours: Neighbours
     gradient: Gradient
-    shell: Shell | None
+    shells: tuple[Shell, ...]
     beach: Float[Array, " surface"]
     wavy: bool
     moving: bool
@@ -131,7 +136,7 @@ def build_scene(
 
     Args:
         tank: free surface and wall.
-        floaters: the bodies, under water or, with meridians, one on the surface.
+        floaters: the bodies, under water or, with meridians, on the surface.
         water: rho and g; the depth of the water is that of the tank.
         mode: "linear", "body_exact" or "weak_scatterer".
         beach: nu_0, about the frequency of the waves [1/s].
@@ -142,19 +147,12 @@ def build_scene(
             f"mode '{mode}' of weak scatterers is not known.{suggest(mode, MODES)} Give one of "
             f"{listed(MODES)}."
         )
-    piercing = [i for i, floater in enumerate(floaters) if floater.meridians is not None]
-    if len(piercing) > 1:
-        names = listed(floaters[i].name for i in piercing)
-        raise SwelltreeError(
-            f"bodies {names} pierce the surface. Weak scatterers can have one such body yet: keep "
-            "the others under water."
-        )
     for floater in floaters:
         pierces = floater.meridians is not None
         checked_watertight(floater.name, floater.surface, tank.symmetric)
         tank.checked_inside(floater.name, floater.placed.vertices, pierces)
     wavy, moving = MODES[mode]
-    top, shell, parts, hulls = _meshed(tank, floaters)
+    top, shells, parts, hulls = _meshed(tank, floaters)
     boundary, still = numbered(tank, top, parts)
     near = neighbours(top.vertices, top.triangles, tank.symmetric)
     first = 0.4 * tank.radius if beach_from is None else beach_from
@@ -174,7 +172,7 @@ def build_scene(
         mean_rotation=jnp.asarray(np.array(turn).reshape(-1, 3, 3)),
         neighbours=near,
         gradient=gradient(jnp.asarray(still[: boundary.surface, :2]), near),
-        shell=shell,
+        shells=shells,
         beach=jnp.asarray(beach * part**2),
         wavy=wavy,
         moving=moving,
@@ -186,45 +184,74 @@ def build_scene(
 
 def _meshed(
     tank: Tank, floaters: Sequence[Floater]
-) -> tuple[Surface, Shell | None, list[tuple[int, np.ndarray]], list[np.ndarray]]:
-    """Free surface, the hull in it, own vertices and triangles of bodies, vertices in body axes."""
-    top, shell, parts, hulls = None, None, [], []
+) -> tuple[Surface, tuple[Shell, ...], list[tuple[int, np.ndarray]], list[np.ndarray]]:
+    """Free surface, hulls in it, own vertices and triangles of bodies, vertices in body axes."""
+    half = tank.symmetric
+    cut = {i: _cut(f, half) for i, f in enumerate(floaters) if f.meridians is not None}
+    rings = [ring for _, _, ring in cut.values()]
+    top = pierced_surface(tank, rings) if cut else free_surface(tank)
+    shells, parts, hulls, first = [], [], [], 0
     for number, floater in enumerate(floaters):
-        if floater.meridians is None:
+        if number not in cut:
             parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
             hulls.append(floater.surface.vertices)
             continue
-        half = tank.symmetric
-        lines = meridians(floater.name, floater.surface, floater.meridians, half)
-        if not np.allclose(floater.position[:2], tank.center):
-            raise SwelltreeError(
-                f"body '{floater.name}' pierces the surface at {floater.position[:2]} m, off the "
-                f"middle {tank.center} m of the tank. Give the tank this center."
-            )
-        lines, wet, water = _with_displacement(floater, lines, half)
-        radius = float(np.hypot(*(water[:, :2] - tank.center).T).mean())
-        top = free_surface(tank, (radius, floater.meridians))
-        follow = following(top.vertices[:, :2], tank.center, radius, floater.meridians, half)
-        ring = top.vertices[: floater.meridians, :2]
-        shell = build_shell(lines, wet, follow, ring, floater.rings, number)
-        parts.append(shell_triangles(floater.meridians, floater.rings, half))
+        lines, wet, ring = cut[number]
+        reach = _reach(tank, ring, [r for r in rings if r is not ring])
+        follow = following(top.vertices[:, :2], ring, reach, half)
+        shells.append(build_shell(lines, wet, follow, ring, floater.rings, number, first))
+        own, triangles = shell_triangles(len(ring), floater.rings, half)
+        parts.append((own, np.where(triangles < own, triangles, triangles + first)))
         hulls.append(np.zeros((0, 3)))
-    return free_surface(tank) if top is None else top, shell, parts, hulls
+        first += len(ring)
+    return top, tuple(shells), parts, hulls
+
+
+def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
+    """How far from a waterline the mesh follows it: not to other waterlines, nor to the rim [m]."""
+    size = 0.5 * float((ring.max(0) - ring.min(0)).max())
+    gaps = [float(np.linalg.norm(ring[:, None] - o[None], axis=2).min()) for o in others]
+    rim = tank.radius - float(np.hypot(*(ring - tank.center).T).max())
+    return min([REACH * size, rim, *(0.95 * gap for gap in gaps)])
+
+
+def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray]:
+    """Lines of a hull that pierces the surface, their wet lengths, and its still waterline."""
+    assert floater.meridians is not None
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
+    line = still_waterline(floater.name, floater.placed)
+    middle = 0.5 * (line.min(0) + line.max(0))
+    middle = middle * [1.0, 0.0] if half else middle
+    # lines are cut about the vertical axis of the body through the middle of its waterline
+    place = np.asarray(floater.position, float)
+    up = turn[:, 2]
+    axis = np.array([*middle, 0.0]) - place
+    shift = turn.T @ (axis - up * (axis @ up))
+    at = meeting_angles(line @ turn[:2, :2], middle @ turn[:2, :2], floater.meridians, half)
+    lines = meridians(floater.name, floater.surface.moved(-shift), at, half)
+    return _with_displacement(floater, lines, half, shift)
 
 
 def _with_displacement(
-    floater: Floater, lines: Meridians, half: bool
+    floater: Floater, lines: Meridians, half: bool, shift: np.ndarray
 ) -> tuple[Meridians, np.ndarray, np.ndarray]:
     """Meridians whose wet mesh displaces in still water what the hull does.
 
+    Args:
+        floater: the body.
+        lines: about its axis.
+        half: of the hull.
+        shift: from the reference point to the axis, in body axes [m].
+
     Returns:
-        the meridians, their wet lengths and their waterline (line, 3).
+        the meridians about the reference point, their wet lengths and their waterline (line, 2).
     """
     placed = floater.placed
     faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
     wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
+    wanted = 0.5 * wanted if half else wanted
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
-    place = (jnp.asarray(floater.position, float), jnp.asarray(turn))
+    place = (jnp.asarray(floater.position + turn @ shift, float), jnp.asarray(turn))
     count = len(lines.arc)
     _, triangles = shell_triangles(count, floater.rings, half)
     wet, water = still_lengths(lines, *place), np.zeros((0, 3))
@@ -237,13 +264,17 @@ def _with_displacement(
     for _ in range(4):  # the waterline moves a little when the lines move out
         wet = still_lengths(lines, *place)
         bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), floater.rings, 0)
-        shell, water = (np.asarray(x) for x in shell_vertices(bare, None, 0.0, *place))
+        shell, water = (np.array(x) for x in shell_vertices(bare, None, 0.0, *place))
         mesh = Surface(np.concatenate([shell, water]), triangles)
         volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
         if abs(volume / wanted - 1.0) < 1e-6:
             break
         lines = lines.widened(float(np.sqrt(wanted / volume)))
-    return lines, still_lengths(lines, *place), water
+    wet = still_lengths(lines, *place)
+    ring = water[:, :2]
+    if half:
+        ring[[0, -1], 1] = 0.0
+    return lines.moved(shift), wet, ring
 
 
 def vertices_at(
@@ -266,16 +297,28 @@ def vertices_at(
         position, rotation = scene.mean_position, scene.mean_rotation
     turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
     parts = [position[scene.owner] + turned]
-    fixed, shell = scene.still, scene.shell
-    if shell is not None:
+    fixed, own = scene.still, {}
+    plan = fixed[: scene.boundary.surface, :2]
+    for shell in scene.shells:
         at = (position[shell.body], rotation[shell.body])
-        hull, ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
-        plan = around(shell, scene.still[: scene.boundary.surface, :2], ring[:, :2])
+        own[shell.body], ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        plan = plan + around(shell, ring[:, :2])
+    if scene.shells:
         fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
-        # in the order of the floaters
-        before = sum(scene.boundary.bodies[: shell.body])
-        parts = [parts[0][:before], hull, parts[0][before:]]
+        parts = _in_order(scene, parts[0], own)
     if scene.wavy:
         level = surface(wave, t, fixed[:, :2]).level
         fixed = fixed.at[:, 2].add(level * (1.0 + fixed[:, 2] / scene.depth))
     return jnp.concatenate([fixed, *parts])
+
+
+def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Array]:
+    """Vertices of all bodies in the order of the floaters."""
+    result, first = [], 0
+    for number, count in enumerate(scene.boundary.bodies):
+        if number in own:
+            result.append(own[number])
+        else:
+            result.append(submerged[first : first + count])
+            first += count
+    return result

@@ -214,7 +214,7 @@ _step = jax.jit(Simulation.step)
 def _check_bounded(scene: Scene, state: State) -> None:
     """Refuse to go on with a perturbation that left all measure."""
     highest = float(jnp.abs(state.water.eta).max()) if len(state.water.eta) else 0.0
-    if scene.shell is not None and not math.isfinite(highest):
+    if scene.shells and not math.isfinite(highest):
         raise SwelltreeError(
             f"weak scatterers: the run ended before t = {float(state.t):.4g} s: the hull that "
             "pierces the surface left the water or went under it, or the run diverged. Lower the "

@@ -12,7 +12,6 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
 from swelltree.effects.weak_scatterer.mesh.meridians import Meridians
-from swelltree.effects.weak_scatterer.mesh.rings import angles
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 
@@ -20,7 +19,7 @@ MARGIN = 0.3  # of the step below the still waterline
 REACH = 6.0  # radii of the waterline over which the mesh around follows it
 
 
-@pytree("rings", "body")
+@pytree("rings", "body", "first")
 class Shell:
     """A hull that pierces the surface.
 
@@ -32,6 +31,7 @@ class Shell:
         ring: still waterline in the plan of the mesh [m].
         rings: steps of the mesh from the keel to the waterline; the first points are its rings.
         body: number of the floater.
+        first: vertex of the free surface with which its waterline begins.
     """
 
     points: Float[Array, "line place xyz"]
@@ -41,6 +41,7 @@ class Shell:
     ring: Float[Array, "line xy"]
     rings: int
     body: int
+    first: int = 0
 
 
 def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray]:
@@ -57,36 +58,49 @@ def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray
     return inside, np.concatenate([fan, one, two])
 
 
-def following(
-    places: np.ndarray, center: tuple[float, float], radius: float, lines: int, half: bool
-) -> np.ndarray:
-    """Share of the displacement of each vertex of the waterline at vertices around it.
+def following(places: np.ndarray, ring: np.ndarray, reach: float, half: bool) -> np.ndarray:
+    """Share of the displacement of each vertex of a waterline at vertices around it (n, line).
 
     Args:
         places: plan of the free surface (n, 2) [m].
-        center: of the hole [m].
-        radius: of the hole [m].
-        lines: vertices of the waterline.
+        ring: still waterline, counter-clockwise (line, 2) [m].
+        reach: distance at which nothing follows [m].
         half: only y >= 0.
     """
-    x, y = (places - center).T
-    reach = min(REACH * radius, float(np.hypot(x, y).max()) - radius)
-    part = np.clip((np.hypot(x, y) - radius) / reach, 0.0, 1.0)
+    middle = 0.5 * (ring.min(0) + ring.max(0))
+    middle = middle * [1.0, 0.0] if half else middle
+    at, radius = _polar(ring - middle)
+    turn, away = _polar(places - middle)
+    if not half:
+        # once around, from a vertex to itself
+        at = at[0] + (at - at[0]) % (2.0 * np.pi)
+        at, radius = np.append(at, at[0] + 2.0 * np.pi), np.append(radius, radius[0])
+        turn = at[0] + (turn - at[0]) % (2.0 * np.pi)
+    low = np.clip(np.searchsorted(at, turn + 1e-9) - 1, 0, len(at) - 2)
+    share = np.clip((turn - at[low]) / (at[low + 1] - at[low]), 0.0, 1.0)
+    edge = (1.0 - share) * radius[low] + share * radius[low + 1]
+    part = np.clip((away - edge) / reach, 0.0, 1.0)
     fall = (1.0 - part) ** 2 * (1.0 + 2.0 * part)
-    at = angles(lines, half)
-    turn = np.arctan2(y, x)
-    turn = np.where(turn < -1e-12, turn + 2.0 * np.pi, np.maximum(turn, 0.0)) / (at[1] - at[0])
-    low = np.floor(turn + 1e-9).astype(int)
-    share = np.clip(turn - low, 0.0, 1.0)
-    result = np.zeros((len(places), lines))
-    rows = np.arange(len(places))
-    np.add.at(result, (rows, low % lines), (1.0 - share) * fall)
-    np.add.at(result, (rows, (low + 1) % lines), share * fall)
+    result, rows = np.zeros((len(places), len(ring))), np.arange(len(places))
+    np.add.at(result, (rows, low), (1.0 - share) * fall)
+    np.add.at(result, (rows, (low + 1) % len(ring)), share * fall)
     return result
 
 
+def _polar(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Angles from zero to a turn, and distances."""
+    turn = np.arctan2(places[:, 1], places[:, 0])
+    return np.where(turn < -1e-9, turn + 2.0 * np.pi, np.maximum(turn, 0.0)), np.hypot(*places.T)
+
+
 def build_shell(
-    lines: Meridians, wet: np.ndarray, follow: np.ndarray, ring: np.ndarray, rings: int, body: int
+    lines: Meridians,
+    wet: np.ndarray,
+    follow: np.ndarray,
+    ring: np.ndarray,
+    rings: int,
+    body: int,
+    first: int = 0,
 ) -> Shell:
     """A shell of divided meridians.
 
@@ -97,6 +111,7 @@ def build_shell(
         ring: still waterline in the plan of the mesh (line, 2) [m].
         rings: steps of the mesh from the keel to the waterline.
         body: number of the floater.
+        first: vertex of the free surface with which its waterline begins.
     """
     return Shell(
         points=jnp.asarray(lines.points),
@@ -106,6 +121,7 @@ def build_shell(
         ring=jnp.asarray(ring),
         rings=rings,
         body=body,
+        first=first,
     )
 
 
@@ -174,12 +190,11 @@ def still_lengths(
     return np.asarray(_wet_length(jnp.asarray(lines.arc), world[..., 2]))
 
 
-def around(shell: Shell, plan: Float[Array, "surface xy"], ring: Float[Array, "line xy"]) -> Array:
-    """Plan of the free surface around a waterline (surface, 2) [m].
+def around(shell: Shell, ring: Float[Array, "line xy"]) -> Float[Array, "surface xy"]:
+    """Displacement in plan of the free surface around a waterline [m].
 
     Args:
         shell: the hull.
-        plan: of the mesh about the still waterline [m].
-        ring: waterline [m].
+        ring: its waterline [m].
     """
-    return plan + shell.follow @ (ring - shell.ring)
+    return shell.follow @ (ring - shell.ring)

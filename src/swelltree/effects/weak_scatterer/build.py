@@ -1,0 +1,117 @@
+"""From the description of weak scatterers to their effect."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.weak_scatterer.checks import described_bodies, described_scatterer
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
+from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.mesh.hulls import hull_mesh, rings_below
+from swelltree.effects.weak_scatterer.mesh.surface import Surface
+from swelltree.effects.weak_scatterer.mesh.tank import Tank
+from swelltree.effects.weak_scatterer.motion.scene import Floater, build_scene
+from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.model.build_layout import pose_of
+from swelltree.model.layout import Layout
+from swelltree.system import System
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.forces.weak_scatterer import WeakScatterer
+
+
+def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | None:
+    """The effect; None if none is described."""
+    water = described_scatterer(system)
+    if water is None:
+        return None
+    names = described_bodies(system)
+    size = water.spacing if water.panel_size is None else water.panel_size
+    floaters = [_floater(system, name, size, water.symmetric) for name in names]
+    tank = _tank(system, water, floaters)
+    beach = water.beach
+    if beach is None:
+        # of the longest wave that such a tank should hold
+        beach = math.sqrt(1.5 * 2.0 * math.pi * system.water.g / water.radius)
+    scene = build_scene(
+        tank, floaters, system.water, water.mode, beach=beach, beach_from=water.beach_from
+    )
+    limit = longest_step(scene)
+    if water.step is not None and water.step > limit:
+        raise water.fail(
+            f"step {water.step:g} s is too large for a free surface with a spacing of "
+            f"{scene.spacing:.3g} m. Give at most {limit:.3g} s."
+        )
+    return WeakScatterers(
+        scene=scene,
+        wave=Still(),
+        prepared=None,
+        solution=None,
+        names=(water.name, f"{water.name} beach"),
+        bodies=tuple(layout.bodies.index(name) for name in names),
+        geometry=water.geometry,
+        coupling=water.coupling,
+        tank_radius=water.radius,
+        given_step=water.step,
+        given_beach=water.beach is not None,
+    )
+
+
+def _floater(system: System, name: str, size: float, half: bool) -> Floater:
+    """A body with its mesh about the reference point."""
+    body = system.body(name)
+    p, R = pose_of(system, name)
+    surface = hull_mesh(body, size)
+    place = tuple((p + R @ np.array(body.reference)).tolist())
+    z = surface.moved(place, R).vertices[:, 2]
+    pierces = bool(z.min() < 0.0 < z.max())
+    rings = rings_below(surface.moved(place, R), size) if pierces else 0
+    if half:
+        _check_symmetric(name, surface, p, R)
+        surface = surface if pierces else surface.half()
+    return Floater(name, surface, place, R, size if pierces else None, rings)
+
+
+def _check_symmetric(name: str, surface: Surface, p: np.ndarray, R: np.ndarray) -> None:
+    """A body in a half tank is its own image in y = 0."""
+    y = surface.moved(p, R).vertices[:, 1]
+    if abs(y.min() + y.max()) > 1e-6 * np.abs(y).max():
+        raise SwelltreeError(
+            f"body '{name}' reaches from y = {y.min():.4g} m to {y.max():.4g} m: the plane of "
+            "symmetry y = 0 does not halve it. Move it there or give symmetric=False."
+        )
+
+
+def _tank(system: System, water: WeakScatterer, floaters: list[Floater]) -> Tank:
+    deep = math.isinf(system.water.depth)
+    if water.depth is not None and not deep and water.depth != system.water.depth:
+        raise water.fail(
+            f"depth {water.depth:g} m is not that of the water, {system.water.depth:g} m. Leave "
+            "depth out."
+        )
+    depth = water.depth if water.depth is not None else water.radius if deep else system.water.depth
+    places = np.array([f.position for f in floaters])[:, :2]
+    center: Any = water.center
+    if center is None:
+        center = tuple((0.5 * (places.min(0) + places.max(0))).tolist())
+    if water.symmetric and abs(center[1]) > 1e-9 * water.radius:
+        raise water.fail(
+            f"its bodies lie about y = {center[1]:.4g} m, off the plane of symmetry y = 0. Move "
+            "them there or give symmetric=False."
+        )
+    far = 0.1 * water.radius if water.far_spacing is None else water.far_spacing
+    try:
+        return Tank(
+            radius=water.radius,
+            depth=float(depth),
+            near=water.spacing,
+            far=max(far, water.spacing),
+            fine=water.fine,
+            symmetric=water.symmetric,
+            levels=water.levels,
+            center=(float(center[0]), 0.0 if water.symmetric else float(center[1])),
+        )
+    except SwelltreeError as error:
+        raise water.fail(str(error)) from None

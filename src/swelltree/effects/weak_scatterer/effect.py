@@ -1,0 +1,332 @@
+"""Weak scatterers as an effect of a model: potential and elevation are its internal states.
+
+Before the loads of an instant are asked for, `solved` finds the water there: rates of the free
+surface, the wrench of bodies without acceleration, and an added mass that the mass matrix gets
+(`with_solved_mass`). The matrices behind it may be those of the middle of the step
+(`before_step`) or of the mean geometry (`before_run`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from swelltree.effects.weak_scatterer.energy import (
+    Energies,
+    fluid_energies,
+    hydrostatic_energy,
+)
+from swelltree.effects.weak_scatterer.in_multibody import monolithic, schur
+from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.incident.of_sea import incident_of, main_frequency
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
+    Bodies,
+    Hydrodynamics,
+    Prepared,
+    Water,
+    buoyancy,
+    evaluate,
+    prepare,
+)
+from swelltree.effects.weak_scatterer.motion.scene import Scene
+from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
+from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.backend import jax, jnp
+from swelltree.model.effect import Effect, LinearForm, Loads, Now
+from swelltree.model.kinematics import Motion
+from swelltree.system.errors import SwelltreeError
+
+STEPS_PER_PERIOD = 30
+prepared_once = jax.jit(prepare)
+
+
+@pytree()
+class Solution:
+    """The water at an instant."""
+
+    rates: Float[Array, "two surface"]  # of potential and elevation
+    wrench: Float[Array, "body dof"]  # on bodies without acceleration
+    added_mass: Float[Array, "dofs dofs"]
+    energies: Energies
+    water: Hydrodynamics
+    prepared: Prepared
+
+
+@pytree("names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach")
+class WeakScatterers(Effect):
+    """Bodies in a tank of water.
+
+    Args:
+        scene: meshes and water.
+        wave: incident.
+        prepared: matrices that hold for a step or a run; None: made at every instant.
+        solution: of an instant; None: only the weight of the water is known.
+        names: of the effect and of its beach, in the books.
+        bodies: numbers of its bodies in the model.
+        geometry: "full", "mid" or "start".
+        coupling: "schur" or "monolithic".
+        tank_radius: [m].
+        given_step: time step, None: from the waves [s].
+        given_beach: the beach was given; else it is that of the frequency of the waves.
+    """
+
+    kind: ClassVar[str] = "weak_scatterer"
+    uses_sea: ClassVar[bool] = True
+    adds_excitation: ClassVar[bool] = True
+    has_added_mass: ClassVar[bool] = True
+    units: ClassVar[dict[str, str]] = {
+        "force": "N, N m",
+        "fluid_energy": "J",
+        "beach_power": "W",
+        "elevation": "m",
+        "surface": "m",
+        "pressure": "Pa",
+        "hull": "m",
+    }
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {
+        "force": ("body", "dof"),
+        "fluid_energy": (),
+        "beach_power": (),
+        "elevation": ("surface_vertex",),
+        "surface": ("surface_vertex", "axis"),
+        "pressure": ("hull_vertex",),
+        "hull": ("hull_vertex", "axis"),
+    }
+
+    scene: Scene
+    wave: Any
+    prepared: Any
+    solution: Any
+    names: tuple[str, ...]
+    bodies: tuple[int, ...]
+    geometry: str
+    coupling: str
+    tank_radius: float
+    given_step: float | None
+    given_beach: bool
+
+    @property
+    def word(self) -> str:
+        """What it is, for sentences."""
+        return "weak scatterers"
+
+    @property
+    def size_of_sample(self) -> int:
+        """Surface and hull, with their places."""
+        return 4 * (self.scene.boundary.surface + len(self.scene.boundary.wet))
+
+    @property
+    def fixed(self) -> bool:
+        """Nothing of the mesh moves."""
+        return not (self.scene.wavy or self.scene.moving)
+
+    # --- in its sea, and its steps
+
+    def in_sea(self, model: Any, waves: Any) -> WeakScatterers:
+        """The same in a realised sea, which must fit the tank and the mode."""
+        name = self.names[0]
+        wave = incident_of(name, waves, model, self.scene, self.tank_radius)
+        scene = self.scene
+        if not self.given_beach:
+            usual = math.sqrt(1.5 * 2.0 * math.pi * scene.g / self.tank_radius)
+            scene = replace(scene, beach=scene.beach * main_frequency(waves) / usual)
+        step = self.given_step
+        if step is None:
+            step = min(
+                2.0 * math.pi / main_frequency(waves) / STEPS_PER_PERIOD, longest_step(scene)
+            )
+        return replace(self, scene=scene, wave=wave, given_step=step)
+
+    def in_still_water(self) -> WeakScatterers:
+        """The same without the wave."""
+        return replace(self, wave=Still())
+
+    @property
+    def fixed_step(self) -> float:
+        """Its step [s]."""
+        limit = longest_step(self.scene)
+        return 0.5 * limit if self.given_step is None else float(self.given_step)
+
+    def check_step(self, step: float) -> None:
+        """Refuse steps with which the free surface would grow without measure."""
+        limit = longest_step(self.scene)
+        if step > limit * (1 + 1e-9):
+            raise SwelltreeError(
+                f"force '{self.names[0]}': step {step:.4g} s is too large for a free surface with "
+                f"a spacing of {self.scene.spacing:.3g} m. Give at most {limit:.3g} s."
+            )
+
+    def before_run(self, model: Any) -> WeakScatterers:
+        """With the matrices of the mean geometry, where nothing moves."""
+        if not self.fixed or self.prepared is not None:
+            return self
+        mean = Bodies(
+            self.scene.mean_position, self.scene.mean_rotation, jnp.zeros((len(self.bodies), 6))
+        )
+        return replace(self, prepared=prepared_once(self.scene, Still(), 0.0, mean))
+
+    def before_step(self, model: Any, t: Array, h: Array, motion_at: Any) -> WeakScatterers:
+        """With the matrices of one step.
+
+        Args:
+            model: with this effect.
+            t: at its start [s].
+            h: its length [s].
+            motion_at: motion of all bodies so long after the start.
+        """
+        if self.fixed or self.geometry == "full":
+            return self
+        ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
+        bodies = self.bodies_of(motion_at(ahead))
+        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies))
+
+    # --- states
+
+    def internal_start(self) -> Array:
+        """No perturbation: potential and elevation of the free surface."""
+        return np.zeros((2, self.scene.boundary.surface))
+
+    def internal_rate(self, model: Any, now: Now) -> Array:
+        """Rates of both."""
+        solved = self if self.solution is not None else self.solved(model, now)
+        return solved.solution.rates
+
+    def out_of_range(self, states: Array) -> Array:
+        """Whether the surface rose beyond all measure."""
+        return jnp.abs(states[1]).max(initial=0.0) > self.scene.depth
+
+    def why_stopped(self, states: Array) -> str:
+        """What to look at when a run ended early."""
+        states = np.asarray(states)
+        highest = np.abs(states[1]).max(initial=0.0)
+        if highest > 0.5 * self.scene.depth:
+            return (
+                f"Weak scatterers: the perturbation of the surface grew to {highest:.3g} m. Give a "
+                "smaller step, or a finer free surface over bodies that come near it."
+            )
+        if self.scene.shells:
+            return (
+                "Weak scatterers: a hull that pierces the surface may have left the water or gone "
+                "under it. Lower the waves, give the hull more freeboard, or a smaller step."
+            )
+        return "Weak scatterers: a body may have come to the surface. Lower the waves or the body."
+
+    # --- loads
+
+    def bodies_of(self, motion: Motion) -> Bodies:
+        """Motion of its bodies."""
+        rows = np.array(self.bodies, dtype=int)
+        p, R, v = (jnp.asarray(x) for x in (motion.pose.p, motion.pose.R, motion.v))
+        return Bodies(p[rows], R[rows], v[rows])
+
+    def solved(self, model: Any, now: Now) -> WeakScatterers:
+        """With the water of an instant."""
+        bodies = self.bodies_of(now.motion)
+        phi, eta = jnp.asarray(now.states(self))
+        ready = self.prepared
+        if ready is None:
+            ready = prepare(self.scene, self.wave, now.t, bodies)
+        state = Water(phi, eta)
+        water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
+        solution = Solution(
+            rates=jnp.stack([water.surface.potential, water.surface.elevation]),
+            wrench=water.wrench.reshape(-1, 6),
+            added_mass=water.added_mass,
+            energies=fluid_energies(self.scene, self.wave, now.t, state, water, bodies),
+            water=water,
+            prepared=ready,
+        )
+        return replace(self, solution=solution)
+
+    def loads(self, model: Any, now: Now) -> Loads:
+        """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
+        bodies = self.bodies_of(now.motion)
+        stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
+        if self.solution is None:
+            wrench = buoyancy(self.scene, self.wave, now.t, bodies)
+            return Loads(self._spread(model, wrench), jnp.stack([stored, 0.0]), jnp.zeros(2), {})
+        found = self.solution
+        force = self._spread(model, found.wrench)
+        channels = {
+            "force": force,
+            "fluid_energy": found.energies.fluid,
+            "beach_power": found.energies.beach,
+            **shown(self, now, bodies),
+        }
+        power = (found.wrench * bodies.velocity).sum()
+        if isinstance(self.wave, Still):
+            # all that the wrench does to the bodies comes from the water, or goes to its beach
+            stored = stored + found.energies.fluid
+            return Loads(
+                force, jnp.stack([stored, 0.0]), jnp.stack([0.0, -found.energies.beach]), channels
+            )
+        return Loads(force, jnp.zeros(2), jnp.stack([power, 0.0]), channels)
+
+    def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
+        """What its added mass does at known accelerations."""
+        rows = np.array(self.bodies, dtype=int)
+        wrench = -(self.solution.added_mass @ v_dot[rows].reshape(-1)).reshape(-1, 6)
+        power = (wrench * motion.v[rows]).sum()
+        force = self._spread(model, wrench)
+        if isinstance(self.wave, Still):
+            power = 0.0 * power  # it is in the energy of the water
+        pressure = pressure_of_acceleration(self, v_dot[rows].reshape(-1))
+        channels = {"force": force, "pressure": pressure}
+        return Loads(force, jnp.zeros(2), jnp.stack([power, 0.0]), channels)
+
+    def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+        """Accelerations of the whole system, by its coupling."""
+        if self.coupling == "schur":
+            return schur(self, model, formulation, kin, wrench)
+        like = jax.eval_shape(lambda: formulation.acceleration(model, kin, wrench))
+        return type(like)(*monolithic(self, model, formulation, kin, wrench))
+
+    def solved_mass(self, model: Any) -> Float[Array, "b6 b6"]:
+        """Of all bodies of the model, at the instant that was solved."""
+        N, b = model.layout.n_bodies, len(self.bodies)
+        place = np.zeros((b, N))
+        place[np.arange(b), list(self.bodies)] = 1.0
+        blocks = self.solution.added_mass.reshape(b, 6, b, 6)
+        whole = jnp.einsum("bidj,bn,dm->nimj", blocks, place, place)
+        return whole.reshape(6 * N, 6 * N)
+
+    def _spread(self, model: Any, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
+        """Wrenches of all bodies."""
+        rows = np.array(self.bodies, dtype=int)
+        return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
+
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+        """Triangles of the free surface and of the hulls."""
+        boundary = self.scene.boundary
+        top = np.asarray(boundary.triangles)[: boundary.surface_triangles]
+        hull = np.asarray(boundary.wet_triangles)
+        return {
+            "weak_scatterer_surface_triangles": (
+                ("surface_triangle", "corner"),
+                top,
+                "vertices of the triangles of the free surface",
+            ),
+            "weak_scatterer_hull_triangles": (
+                ("hull_triangle", "corner"),
+                hull,
+                "vertices of the triangles of hulls under water",
+            ),
+        }
+
+    # --- what it cannot do
+
+    def linear(self, model: Any, now: Now) -> LinearForm:
+        """Refused: there is no linear model of it."""
+        raise SwelltreeError(
+            f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "
+            "model. Use simulate(...), or hydro data (run_bem) without the weak scatterer."
+        )
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        """Why it is not linear for sure."""
+        return "it has weak scatterers, which are computed in time"

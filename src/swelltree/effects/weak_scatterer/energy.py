@@ -1,0 +1,89 @@
+r"""Energy of the water, and what its beach takes.
+
+.. math::
+    E = \tfrac12\rho \int_{F+B} \phi\, q\, dS + \tfrac12 \rho g \int_F \eta^2 dS, \qquad
+    D = \rho \int_F \nu\, (\phi\, q + g\, \eta^2)\, dS
+
+With the conditions of the mean free surface dE/dt = -D - (power of the dynamic pressure on bodies),
+so that in still water the books close within the error of the mesh. In waves E is that of the
+perturbation alone, and the exchange with the incident wave is what is missing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swelltree.effects.weak_scatterer.incident.interface import Incident
+from swelltree.effects.weak_scatterer.motion.bodies import MASS, body_flow, wetted
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
+    Bodies,
+    Hydrodynamics,
+    Water,
+)
+from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+
+
+class Energies(NamedTuple):
+    """Of the perturbation.
+
+    Args:
+        fluid: kinetic, and of the elevation [J].
+        beach: what the beach takes [W].
+    """
+
+    fluid: Array
+    beach: Array
+
+
+def fluid_energies(
+    scene: Scene, wave: Incident, t: Array, state: Water, water: Hydrodynamics, bodies: Bodies
+) -> Energies:
+    """Energy of the perturbation and the power of the beach.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        state: of the free surface.
+        water: solved.
+        bodies: their motion.
+    """
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    top = scene.boundary.triangles[: scene.boundary.surface_triangles]
+    area = _areas(vertices[top])
+    phi, eta, q, nu = (x[top] for x in (state.phi, state.eta, water.surface_flux, scene.beach))
+    product = phi * q + scene.g * eta**2
+    # kinetic and potential energy of linear functions on triangles
+    kinetic = jnp.einsum("t,ij,ti,tj->", area, MASS, phi, q)
+    potential = scene.g * jnp.einsum("t,ij,ti,tj->", area, MASS, eta, eta)
+    taken = (area * (nu * product).mean(1)).sum()
+    origin = bodies.position if scene.moving else scene.mean_position
+    hull = vertices[scene.boundary.wet]
+    wet = wetted(scene, hull, origin)
+    flux = body_flow(scene, wave, t, hull, wet, bodies.velocity).q
+    on_body = water.potential[scene.boundary.wet_triangles]
+    kinetic = kinetic + jnp.einsum("t,ij,ti,tj->", wet.area, MASS, on_body, flux)
+    both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
+    half = 0.5 * both * scene.rho
+    return Energies(half * (kinetic + potential), both * scene.rho * taken)
+
+
+def hydrostatic_energy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Array:
+    r"""Energy of the weight of displaced water, :math:`-\rho g \int_V z\,dV` [J]."""
+    from dataclasses import replace
+
+    actual = replace(scene, moving=True)
+    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation)
+    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
+    z = wet.corner[..., 2]
+    square = jnp.einsum("ij,ti,tj->t", MASS, z, z)
+    both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
+    return 0.5 * both * scene.rho * scene.g * (wet.area * wet.normal[:, 2] * square).sum()
+
+
+def _areas(corner: Array) -> Array:
+    """Of triangles (triangle,) [m^2]."""
+    cross = jnp.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    return 0.5 * jnp.linalg.norm(cross, axis=1)

@@ -1,0 +1,98 @@
+"""From a realised sea to an incident wave, checked against tank and mode."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.weak_scatterer.incident.interface import Incident
+from swelltree.effects.weak_scatterer.incident.linear import linear_waves
+from swelltree.effects.weak_scatterer.incident.steep import steep_wave
+from swelltree.effects.weak_scatterer.motion.scene import Scene
+from swelltree.engine.backend import is_traced
+from swelltree.system.errors import SwelltreeError
+from swelltree.waves.airy import Components
+from swelltree.waves.stream_function import StreamWave, highest
+
+HALF_PLANE = 1e-9  # sine of a heading that is along x
+
+
+def main_frequency(waves: Any) -> float:
+    """Frequency with most of the energy [rad/s]."""
+    omega = np.atleast_1d(np.asarray(waves.omega))
+    if isinstance(waves, StreamWave):
+        return float(omega[0])
+    return float(omega[int(np.argmax(np.asarray(waves.amplitude)))])
+
+
+def incident_of(name: str, waves: Any, model: Any, scene: Scene, radius: float) -> Incident:
+    """The incident wave of a realised sea.
+
+    Args:
+        name: of the weak scatterer, for sentences.
+        waves: realised.
+        model: whose water it is.
+        scene: mode and symmetry.
+        radius: of the tank [m].
+    """
+    item = f"force '{name}'"
+    if is_traced(waves):
+        raise SwelltreeError(
+            f"{item}: the sea has numbers that are traced (jit, grad, vmap), which weak scatterers "
+            "do not know. Use differences of whole runs."
+        )
+    if not isinstance(waves, Components | StreamWave):
+        raise SwelltreeError(
+            f"{item}: seas on grids have no potential. Use RegularWave, StreamFunctionWave or "
+            "IrregularSea."
+        )
+    if isinstance(waves, StreamWave) and not scene.wavy:
+        raise SwelltreeError(
+            f"{item}: a stream function wave rises above the mean surface that this mode computes "
+            "with. Use RegularWave or mode='weak_scatterer'."
+        )
+    if scene.boundary.mirrors.symmetric:
+        _check_heading(item, waves)
+    _check_length(item, waves, radius)
+    if isinstance(waves, StreamWave):
+        return steep_wave(waves, model.water)
+    _check_steepness(item, waves, scene)
+    return linear_waves(waves, model.water)
+
+
+def _check_heading(item: str, waves: Any) -> None:
+    beta = np.atleast_1d(np.asarray(waves.beta))
+    off = np.abs(np.sin(beta)) > HALF_PLANE
+    if off.any():
+        raise SwelltreeError(
+            f"{item}: a wave has the heading {float(beta[off][0]):.4g} rad, which the plane of "
+            "symmetry y = 0 does not allow. Give waves along x or symmetric=False."
+        )
+
+
+def _check_length(item: str, waves: Any, radius: float) -> None:
+    """The wave with most of the energy must fit the tank, whose beach would reflect it."""
+    omega = main_frequency(waves)
+    k = np.atleast_1d(np.asarray(waves.wavenumber))
+    at = int(np.argmin(np.abs(np.atleast_1d(np.asarray(waves.omega)) - omega)))
+    length = 2.0 * math.pi / float(k[at])
+    if radius < length:
+        raise SwelltreeError(
+            f"{item}: radius {radius:g} m is shorter than the wavelength {length:.4g} m, so that "
+            f"its beach would reflect. Give a radius of at least {1.5 * length:.3g} m."
+        )
+
+
+def _check_steepness(item: str, waves: Components, scene: Scene) -> None:
+    """A linear wave beyond the highest steady one is no wave."""
+    if len(waves.amplitude) > 1:
+        return
+    length = 2.0 * math.pi / float(np.asarray(waves.wavenumber)[0])
+    top, height = highest(length, scene.depth), 2.0 * float(np.asarray(waves.amplitude)[0])
+    if scene.wavy and height > top:
+        raise SwelltreeError(
+            f"{item}: the wave is too steep: {height:.4g} m high and {length:.4g} m long, where "
+            f"{top:.4g} m would break. Lower it or lengthen it."
+        )

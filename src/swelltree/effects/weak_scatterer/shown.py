@@ -1,0 +1,56 @@
+"""Channels for pictures: the computed free surface, and the pressure on hulls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swelltree.effects.weak_scatterer.motion.bodies import body_flow, known_pressure, wetted
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies
+from swelltree.effects.weak_scatterer.motion.scene import vertices_at
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+from swelltree.model.effect import Now
+
+if TYPE_CHECKING:
+    from swelltree.effects.weak_scatterer.effect import WeakScatterers
+
+
+def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
+    """Places of surface and hulls, elevation of the perturbation, pressure without acceleration.
+
+    Args:
+        effect: solved.
+        now: the instant.
+        bodies: their motion.
+    """
+    scene, wave, found = effect.scene, effect.wave, effect.solution.water
+    vertices = vertices_at(scene, wave, now.t, bodies.position, bodies.rotation)
+    eta = jnp.asarray(now.states(effect))[1]
+    top = vertices[: scene.boundary.surface]
+    hull = vertices[scene.boundary.wet]
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, hull, origin)
+    flow = body_flow(scene, wave, now.t, hull, wet, bodies.velocity)
+    corners = known_pressure(scene, wet, flow, found.potential)
+    # of the triangles at each vertex, with their areas
+    tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)
+    total = jnp.zeros(len(hull)).at[tri].add(weight * corners)
+    mean = total / jnp.zeros(len(hull)).at[tri].add(weight)
+    steady = -scene.rho * (found.potential_rate[:, 0] + scene.g * hull[:, 2])
+    return {
+        "elevation": eta,
+        "surface": top.at[:, 2].add(eta),
+        "pressure": mean + steady,
+        "hull": hull,
+    }
+
+
+def pressure_of_acceleration(effect: WeakScatterers, acceleration: Array) -> Array:
+    """Pressure that accelerations of its bodies add at the vertices of hulls [Pa].
+
+    Args:
+        effect: solved.
+        acceleration: of its bodies, all in a row.
+    """
+    rate = effect.solution.water.potential_rate[:, 1:] @ acceleration
+    return -effect.scene.rho * rate

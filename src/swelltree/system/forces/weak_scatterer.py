@@ -1,0 +1,118 @@
+"""Bodies in a tank of water that is computed in time: weak-scatterer hydrodynamics."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.system.bodies.body import Point
+from swelltree.system.describe import description
+from swelltree.system.forces.elements import Force
+from swelltree.system.values import Count, Flag, Name, Names, Number, as_numbers, one_of
+
+MODES = ("linear", "body_exact", "weak_scatterer")
+COUPLINGS = ("schur", "monolithic")
+GEOMETRIES = ("mid", "full", "start")
+_mode = one_of(MODES, "mode")
+_coupling = one_of(COUPLINGS, "coupling")
+_geometry = one_of(GEOMETRIES, "geometry")
+
+
+def _as_place(value: Any) -> tuple[float, ...] | None:
+    """Two numbers, or nothing."""
+    if value is None:
+        return None
+    numbers = as_numbers(value)
+    if len(numbers) != 2:
+        raise ValueError(f"{list(numbers)} has {len(numbers)} numbers. Give two: x, y.")
+    return numbers
+
+
+Place = Annotated[
+    Any,
+    BeforeValidator(_as_place),
+    WithJsonSchema(
+        {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+    ),
+]
+
+
+@description
+class WeakScatterer(Force):
+    """Water around some bodies, computed in time by boundary elements instead of from data.
+
+    The incident wave is known, the waves that the bodies make are computed on a round tank around
+    them: on the free surface of the incident wave and on the bodies where they are. So bodies may
+    move far and waves may be steep, as long as the bodies disturb them little. Runs take fixed
+    steps (solver="rk4").
+
+    Args:
+        name: unique in the system.
+        radius: of the tank, at least 1.5 wavelengths [m].
+        spacing: of the free surface over the bodies [m].
+        bodies: with hulls, wholly under water or one that floats on the surface; all bodies with a
+            hull if not given. Others may have hydro data or none.
+        far_spacing: at the rim [m]; a tenth of the radius if not given.
+        fine: radius of the part with the spacing over the bodies [m].
+        panel_size: side of the triangles of hulls [m]; the spacing if not given.
+        depth: of the tank [m]; that of the water if not given, and its radius in deep water.
+        levels: steps of its wall from the surface to the bottom.
+        center: x and y of its middle [m]; that of the bodies if not given.
+        beach: damping at the rim [1/s]; the frequency of the waves if not given.
+        beach_from: radius from which the beach damps [m]; 0.4 of that of the tank if not given.
+        mode: "weak_scatterer"; "body_exact": mean free surface, bodies where they are; "linear":
+            both in their mean places.
+        coupling: with the multibody system: "schur", or "monolithic", equal and slower.
+        geometry: where the matrices of a step are made: "mid" (its middle), "full" (at every
+            stage), "start".
+        symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
+        step: time step [s]; a thirtieth of the period of the waves if not given. A shorter step of
+            `simulate`, such as stiff cables need, is taken within this one: the matrices stay.
+    """
+
+    type: ClassVar[str] = "weak_scatterer"
+    name: Name
+    radius: Number
+    spacing: Number
+    bodies: Names = ()
+    far_spacing: Number | None = None
+    fine: Number = 0.0
+    panel_size: Number | None = None
+    depth: Number | None = None
+    levels: Count = 5
+    center: Place = None
+    beach: Number | None = None
+    beach_from: Number | None = None
+    mode: Annotated[str, _mode[0], _mode[1]] = "weak_scatterer"
+    coupling: Annotated[str, _coupling[0], _coupling[1]] = "schur"
+    geometry: Annotated[str, _geometry[0], _geometry[1]] = "mid"
+    symmetric: Flag = False
+    step: Number | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("radius", "spacing", "far_spacing", "panel_size", "depth", "step"):
+            value = getattr(self, field)
+            if value is not None and not value > 0:
+                unit = "s" if field == "step" else "m"
+                raise self.fail(f"{field} {value:g} {unit} is not positive. Give more than zero.")
+        for field, unit in (("beach", "1/s"), ("beach_from", "m"), ("fine", "m")):
+            value = getattr(self, field)
+            if value is not None and value < 0:
+                raise self.fail(f"{field} {value:g} {unit} is negative. Give zero or more.")
+        far = 0.1 * self.radius if self.far_spacing is None else self.far_spacing
+        if self.spacing > self.radius or (self.far_spacing is not None and self.spacing > far):
+            raise self.fail(
+                f"spacing {self.spacing:g} m over the bodies is larger than that at the rim "
+                f"({far:g} m) or the radius ({self.radius:g} m). Give less."
+            )
+        if self.levels < 1:
+            raise self.fail("levels 0 leaves the tank without a wall. Give one or more.")
+        if len(set(self.bodies)) < len(self.bodies):
+            raise self.fail("names a body twice. Name each once.")
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """The points by field name."""
+        return {f"bodies[{i}]": Point(name) for i, name in enumerate(self.bodies)}
+
+
+SCATTERER_TYPES: dict[str, Any] = {WeakScatterer.type: WeakScatterer}

@@ -1,0 +1,142 @@
+"""Weak scatterers in the linear mode against hydro data of our own boundary-element runs."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::swelltree.system.errors.SwelltreeWarning"),
+]
+DEEP = sw.Water(rho=1000.0)
+
+
+def phasor(times, values, omega, periods=2):
+    """Complex amplitude exp(-i omega t) over the last periods; a mean and a trend are taken off."""
+    last = times > times[-1] - periods * 2 * np.pi / omega
+    t = times[last]
+    basis = np.stack([np.ones_like(t), t - t.mean(), np.cos(omega * t), np.sin(omega * t)], -1)
+    _, _, c, s = np.linalg.lstsq(basis, values[last], rcond=None)[0]
+    return c + 1j * s
+
+
+def in_tank(system, omega, periods=12, **tank):
+    """The result of a run in a small wave, and the complex amplitudes of the joints per metre."""
+    length = 2 * np.pi * 9.81 / omega**2
+    options = {"radius": 1.6 * length, "far_spacing": length / 9, "symmetric": True} | tank
+    water = sw.WeakScatterer("tank", **({"mode": "linear"} | options))
+    model = sw.compile(system.replace(forces=(*system.forces, water)))
+    wave = sw.RegularWave(amplitude=0.01, omega=omega, ramp=3 * 2 * np.pi / omega)
+    period = 2 * np.pi / omega
+    run = sw.simulate(model, wave, duration=periods * period, output_step=period / 10)
+    assert run.attrs["result"] == "success"
+    moved = run.joint_coordinate.values
+    return [phasor(run.time.values, column, omega) / 0.01 for column in moved.T], run
+
+
+def by_data(system, omega):
+    """The same from hydro data."""
+    data = sw.run_bem(system, omega=[omega], refine="extrapolate", progress=False)
+    found = sw.rao(sw.compile(system, data, radiation="none"), omega=[omega])
+    return found.coordinate_rao.isel(omega=0, wave_direction=0).values
+
+
+def errors(ours, theirs):
+    return np.abs(np.array(ours) - theirs) / np.abs(theirs)
+
+
+def hinged_pair():
+    """A dry post on a rail carries a body in the water, which carries another by a hinge."""
+    a, b = (
+        sw.Body(name, position=(x, 0, -2.2), hull=sw.Sphere(1.0, offset=(0, 0, -2.2)))
+        for name, x in (("a", -1.3), ("b", 1.3))
+    )
+    weight = 100.0
+    full = DEEP.rho * 4 / 3 * np.pi
+    a = a.replace(mass=full - weight, inertia=(0.4 * full,) * 3, com=(0.0, 0.0, 0.0))
+    post = sw.Body("post", weight, (20.0, 20.0, 20.0), position=(-1.3, 0, 1.0))
+    joints = [
+        sw.Slider("rail", sw.WORLD.at(-1.3, 0, 1.0), post, axis="z"),
+        sw.Hinge("knee", post.at(0, 0, -1.7), a.at(0, 0, 1.5), axis="y"),
+        sw.Hinge("elbow", a.at(1.3, 0, 0), b.at(-1.3, 0, 0), axis="y"),
+    ]
+    ptos = [
+        sw.LinearPto("lift", joint="rail", stiffness=6e4, damping=1.2e4),
+        sw.LinearPto("bend", joint="knee", stiffness=5e4, damping=2e4),
+        sw.LinearPto("fold", joint="elbow", stiffness=3e4, damping=2e4),
+    ]
+    return sw.System("pair", [post, a, b], joints, ptos=ptos, water=DEEP)
+
+
+def test_two_bodies_on_a_hinge_neither_of_them_the_root_move_as_by_coupled_data():
+    omega = 2.5
+    ours, _ = in_tank(hinged_pair(), omega, spacing=0.6, fine=3.0, panel_size=0.35)
+    assert errors(ours, by_data(hinged_pair(), omega)).max() < 0.02
+
+
+def floating(hull, **body):
+    float_ = sw.Body("float", hull=hull, **body)
+    joint = sw.SubsetJoint("held", sw.WORLD, float_, dofs=("Surge", "Heave"))
+    mooring = sw.LinearMooring("moored", float_, stiffness={"Surge": 2000.0})
+    return sw.System("float", [float_], [joint], moorings=[mooring], water=DEEP)
+
+
+@pytest.mark.parametrize("omega", [2.2, 3.0])
+def test_floating_sphere_heaves_and_surges_as_by_data(omega):
+    system = floating(sw.Sphere(1.0), mass=DEEP.rho * 2 / 3 * np.pi, inertia=(1, 1, 1))
+    ours, _ = in_tank(system, omega, spacing=0.25, fine=1.0, panel_size=0.2)
+    theirs = by_data(system, omega)
+    print("sphere", omega, np.abs(ours), np.abs(theirs), errors(ours, theirs))
+    assert errors(ours, theirs).max() < 0.03
+
+
+@pytest.mark.parametrize("omega", [2.2])
+def test_horizontal_cylinder_heaves_and_surges_as_by_data(omega):
+    system = floating(sw.HorizontalCylinder(1.0, 3.0, axis="y"))
+    ours, _ = in_tank(system, omega, spacing=0.3, fine=1.5, panel_size=0.25)
+    theirs = by_data(system, omega)
+    print("cylinder", omega, np.abs(ours), np.abs(theirs), errors(ours, theirs))
+    assert errors(ours, theirs).max() < 0.03
+
+
+def test_small_decay_is_that_of_cummins():
+    system = floating(sw.Sphere(1.0), mass=DEEP.rho * 2 / 3 * np.pi, inertia=(1, 1, 1))
+    joint = sw.Slider("held", sw.WORLD, system.bodies[0], axis="z", position=0.05)
+    system = system.replace(joints=(joint,), moorings=())
+    how = {"duration": 8.0, "output_step": 0.1}
+    water = sw.WeakScatterer(
+        "tank", 12.0, 0.25, fine=1.0, panel_size=0.2, far_spacing=1.0, symmetric=True, mode="linear"
+    )
+    ours = sw.simulate(sw.compile(system.replace(forces=(water,))), **how)
+    data = sw.run_bem(system, omega=np.linspace(0.4, 9.0, 22), progress=False)
+    theirs = sw.simulate(sw.compile(system, data), **how)
+    z = [run.joint_coordinate.values[:, 0] for run in (ours, theirs)]
+    print("decay", np.abs(z[0] - z[1]).max() / 0.05)
+    assert np.abs(z[0] - z[1]).max() < 0.03 * 0.05
+
+
+def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wave():
+    """Section 6.2 of Wuillaume et al. (2017): cables need steps of 5 ms, the water does not."""
+    from swelltree.validation.moorings.cables import OMEGA, floater, floater_model
+
+    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=4.0)
+    how = {"duration": 10.0, "output_step": 0.1, "start": "described"}
+    tank = sw.WeakScatterer(
+        "tank", 9.5, 0.12, ["float"], fine=0.6, far_spacing=0.8, panel_size=0.07, symmetric=True,
+        mode="linear",
+    )  # fmt: skip
+    system = floater(True)
+    model = sw.compile(system.replace(forces=(*system.forces, tank)))
+    ours = sw.simulate(model, wave, step=0.005, **how)
+    theirs = sw.simulate(floater_model(True), wave, **how)
+    assert ours.attrs["result"] == "success"
+    surge, load = (
+        [run[name].values.reshape(len(run.time), -1)[:, 0] for run in (ours, theirs)]
+        for name in ("joint_coordinate", "fairlead_tension")
+    )
+    size = np.abs(surge[1]).max()
+    print("6.2", np.abs(surge[0] - surge[1]).max() / size)
+    assert size > 1e-3
+    assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
+    assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])
