@@ -95,9 +95,9 @@ def test_every_single_panel_that_is_missing_is_found_with_its_place(hull):
         open_ = Panels(good.vertices, np.delete(good.faces, row, axis=0))
         assert len(holes(open_)) == 1
         place = good.vertices[good.faces[row]].mean(axis=0)
-        assert holes(open_)[0][1] == pytest.approx(place, abs=np.sqrt(good.areas[row]))
-    with pytest.raises(SwelltreeError, match=r"its hull has a hole"):
-        checked_panels("b", open_, [])
+        assert holes(open_)[0][1] == pytest.approx(place, abs=float(np.sqrt(good.areas[row])))
+        with pytest.raises(SwelltreeError, match=r"its hull has a hole"):
+            checked_panels("b", open_, [])
 
 
 @pytest.mark.parametrize("hull", HULLS, ids=lambda hull: hull.shape)

@@ -243,7 +243,8 @@ def _least_squares(
     :math:`2 \cos j\theta \cos k\theta = \cos (j-k)\theta + \cos (j+k)\theta`,
     so that the normal equations follow from the sums of :math:`e^{i l \theta}` over the samples.
     """
-    sums, right = np.empty(2 * j[-1] + 1, complex), np.empty(j[-1] + 1, complex)
+    sums: np.ndarray = np.empty(2 * j[-1] + 1, complex)
+    right: np.ndarray = np.empty(j[-1] + 1, complex)
     z, turned = np.exp(1j * base * time), np.ones(len(time), complex)
     for k in range(len(sums)):
         sums[k] = turned.sum()
@@ -251,7 +252,7 @@ def _least_squares(
             right[k] = turned @ eta
         turned *= z
     less, more = j[:, None] - j[None, :], j[:, None] + j[None, :]
-    C, S = sums.real, sums.imag
+    C, S = np.real(sums), np.imag(sums)
     even, odd = C[np.abs(less)], np.sign(less) * S[np.abs(less)]  # of the difference
     both = np.block(
         [
@@ -261,7 +262,7 @@ def _least_squares(
         ]
     )
     # what the samples tell apart poorly is kept small
-    known = np.concatenate([[eta.sum()], right[j].real, right[j].imag])
+    known = np.concatenate([[eta.sum()], np.real(right[j]), np.imag(right[j])])
     both[np.diag_indices_from(both)] += RIDGE * len(time)
     result = np.linalg.solve(both, known)
     m = len(j)
