@@ -57,6 +57,8 @@ def _by_waves(model: Model, system: Any, omega: np.ndarray) -> np.ndarray:
     """Response of an exported system with input "excitation" to waves, exp(-iwt), (f, p)."""
     labels = [f"{b}__{d}" for b in model.layout.bodies for d in DOFS]
     columns = [labels.index(name) for name in system.input_labels]
+    assert model.hydro is not None
+    assert model.hydro.table is not None
     k = np.asarray(dispersion(omega, model.water.depth, model.water.g))
     force = excitation_at(model.hydro.table, omega, 0.0 * omega, k)[:, columns]
     return np.einsum("pmf,fm->fp", system(1j * omega), force.conj()).conj()
