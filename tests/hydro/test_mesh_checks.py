@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import swelltree as sw
+from made_hydro import vessel
 from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.mesh_edges import against_neighbours, holes, mended
+from swelltree.system.bodies.panels import Panels, hull_panels, join
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 RNG = np.random.default_rng(5)
@@ -52,6 +55,125 @@ def test_inward_normals_are_turned_and_told():
             found = checked_panels("b", inward, notes)
         assert volume(found) == pytest.approx(volume(good))
         assert notes
+
+
+HULLS = [
+    sw.Box(8, 4, 2, 1, panel_size=1.0),
+    sw.Sphere(2.0, panel_size=0.8),
+    sw.HorizontalCylinder(1.0, 6.0, panel_size=0.6),
+    sw.Plate(6.0, 4.0, 0.2, 3.0, panel_size=0.8),
+]
+
+
+def tilted(hull, rng):
+    """A hull anywhere, trimmed, below the water."""
+    turn = Rotation.from_rotvec(0.15 * rng.normal(size=3)).as_matrix()
+    return hull_panels(hull).moved(rng.normal(size=3) * [20.0, 20.0, 0.0], turn).immersed()
+
+
+@pytest.mark.parametrize("hull", HULLS, ids=lambda hull: hull.shape)
+def test_normals_of_single_panels_against_their_neighbours_are_turned_and_told(hull):
+    """One panel in a hundred is less than the volume of a coarse hull is off."""
+    rng = np.random.default_rng(11)
+    good = tilted(hull, rng)
+    assert not against_neighbours(good).any()
+    rows = rng.choice(len(good.faces), 3, replace=False)
+    faces = good.faces.copy()
+    faces[rows] = faces[rows][:, ::-1]
+    assert set(np.flatnonzero(against_neighbours(Panels(good.vertices, faces)))) == set(rows)
+    with pytest.warns(SwelltreeWarning, match=r"normals of 3 of its .* against their neighbours'"):
+        found = checked_panels("b", Panels(good.vertices, faces), [])
+    assert volume(found) == pytest.approx(volume(good))
+
+
+@pytest.mark.parametrize("hull", HULLS, ids=lambda hull: hull.shape)
+def test_every_single_panel_that_is_missing_is_found_with_its_place(hull):
+    rng = np.random.default_rng(12)
+    good = tilted(hull, rng)
+    large = np.flatnonzero(good.areas > 0.7 * np.median(good.areas))
+    for row in rng.choice(large, 12, replace=False):
+        open_ = Panels(good.vertices, np.delete(good.faces, row, axis=0))
+        assert len(holes(open_)) == 1
+        place = good.vertices[good.faces[row]].mean(axis=0)
+        assert holes(open_)[0][1] == pytest.approx(place, abs=float(np.sqrt(good.areas[row])))
+        with pytest.raises(SwelltreeError, match=r"its hull has a hole"):
+            checked_panels("b", open_, [])
+
+
+@pytest.mark.parametrize("hull", HULLS, ids=lambda hull: hull.shape)
+def test_rounded_vertices_and_panels_of_other_sizes_are_no_holes(hull):
+    rng = np.random.default_rng(13)
+    good = tilted(hull, rng)
+    size = np.ptp(good.vertices, axis=0).max()
+    corners = good.vertices[good.faces] + 1e-7 * size * rng.normal(size=(*good.faces.shape, 3))
+    apart = Panels(corners.reshape(-1, 3), np.arange(good.faces.size).reshape(-1, 4))
+    some = rng.random(len(good.faces)) < 0.2
+    fine = Panels(good.vertices, good.faces[some]).divided()
+    mixed = join([Panels(good.vertices, good.faces[~some]), fine])
+    for panels in (apart, mixed):
+        assert not against_neighbours(panels).any()
+        assert not holes(panels)
+
+
+def test_nonlinear_hulls_are_looked_at_likewise():
+    """Two panels missing on opposite sides have no net area."""
+    whole = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
+    middle = whole.vertices[whole.faces].mean(axis=1)
+    sides = [np.argmin(np.abs(middle - [0.5, y, 0.3]).sum(axis=1)) for y in (-2.0, 2.0)]
+    turned = whole.faces.copy()
+    turned[sides[0]] = turned[sides[0]][::-1]
+
+    def compiled(faces):
+        hull = sw.Mesh(whole.vertices, faces)
+        body = sw.Body("b", "displacement", (1e5,) * 3, hull=hull)
+        return sw.compile(sw.System("s", [body], [sw.Free("f", sw.WORLD, body)]), nonlinear=True)
+
+    compiled(whole.faces)
+    with pytest.raises(SwelltreeError, match=r"2 holes, the largest of .* m\^2 near"):
+        compiled(np.delete(whole.faces, sides, axis=0))
+    with pytest.warns(SwelltreeWarning, match=r"normals of 1 of its .* against their neighbours'"):
+        mended_hull = compiled(turned)
+    assert mended_hull.bodies.mass == pytest.approx(compiled(whole.faces).bodies.mass)
+
+
+@pytest.mark.parametrize("what", ["inward", "single", "twice", "all"])
+def test_hydrostatics_of_a_mesh_that_is_mended_are_those_of_the_hull(what):
+    """Displacement and stiffness go with the panels that were turned or taken once."""
+    pytest.importorskip("capytaine")
+    whole = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
+    rng, faces = np.random.default_rng(4), whole.faces.copy()
+    if what in ("inward", "all"):
+        faces = faces[:, ::-1]
+    if what in ("single", "all"):
+        rows = rng.choice(len(faces), 5, replace=False)
+        faces[rows] = faces[rows][:, ::-1]
+    if what in ("twice", "all"):
+        faces = np.vstack([faces, faces[:7]])
+
+    def data(faces):
+        body = sw.Body("b", "displacement", (1e5,) * 3, hull=sw.Mesh(whole.vertices, faces))
+        system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
+        return sw.run_bem(system, [0.9], [0.0], lid=False, cache=False)
+
+    good = data(whole.faces)
+    with pytest.warns(SwelltreeWarning, match="turned|taken once"):
+        found = data(faces)
+    for name in ("displaced_volume", "hydrostatic_stiffness", "added_mass", "inertia_matrix"):
+        size = np.abs(good[name].values).max()
+        assert found[name].values == pytest.approx(good[name].values, abs=1e-9 * size)
+
+
+def test_an_open_hull_with_a_deep_keel_is_not_taken_for_inward():
+    """A wide flat float over a thin deep column, without its waterplane.
+
+    Seen from the middle of its vertices most of it looks inwards.
+    """
+    disc = hull_panels(sw.Cylinder(10.0, 0.1, 0.3, panel_size=2.0))
+    column = hull_panels(sw.Cylinder(0.3, 59.0, 59.0, offset=(0, 0, -0.5), panel_size=1.0))
+    both = join([disc, column]).immersed()
+    assert not mended(both)[1]
+    inward = Panels(both.vertices, both.faces[:, ::-1])
+    assert mended(inward)[1] == ("the normals of its panels point inwards; they were turned.",)
 
 
 def test_panels_that_come_twice_are_taken_once():
@@ -120,6 +242,23 @@ def test_degrees_and_tonnes_are_told():
         sw.run_bem(system(1.025), [1.0, 1.2])
     with pytest.warns(SwelltreeWarning, match="heading of 45 rad"):
         sw.realise(sw.RegularWave(amplitude=1.0, period=8.0, beta=45.0), sw.Water())
+
+
+def test_degrees_and_tonnes_in_data_are_told_when_they_are_compiled():
+    data = vessel()
+    body = sw.Body("vessel", 2.6e5, (1e7, 1e8, 1e8))
+
+    def compiled(data, rho=1000.0):
+        water = sw.Water(rho=rho)
+        system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=water)
+        return sw.compile(system, data, radiation="none")
+
+    degrees = data.assign_coords(wave_direction=np.degrees(data.wave_direction.values))
+    with pytest.warns(SwelltreeWarning, match="heading of 345 rad .* looks like degrees"):
+        compiled(degrees)
+    light = data.assign(rho=1.0, displaced_volume=1e3 * data.displaced_volume)
+    with pytest.warns(SwelltreeWarning, match=r"density of 1 .* looks like t/m\^3"):
+        compiled(light, 1.0)
 
 
 def test_errors_of_the_data_report_stop_a_compilation():

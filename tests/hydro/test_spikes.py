@@ -223,3 +223,26 @@ def test_the_water_between_two_barges_is_not_taken_for_a_spike():
     A, B = (data[n].values[rows] for n in ("added_mass", "radiation_damping"))
     A, B = (0.5 * (x + x.transpose(0, 2, 1)) for x in (A, B))
     assert not jumps(omega[rows], A, B, damping_scale(B)).any()
+
+
+def test_added_mass_of_another_green_function_is_no_spike_of_the_damping():
+    """A heavy plate: 0.2 % of its added mass is three times its damping; the water between the
+    hulls resonates there, at the end of the band. The five frequencies are right, and fitted.
+    """
+    import swelltree as sw
+
+    data = sw.gallery.hinge_barge().hydro
+    omega = data.omega.values
+    rows = np.isfinite(omega) & (omega > 0)
+    A, B = (data[n].values[rows] for n in ("added_mass", "radiation_damping"))
+    A, B = (0.5 * (x + x.transpose(0, 2, 1)) for x in (A, B))
+    assert not jumps(omega[rows], A, B, damping_scale(B)).any()
+    # a spike of the damping there is found all the same
+    unit, w = damping_scale(B), omega[rows]
+    drive = np.random.default_rng(3).normal(size=unit.size) * unit
+    for row in (15, 36):
+        B[row] += 0.3 * np.outer(drive, drive)
+        A[row] -= 0.2 * np.outer(drive, drive) / w[row]
+    found = np.flatnonzero(jumps(w, A, B, damping_scale(B)))
+    assert {15, 36} <= set(found)
+    assert len(found) <= 4

@@ -1,5 +1,7 @@
 """Hydrodynamic data where the bodies are: moved and turned exactly, or refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -9,7 +11,7 @@ from made_hydro import vessel
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.hydro.frames import shift, turn
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 OMEGA = np.array([0.5, 0.9])
 HEADINGS = np.radians(np.arange(0.0, 360.0, 30.0))
@@ -33,7 +35,11 @@ def loads(model):
     """Coefficients in world axes about the reference points, and the forces of a few waves."""
     table = model.hydro.table
     beta = np.radians([10.0, 100.0])
-    return table.added_mass, model.hydro.stiffness, excitation_at(table, OMEGA, beta)
+    return (
+        table.added_mass,
+        model.hydro.stiffness,
+        excitation_at(table, OMEGA, beta, OMEGA**2 / 9.81),
+    )
 
 
 def close(found, exact):
@@ -139,3 +145,80 @@ def test_a_body_of_a_file_at_another_draft_is_refused_with_both_numbers():
     compiled(**high, reference_point=(0.0, 0.0, 5.0))
     with pytest.raises(SwelltreeError, match=r"at z = 5 m, .* give its hull, or as"):
         compiled(**high, reference_point=(0.0, 0.0, 1.0))
+
+
+def bare(data):
+    """As a file would give them: without the pose of their bodies."""
+    return data.drop_vars(["body_position", "body_axes"])
+
+
+def turned_vessel(data, **changes):
+    mass = data.displaced_volume.item() * float(data.rho)
+    body = sw.Body("vessel", mass, (1e7, 1e8, 1e8), **changes)
+    water = sw.Water(rho=float(data.rho))
+    return sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], water=water)
+
+
+def test_a_body_turned_against_data_that_do_not_tell_their_axes_is_warned_of():
+    data = vessel()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SwelltreeWarning)
+        sw.compile(turned_vessel(data), data, radiation="none")
+    words = r"'vessel' is described tilted by 17 degrees and turned by 0 degrees .* at 0 degrees"
+    with pytest.warns(SwelltreeWarning, match=words):
+        sw.compile(turned_vessel(data, rotation_deg=(0.0, 17.0, 0.0)), data, radiation="none")
+    rng = np.random.default_rng(5)
+    roll, pitch, yaw = rng.uniform(-40.0, 40.0, 3)
+    tilt = np.degrees(np.arccos(np.cos(np.radians(roll)) * np.cos(np.radians(pitch))))
+    words = f"tilted by {tilt:.3g} degrees and turned by {yaw:.3g} degrees"
+    with pytest.warns(SwelltreeWarning, match=words):
+        sw.compile(turned_vessel(data, rotation_deg=(roll, pitch, yaw)), data, radiation="none")
+
+
+def test_axes_of_a_file_told_by_the_user_turn_its_data_or_refuse_them(tmp_path):
+    """Yaw is exact, trim is refused with both numbers, and what agrees is taken in silence."""
+    data = vessel()
+    path = sw.write_hydro(data, tmp_path / "vessel.nc")
+    level = sw.read_hydro(path, rotation_deg={"vessel": (0.0, 0.0, 0.0)})
+    yawed = turned_vessel(data, rotation_deg=(0.0, 0.0, 30.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SwelltreeWarning)
+        found = sw.compile(yawed, level, radiation="none")
+        tilted = sw.read_hydro(path, rotation_deg={"vessel": (0.0, 17.0, 0.0)})
+        sw.compile(turned_vessel(data, rotation_deg=(0.0, 17.0, 0.0)), tilted, radiation="none")
+    turned = turn(sw.read_hydro(path, rotation_deg={"vessel": (0, 0, 0)}), np.radians(30.0))
+    close(loads(found), loads(sw.compile(yawed, turned, radiation="none")))
+    with pytest.raises(SwelltreeError, match=r"trimmed by 17 degrees, .* trimmed by 0 degrees"):
+        sw.compile(turned_vessel(data, rotation_deg=(0.0, 17.0, 0.0)), level)
+    with pytest.raises(SwelltreeError, match=r"rotation_deg of body 'vessel' has 2 numbers"):
+        sw.read_hydro(path, rotation_deg={"vessel": (0.0, 17.0)})
+
+
+def test_data_of_a_bem_run_keep_their_pose_in_a_file(tmp_path):
+    there = {"position": (3.0, -2.0, 0.0), "rotation_deg": (0.0, 0.0, 20.0)}
+    made = bem(barge(**there), beta=[0.0, 0.5])
+    again = sw.read_hydro(sw.write_hydro(made, tmp_path / "barge.nc"))
+    for name in ("body_position", "body_axes"):
+        xr.testing.assert_allclose(again[name], made[name].drop_vars("axis", errors="ignore"))
+    with pytest.raises(SwelltreeError, match=r"trimmed by 3 degrees, .* by 0 degrees"):
+        sw.compile(system(barge(rotation_deg=(0.0, 3.0, 0.0))), again)
+    unknown = made.copy(deep=True)
+    unknown["body_axes"].values[:] = np.nan
+    back = sw.read_hydro(sw.write_hydro(unknown, tmp_path / "unknown.nc"))
+    assert np.isnan(back["body_axes"].values).all()
+    made["body_axes"].values[0, 1, 1] = 2.0
+    path = sw.write_hydro(made, tmp_path / "broken.nc")
+    with pytest.raises(SwelltreeError, match=r"body_axes does not tell three axes"):
+        sw.read_hydro(path)
+
+
+def test_a_hull_pitched_against_the_data_of_a_file_has_its_buoyancy_elsewhere():
+    """Nearly the same volume, its centre 1.4 m ahead."""
+    made = bare(bem(barge(), beta=[0.0]))
+    deep = sw.Box(8.0, 4.0, 4.0, 1.0, panel_size=2.0)  # its deck stays dry
+    words = r"buoyancy of its hull is at \(1.*\) m, that of its hydro data at \(.*-0\.5\) m"
+    with (
+        pytest.warns(SwelltreeWarning, match="tilted by 17 degrees"),
+        pytest.raises(SwelltreeError, match=words),
+    ):
+        sw.compile(system(barge(hull=deep, rotation_deg=(0.0, 17.0, 0.0))), made)

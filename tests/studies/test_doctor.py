@@ -80,7 +80,7 @@ def test_resonance_in_the_waves():
 
 def test_large_motion_is_foretold_and_found():
     wave = sw.RegularWave(amplitude=3.0, omega=0.9)
-    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(9.1, 1.0, 2.0))
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(6.43, 2.0, 3.0))
     rail = sw.Slider("rail", sw.WORLD, body)
     system = sw.System("heaving", [body], [rail], water=WATER)
     own = sw.compile(system, heaving_float(), radiation="none")
@@ -169,7 +169,15 @@ def test_a_barge_on_dynamic_lines_has_its_state_of_rest():
     assert "no equilibrium" not in found
 
 
-def crane_barge():
+@pytest.mark.slow
+def test_a_sea_beyond_the_data_is_a_finding_on_dynamic_lines_too():
+    found = codes(crane_barge("dynamic"), sw.RegularWave(amplitude=0.01, omega=9.0), trial=True)
+    assert found["band"].severity == "error"
+    assert "hydro data reach" in found["trial run"].sentence
+    assert "no equilibrium" not in found
+
+
+def crane_barge(theory="quasi_static"):
     """A barge on four lines that carries a crane, slewed by 0.7 rad, with a load on its boom."""
     chain = sw.LineType("chain", diameter=0.03, mass_per_length=15.0, EA=8e7)
     barge = sw.Body("vessel", mass=MASS - 9e3, inertia=(1e6, 8e6, 8e6), com=(-0.3, -0.14, 0.0))
@@ -189,7 +197,7 @@ def crane_barge():
             barge.at(9.0 * np.cos(a), 4.0 * np.sin(a), 0.0),
             124.0,
             chain,
-            model="quasi_static",
+            model=theory,
         )
         for k, a in enumerate(np.radians([40.0, 140.0, 220.0, 320.0]))
     ]
@@ -201,8 +209,9 @@ def crane_barge():
 
 
 @pytest.mark.slow
-def test_a_moored_crane_barge_has_the_rest_that_equilibrium_finds():
-    own = crane_barge()
+@pytest.mark.parametrize("theory", ["quasi_static", "dynamic"])
+def test_a_moored_crane_barge_has_the_rest_that_equilibrium_finds(theory):
+    own = crane_barge(theory)
     rest = sw.equilibrium(own)["position"].sel(body="vessel", dof="Heave")
     found = sw.check_physics(own, trial=False)
     assert not {"no equilibrium", "unstable"} & {finding.code for finding in found}

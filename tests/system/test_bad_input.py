@@ -302,6 +302,22 @@ SYSTEMS = {
     "no bodies": (system(bodies=[]), "system 'buoy': has no bodies and no lines."),
     "not a list": (system(bodies=FLOAT), "is not a list. Give the items in brackets."),
     "joint among bodies": (system(bodies=[FLOAT, HINGE]), "which is not a body"),
+    "mooring among forces": (
+        system(forces=[RAM, sw.LinearMooring("chains", FLOAT, {"Surge": 1e3})]),
+        "holds mooring 'chains', which would do nothing there. Put it into moorings.",
+    ),
+    "pto among forces": (
+        system(forces=[sw.LinearPto("ram2", FLOAT, SPAR, damping=1.0)]),
+        "holds pto 'ram2', which would do nothing there. Put it into ptos.",
+    ),
+    "spring among moorings": (
+        system(moorings=[RAM]),
+        "holds force 'ram', which would do nothing there. Put it into forces.",
+    ),
+    "applied force among ptos": (
+        system(ptos=[sw.AppliedForce("tug", FLOAT, force=(1, 0, 0))]),
+        "holds force 'tug', which would do nothing there. Put it into forces.",
+    ),
     "duplicate names": (
         system(forces=[RAM.replace(name="hinge")]),
         "force 'hinge': the name is used already by joint 'hinge'",

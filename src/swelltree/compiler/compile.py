@@ -60,6 +60,7 @@ from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.units import tell_units
 from swelltree.waves.water import compile_water
 
 
@@ -67,6 +68,14 @@ def data_origin(hydro: Any) -> dict[str, str]:
     """Source, solver and hash of hydrodynamic data, as far as they are told."""
     attrs = getattr(hydro, "attrs", {})
     return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
+
+
+def _largest_heading(hydro: Any) -> float:
+    """Of the waves of hydrodynamic data [rad]."""
+    if hydro is None or "wave_direction" not in hydro.coords:
+        return 0.0
+    beta = np.abs(hydro["wave_direction"].values)
+    return float(beta[np.isfinite(beta)].max(initial=0.0))
 
 
 def compile(
@@ -117,6 +126,8 @@ def compile(
     refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})
     moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
+    if hydro is not None or hulls:
+        tell_units(_largest_heading(hydro), float(system.water.rho), "compile")
     if hydro is not None:
         if added_mass is not None:
             raise SwelltreeError("hydro and added_mass are both given. Give one of them.")

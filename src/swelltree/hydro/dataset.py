@@ -44,6 +44,8 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "rotation_center": (("body", "xyz"), "m", "point that the freedoms refer to"),
     "center_of_buoyancy": (("body", "xyz"), "m", "centre of buoyancy in world axes"),
     "displaced_volume": (("body",), "m^3", "displaced volume"),
+    "body_position": (("body", "xyz"), "m", "origin of the body in the data"),
+    "body_axes": (("body", "xyz", "axis"), "1", "axes of the body in the data, as columns"),
 }
 
 

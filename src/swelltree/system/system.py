@@ -30,8 +30,13 @@ from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindL
 from swelltree.system.waters.water import Water, as_water
 
 
-def _rows(cls: type) -> BeforeValidator:
-    """Reader of a row of items of one kind."""
+def _rows(cls: type, row: str = "") -> BeforeValidator:
+    """Reader of a row of items of one kind.
+
+    Args:
+        cls: what they are.
+        row: name of the row, where descriptions of that kind stand in several.
+    """
     word = cls.__name__.lower()
 
     def read(value: Any) -> Any:
@@ -43,6 +48,10 @@ def _rows(cls: type) -> BeforeValidator:
                 raise ValueError(
                     f"holds {shown(item)}, which is not a {word}. "
                     "Put only descriptions of that kind there."
+                )
+            if row and item.row != row:
+                raise ValueError(
+                    f"holds {item.label}, which would do nothing there. Put it into {item.row}."
                 )
         return items
 
@@ -80,12 +89,12 @@ class System(Description):
     name: Annotated[str, BeforeValidator(as_text)]
     bodies: Annotated[Any, _rows(Body)] = ()
     joints: Annotated[Any, _rows(Joint)] = ()
-    forces: Annotated[Any, _rows(Force)] = ()
+    forces: Annotated[Any, _rows(Force, "forces")] = ()
     controllers: Annotated[Any, _rows(Controller)] = ()
     sensors: Annotated[Any, _rows(Sensor)] = ()
     water: Annotated[Any, BeforeValidator(as_water)] = Water()
-    ptos: Annotated[Any, _rows(Force)] = ()
-    moorings: Annotated[Any, _rows(Force)] = ()
+    ptos: Annotated[Any, _rows(Force, "ptos")] = ()
+    moorings: Annotated[Any, _rows(Force, "moorings")] = ()
     current: CurrentLike = None
     wind: WindLike = None
     lines: Annotated[Any, _rows(Line)] = ()

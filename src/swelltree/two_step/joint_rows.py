@@ -7,7 +7,8 @@ pose, and then
 .. math:: \hat\Phi\, \bar v = \frac{g_+ - g_-}{2h}
 
 exactly, so that joints do no work. Angles (screw and prescribed turns) are not bilinear; there the
-averaged axis is right to second order.
+averaged axis is right to second order. A joint that does not turn about an axis of its base, as the
+element of a cable, has no angle to keep: the turn of each step has no part about that axis.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from jaxtyping import Float
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.model.constraints import Drives, evaluate_rows
-from swelltree.model.kinematics import body_index, with_world
+from swelltree.model.kinematics import body_index, joint_frames, with_world
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.spatial.vectors import cross, matvec
-from swelltree.two_step.cayley import couple_of
+from swelltree.spatial.vectors import cross, matmul, matvec, transpose
+from swelltree.two_step.cayley import couple_of, gibbs
 from swelltree.two_step.poses import Three
 
 
@@ -31,7 +32,20 @@ def row_residual(
 ) -> Float[Array, " m"]:
     """Joint equations at the next pose [m, rad]."""
     values = evaluate_rows(model, rows, three.next, three.next_frames, three.v_plus, angles, drives)
-    return values.residual
+    turns = [k for k, row in enumerate(rows) if row.kind == "spin"]
+    if not turns:
+        return values.residual
+    spun = _spun(model, [rows[k] for k in turns], three)
+    return values.residual.at[np.array(turns)].set(spun)
+
+
+def _spun(model: Model, rows: list[Row], three: Three) -> Array:
+    """By how much joints turn in the step about the axis of the base that they keep [rad]."""
+    joint = np.array([row.joint for row in rows], dtype=int)
+    now, after = joint_frames(model, three.now), three.next_frames
+    relative = [matmul(transpose(f.base_R[joint]), f.follower_R[joint]) for f in (now, after)]
+    g = gibbs(matmul(relative[1], transpose(relative[0])))
+    return 2.0 * g[np.arange(len(rows)), np.array([row.i for row in rows], dtype=int)]
 
 
 def row_wrenches(
@@ -73,6 +87,8 @@ def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array
         elif row.kind == "align":
             n = cross(follower_R[j, :, row.j], base_R[j, :, row.i])
             result = zero, n, -n
+        elif row.kind == "spin":
+            result = zero, base_R[j, :, row.i], -base_R[j, :, row.i]
         else:  # turn
             result = zero, turn[row.i], -turn[row.i]
         force.append(result[0])

@@ -125,7 +125,8 @@ def compiled_run(form: Form) -> Any:
 
         return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
 
-    program = jax.jit(run)
+    options = None if form.optimised else {"xla_backend_optimization_level": 0}
+    program = jax.jit(run, compiler_options=options)
 
     def stepped(
         model: Model,

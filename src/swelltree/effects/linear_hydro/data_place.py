@@ -7,6 +7,7 @@ draft or trim, or another distance between bodies, are other data.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from swelltree.hydro.frames import shift, turn
 from swelltree.system import System
 from swelltree.system.bodies.body import Body
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 SAME_PLACE = 1e-3  # of the size of a body: nearer counts as the same place
 SAME_ANGLE = 1e-4  # rad
 SAME_DRAFT = 0.01  # of the size
 SAME_TRIM = np.radians(0.2)
 SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
+SAME_CENTER = 0.05  # of the size: so far may centres of buoyancy of two meshes be apart
 ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
 FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
 
@@ -44,16 +46,15 @@ def placed(system: System, data: Any) -> tuple[Any, list[str]]:
         data: hydrodynamic data.
     """
     names = [str(name) for name in data["body"].values]
-    known = "body_position" in data
-    result = [(_by_pose if known else _by_mass)(system.body(name), data, system) for name in names]
-    for name in names:
-        _check_hull(system.body(name), data, system)
-    notes = [] if known else _turned_notes(system, names)
+    result = [_moved(system.body(name), data, system) for name in names]
+    for name, moved in zip(names, result, strict=True):
+        if moved is not None:
+            _check_level(moved, system)
+        _check_hull(system.body(name), data, moved)
+    notes: list[str] = []
     whole = [moved for moved in result if moved is not None]
     if len(whole) < len(names) or not whole:
         return data, notes
-    for moved in whole:
-        _check_level(moved, data, system)
     first = whole[0]
     for other in whole[1:]:
         _check_together(first, other)
@@ -86,27 +87,35 @@ def _tilt(R: np.ndarray) -> float:
     return float(np.arccos(np.clip(R[2, 2], -1, 1)))
 
 
-def _by_pose(body: Body, data: Any, system: System) -> Moved | None:
-    """Data that tell the pose of their bodies."""
+def _moved(body: Body, data: Any, system: System) -> Moved | None:
+    """How far a body is from its data, by what they tell: pose, axes, centre of mass."""
     place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
-    if place is None or axes is None:
-        return None
+    size = _size(body, data, system)
+    if axes is None:
+        _warn_of_turned(body)
+        axes, place = body.rotation_matrix, None
     R = body.rotation_matrix @ axes.T
     yaw = float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1]))
     c, s = np.cos(yaw), np.sin(yaw)
     about_z = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     trim = float(np.arccos(np.clip((R @ about_z.T)[2, 2], -1.0, 1.0)))
+    if place is not None:
+        offset = np.array(body.position) - about_z @ place
+    else:
+        by_mass = _by_mass(body, data, size, about_z)
+        if by_mass is None:
+            return None
+        offset = by_mass
     tilt = _tilt(body.rotation_matrix), _tilt(axes)
-    offset = np.array(body.position) - about_z @ place
-    return Moved(body.name, yaw, offset, trim, tilt, _size(body, data, system))
+    return Moved(body.name, yaw, offset, trim, tilt, size)
 
 
-def _by_mass(body: Body, data: Any, system: System) -> Moved | None:
+def _by_mass(body: Body, data: Any, size: float, about_z: np.ndarray) -> np.ndarray | None:
     """Data of a file: only a centre of mass far away tells that the body was moved."""
     theirs = _point(data, "center_of_mass", body.name)
     if theirs is None:
         return None
-    size = _size(body, data, system)
+    theirs = about_z @ theirs
     ours = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
     offset = ours - theirs
     if abs(offset[2]) > ELSEWHERE * _height(body, data, size) and not _at_its_draft(body, data):
@@ -118,7 +127,23 @@ def _by_mass(body: Body, data: Any, system: System) -> Moved | None:
         )
     if np.hypot(*offset[:2]) <= ELSEWHERE * size:
         offset = np.zeros(3)
-    return Moved(body.name, 0.0, np.array([*offset[:2], 0.0]), 0.0, (0.0, 0.0), size)
+    return np.array([*offset[:2], 0.0])
+
+
+def _warn_of_turned(body: Body) -> None:
+    """Files do not tell how their bodies lay: a body that lies turned may not be theirs."""
+    R = body.rotation_matrix
+    tilt, yaw = np.degrees(_tilt(R)), np.degrees(np.arctan2(R[1, 0], R[0, 0]))
+    if abs(R - np.eye(3)).max() <= SAME_ANGLE:
+        return
+    warnings.warn(
+        f"body '{body.name}' is described tilted by {tilt:.3g} degrees and turned by {yaw:.3g} "
+        "degrees about the vertical; its hydro data do not tell how it lay when they were made, "
+        "and are taken as made with it so. If it lay at 0 degrees, give read_hydro(..., "
+        f"rotation_deg={{'{body.name}': (0, 0, 0)}}), or where it lay as described, those angles.",
+        SwelltreeWarning,
+        stacklevel=4,
+    )
 
 
 def _height(body: Body, data: Any, size: float) -> float:
@@ -139,7 +164,7 @@ def _at_its_draft(body: Body, data: Any) -> bool:
     return bool(abs(reference[2] - center[2]) <= 1e-3 * max(1.0, abs(center[2])))
 
 
-def _check_level(moved: Moved, data: Any, system: System) -> None:
+def _check_level(moved: Moved, system: System) -> None:
     """Draft and trim are those of the data."""
     again = "Describe the body there, or compute data with run_bem as it is."
     if abs(moved.offset[2]) > SAME_DRAFT * moved.size:
@@ -169,27 +194,31 @@ def _check_together(first: Moved, other: Moved) -> None:
         )
 
 
-def _check_hull(body: Body, data: Any, system: System) -> None:
-    """The hull displaces what the data say."""
+def _check_hull(body: Body, data: Any, moved: Moved | None) -> None:
+    """The hull displaces what the data say, and there."""
     volume = _point(data, "displaced_volume", body.name)
     if body.hull is None or volume is None or not volume > 0:
         return
     from swelltree.system.bodies.solids import hull_immersed
 
-    displaced = hull_immersed(body.hull, body.rotation_matrix).volume
-    if abs(displaced - volume) > SAME_VOLUME * volume:
+    wet = hull_immersed(body.hull, body.rotation_matrix)
+    again = "Give the hull of the data, or compute data for this one."
+    if abs(wet.volume - volume) > SAME_VOLUME * volume:
         raise SwelltreeError(
-            f"body '{body.name}': its hull displaces {displaced:.5g} m^3, its hydro data "
-            f"{float(volume):.5g} m^3: hull, draft or trim are not those of the data. Give the "
-            "hull of the data, or compute data for this one."
+            f"body '{body.name}': its hull displaces {wet.volume:.5g} m^3, its hydro data "
+            f"{float(volume):.5g} m^3: hull, draft or trim are not those of the data. {again}"
         )
-
-
-def _turned_notes(system: System, names: list[str]) -> list[str]:
-    """Files do not tell how their bodies lay."""
-    turned = [n for n in names if abs(system.body(n).rotation_matrix - np.eye(3)).max() > 1e-6]
-    return [
-        f"body '{name}' is described turned; the hydro data, which do not tell their pose, are "
-        "taken as made for it so. Use hydro.frames.turn where they were not."
-        for name in turned
-    ]
+    center = _point(data, "center_of_buoyancy", body.name)
+    if moved is None or center is None or not center.any():
+        return
+    # where the data would have it, moved over the sea with the body
+    c, s = np.cos(moved.yaw), np.sin(moved.yaw)
+    x, y = c * center[0] - s * center[1], s * center[0] + c * center[1]
+    theirs = np.array([x, y, center[2]]) + moved.offset
+    ours = wet.center + [*body.position[:2], 0.0]
+    if np.linalg.norm(ours - theirs) > SAME_CENTER * moved.size:
+        texts = [f"({', '.join(f'{value:.4g}' for value in point)}) m" for point in (ours, theirs)]
+        raise SwelltreeError(
+            f"body '{body.name}': the centre of buoyancy of its hull is at {texts[0]}, that of its "
+            f"hydro data at {texts[1]}: hull, draft or trim are not those of the data. {again}"
+        )

@@ -26,6 +26,7 @@ CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a sha
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
 MOST = 0.2  # of the frequencies may be left out
 FEWEST = 12  # frequencies below which a jump and a coarse grid look alike
+MASS_ALONE = 4.0  # times the jump of the damping: more is an error of the added mass alone
 BESIDE = 4  # frequencies on each side in which a resonance shows
 NARROWEST = (
     0.2  # damping rate of a resonance in steps of the grid: a spike would fit a narrower one
@@ -110,6 +111,7 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
     jump = beyond(Z[first : last + 1])
     telling = np.abs(jump.real).max(axis=0) > 0.5 * JUMP
+    telling &= np.abs(jump.imag).max(axis=0) <= MASS_ALONE * np.abs(jump.real).max(axis=0)
     if not telling.any():
         return 1.0
     least, count = np.inf, 8 * int(row[-1] - row[0] + 2) + 1
@@ -142,8 +144,10 @@ def _off(omega: Array, Z: Array) -> tuple[Array, Array]:
     """Distance of every frequency from the cubic through four neighbours, and their reach (f,)."""
     off, reach = np.zeros(omega.size), np.ones(omega.size)
     for i, near, weight in _cubics(omega):
+        gap = Z[i] - weight @ Z[near]
         # at the ends the cubic runs ahead of itself
-        off[i] = np.abs(Z[i] - weight @ Z[near]).max() / max(1.0, float(np.abs(weight).max()))
+        size = np.minimum(np.abs(gap), MASS_ALONE * np.abs(gap.real)).max()
+        off[i] = size / max(1.0, float(np.abs(weight).max()))
         reach[i] = np.prod(np.abs(omega[i] - omega[near]))
     return off, reach
 

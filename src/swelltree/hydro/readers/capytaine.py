@@ -19,6 +19,7 @@ from swelltree.hydro.dataset import (
     FORCE,
     MATRIX,
     RADIATION,
+    VARIABLES,
     HydroParts,
     make_label,
     split_label,
@@ -234,6 +235,7 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
             parts.points["displaced_volume"] = numbers(name).reshape(count)
     if "disp_mass" in raw.variables and raw["disp_mass"].size == count:
         parts.points["displaced_volume"] = numbers("disp_mass").reshape(count) / parts.rho
+    _poses(raw, parts, where)
     folder = parts.files[0].parent if parts.files else None
     if "rotation_center" in parts.points or folder is None:
         return
@@ -248,6 +250,36 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
         + " and ".join(path.name for path in beside.files)
         + ". Give rotation_center=... if this is not so."
     )
+
+
+def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
+    """How the bodies lay, in files that `write_hydro` made of a BEM run."""
+    count = len(parts.bodies)
+    for name, shape in (("body_position", (count, 3)), ("body_axes", (count, 3, 3))):
+        dims = VARIABLES[name][0]
+        if name not in raw.variables or set(raw[name].dims) != set(dims):
+            continue
+        values = raw[name].transpose(*dims).values
+        values = as_numbers(values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+        turn = name == "body_axes"
+        if values.shape != shape or values.dtype.kind != "f" or not _sound_poses(values, turn):
+            raise SwelltreeError(
+                f"{where}: {name} does not tell {'three axes' if turn else 'a point'} for each of "
+                f"{count} bodies. Mend or remove it."
+            )
+        parts.extra[name] = (dims, values)
+
+
+def _sound_poses(values: np.ndarray, turn: bool) -> bool:
+    """Whether each body has finite numbers or none, and axes are right-handed and orthogonal."""
+    rows = values.reshape(len(values), -1)
+    told = values[np.isfinite(rows).all(axis=1)]
+    if len(told) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
+        return False
+    if not turn or not len(told):
+        return True
+    off = np.abs(told @ np.swapaxes(told, 1, 2) - np.eye(3)).max()
+    return bool(off < 1e-6 and (np.linalg.det(told) > 0.0).all())
 
 
 class Beside:

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.hydro.dataset import HydroParts, assemble, body_names, find_body, rename_bodies
+from swelltree.hydro.dataset import (
+    VARIABLES,
+    HydroParts,
+    assemble,
+    body_names,
+    find_body,
+    rename_bodies,
+)
 from swelltree.hydro.gap_mending import mend_gaps
 from swelltree.hydro.gaps import check_way
 from swelltree.hydro.readers.nemoh import lookup
 from swelltree.hydro.soundness import check_agrees, check_announced
+from swelltree.system.bodies.frames import euler_deg_matrix
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.numbers import to_number, to_positive
 from swelltree.system.waters.water import Water
@@ -34,6 +42,7 @@ def read_hydro(
     length: float | None = None,
     rotation_center: Mapping[str, Any] | None = None,
     center_of_mass: Mapping[str, Any] | None = None,
+    rotation_deg: Mapping[str, Any] | None = None,
     format: str | None = None,
     check: bool = True,
     gaps: str = "error",
@@ -53,6 +62,8 @@ def read_hydro(
         length: WAMIT's length scale ULEN [m], where there is no .out file.
         rotation_center: reference points {body: (x, y, z)}, where the files do not tell them.
         center_of_mass: centres of mass {body: (x, y, z)}, likewise.
+        rotation_deg: how the axes of bodies lay when the data were made {body: (roll, pitch, yaw)},
+            as in `Body` [degrees]: a body described turned otherwise is then turned, or refused.
         format: one of 'wamit', 'nemoh', 'bemio', 'aqwa', 'capytaine', 'hams' instead of guessing.
         check: run `hydro_report` and keep its findings in the attribute `findings`.
         gaps: what becomes of values that are missing: "error" (told with file and frequency),
@@ -88,6 +99,7 @@ def read_hydro(
         ("center_of_mass", center_of_mass),
     ):
         data = _with_points(data, variable, table)
+    data = _with_axes(data, rotation_deg)
     data.attrs.setdefault("format", kind)
     if check:
         from swelltree.hydro.report import hydro_report
@@ -172,6 +184,27 @@ def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | Non
             to_number(x, f"{variable} of body '{body}'", SwelltreeError) for x in point
         ]
     return data.assign({variable: (data[variable].dims, values, data[variable].attrs)})
+
+
+def _with_axes(data: xr.Dataset, table: Mapping[str, Any] | None) -> xr.Dataset:
+    """Axes of bodies that the user tells; those of others stay unknown."""
+    if not table:
+        return data
+    names = body_names(data)
+    dims, units, meaning = VARIABLES["body_axes"]
+    axes = np.full((len(names), 3, 3), np.nan)
+    if "body_axes" in data:
+        axes = data["body_axes"].transpose(*dims).values.copy()
+    for body, angles in table.items():
+        if len(angles) != 3:
+            raise SwelltreeError(
+                f"rotation_deg of body '{body}' has {len(angles)} numbers. Give roll, pitch, yaw."
+            )
+        turned = [to_number(x, f"rotation_deg of body '{body}'", SwelltreeError) for x in angles]
+        axes[names.index(find_body(data, body))] = euler_deg_matrix(
+            (turned[0], turned[1], turned[2])
+        )
+    return data.assign(body_axes=(dims, axes, {"units": units, "long_name": meaning}))
 
 
 def recognise(path: Path) -> str:

@@ -14,6 +14,8 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
+from swelltree.studies.doctor.sea import wet_rows
+from swelltree.studies.doctor.trial import TrialOnLines
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.equilibrium import find_rest
@@ -60,19 +62,17 @@ def inertias(model: Model) -> Iterator[Finding]:
                 )
 
 
-def wet_rows(model: Model) -> np.ndarray:
-    """Which bodies the hydro data hold (N,)."""
-    if model.hydro is None or model.hydro.table is None:
-        return np.zeros(model.layout.n_bodies, dtype=bool)
-    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
-    return added.reshape(-1, 6).max(axis=1) > 0.0
+def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> list[Finding]:
+    """Where the system comes to rest and whether it stays there.
 
-
-def at_rest(model: Model, how: Formulation) -> list[Finding]:
-    """Where the system comes to rest and whether it stays there."""
+    Args:
+        model: compiled.
+        how: the formulation.
+        on_lines: of a system with dynamic lines or contacts, which settle by their own steps.
+    """
     try:
-        if model.has_unknowns:
-            return [*_moved(model, _described(model, how), _moored_rest(model, how))]
+        if on_lines is not None:
+            return [*_moved(model, _described(model, how), on_lines.rest())]
         rest, _, _, _ = find_rest(model, how)
     except SwelltreeError as error:
         text = f"{error} A run from here will not settle."
@@ -94,23 +94,15 @@ def _described(model: Model, how: Formulation) -> Pose:
     return how.kinematics(model, jnp.zeros(()), start_phase(model, how).state).motion.pose
 
 
-def _moored_rest(model: Model, how: Formulation) -> Pose:
-    """The bodies at rest on dynamic lines, which settle by the steps of their own stepping."""
-    from swelltree.studies.time.imbalance import channels_of
-    from swelltree.studies.time.two_step.start import to_rest
-    from swelltree.two_step.state import form_of
-
-    form = form_of(model, how.name if how.name == "path_matrix" else "lagrange")
-    channels = channels_of(model, form, to_rest(model, form, 1).sample)
-    return Pose(channels["position"][0], channels["rotation"][0])
-
-
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
-    """How far the state of rest is from the described one."""
+    """How far the state of rest is from the described one, of bodies that the data hold."""
     rise = np.asarray(after.p) - np.asarray(before.p)
     back = np.swapaxes(np.asarray(before.R), 1, 2)
     turn = np.asarray(rotation_vector(np.asarray(after.R) @ back))
+    wet = wet_rows(model)
     for i, name in enumerate(model.layout.bodies):
+        if wet.any() and not wet[i]:
+            continue
         reach = 1.0
         if model.hydro is not None:
             known = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]

@@ -137,14 +137,20 @@ def expected_motion(
     moved = response(model, wave, formulation=how, case=case, drag=drag)
     deviation = moved.standard_deviation.values  # in the order of the description
     factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
+    wet = wet_rows(model)
+    assert model.hydro is not None
+    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
     for i, name in enumerate(moved.body.values):
         k = model.layout.bodies.index(str(name))
-        reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
-        yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
+        if not wet[k]:
+            continue
+        reach = float(reaches[k])
+        yield from beyond_linear(model, str(name), factor * deviation[i], reach, "will")
 
 
 def too_high(model: Model, height: float) -> Iterator[Finding]:
     """Waves higher than the hulls they shall move."""
+    assert model.hydro is not None
     volumes = np.asarray(model.hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
     reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
     for name, reach, volume in zip(model.layout.bodies, reaches, volumes, strict=True):
@@ -201,3 +207,11 @@ def nonlinear(model: Model, name: str) -> bool:
     """Are hydrostatics and Froude-Krylov forces of that body on its actual wetted hull?"""
     hulls = model.effect(Hulls)
     return hulls is not None and model.layout.bodies.index(name) in hulls.bodies
+
+
+def wet_rows(model: Model) -> np.ndarray:
+    """Which bodies the hydro data hold (N,)."""
+    if model.hydro is None or model.hydro.table is None:
+        return np.zeros(model.layout.n_bodies, dtype=bool)
+    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
+    return added.reshape(-1, 6).max(axis=1) > 0.0

@@ -19,6 +19,7 @@ class Force(Description):
     """Base of the force elements."""
 
     kind: ClassVar[str] = "force"
+    row: ClassVar[str] = "forces"  # field of the system that it stands in
     name: Any
 
     @property

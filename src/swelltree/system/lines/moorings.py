@@ -12,6 +12,8 @@ from swelltree.system.values import Name
 class _Linear(Force):
     """What linear moorings and dampings share."""
 
+    row: ClassVar[str] = "moorings"
+
     def table(self) -> dict[str, Any]:
         """This item as a TOML table; diagonals as {dof: value}."""
         table = super().table()

@@ -57,6 +57,7 @@ class Pto(Force):
     """
 
     kind: ClassVar[str] = "pto"
+    row: ClassVar[str] = "ptos"
     type: ClassVar[str] = ""
     name: Name
     a: MaybePoint = None

@@ -420,6 +420,7 @@ class SeaOf(Sea):
                 )
             if isinstance(train, SeaOf):
                 raise self.fail("a train is itself a SeaOf. Put its trains in one list.")
+        self.check_components(sum(getattr(train, "components", 1) for train in self.trains))
         self.check_ramp()
 
 

@@ -29,6 +29,7 @@ from swelltree.two_step.cayley import cayley
 from swelltree.two_step.first_half_step import corrected, given_by
 from swelltree.two_step.immersed import apart
 from swelltree.two_step.relax import stopped
+from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import set_up
 from swelltree.two_step.state import StepperState, form_of
 from swelltree.two_step.step import advance
@@ -82,11 +83,34 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     modes = np.concatenate([first, np.full(marks[-1] + 1, 2)])
     _, samples = jax.lax.scan(jax.checkpoint(one), state, jnp.asarray(modes))
     solved = samples.solved.all()
-    samples = jax.tree.map(lambda x: x[len(first) + marks], samples)
+    samples = gathered(jax.tree.map(lambda x: x[len(first) :], samples), marks)
     channels = jax.vmap(lambda sample: observe(model, form, sample))(samples)
     channels = channels | {"time": jnp.asarray(task.times), "solved": solved}
     code = jnp.where(solved, Code.SUCCESS, Code.NO_PROGRESS)
     return with_watch(model, channels, code, "two_step")
+
+
+def gathered(samples: Sample, marks: np.ndarray) -> Sample:
+    """The samples wanted, with what was gathered over the steps since the one before each.
+
+    Args:
+        samples: of every step.
+        marks: numbers of the wanted ones, increasing.
+    """
+    sample_of_step = np.searchsorted(marks, np.arange(marks[-1] + 1))
+
+    def total(x: Array) -> Array:
+        return jax.ops.segment_sum(x, sample_of_step, len(marks))
+
+    def largest(x: Array) -> Array:
+        return jax.ops.segment_max(x, sample_of_step, len(marks))
+
+    most, error, lines = largest(samples.iterations), largest(samples.error), samples.lines
+    picked = jax.tree.map(lambda x: x[marks], samples)
+    if lines is not None:
+        sums = {"impulse": total(lines.impulse), "span": total(lines.span)}
+        picked = replace(picked, lines=replace(picked.lines, **sums))
+    return replace(picked, iterations=most, error=error)
 
 
 def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
