@@ -48,7 +48,7 @@ def power_matrix(states: int, seeds: int, duration: float, workers: int | None) 
 
 def short_cases(count: int) -> None:
     body = sw.Body("float", 1000.0, (1.0, 1.0, 1.0))
-    spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 1), body.at(0, 0, 1), stiffness=4e3)
+    spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 3), body, stiffness=4e3)
     rail = sw.Slider("rail", sw.WORLD, body, axis="z", position=0.1)
     model = sw.compile(sw.System("small", [body], [rail], [spring]))
     values = np.linspace(3e3, 5e3, count)

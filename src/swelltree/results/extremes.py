@@ -95,7 +95,7 @@ def weibull_tail(peaks: Any, duration: float, within: float = HOURS_3, part: flo
         return float(np.mean((shape * u + offset - y) ** 2)) / shape**2, shape, offset
 
     spread = float(x[-1] - x[0]) or 1.0
-    best = minimize_scalar(
+    best: Any = minimize_scalar(
         lambda e: misfit(spread * 10.0**e)[0], bounds=(-3.0, 1.5), method="bounded"
     )
     gap = spread * 10.0 ** float(best.x)

@@ -116,5 +116,8 @@ def reduced(dataset: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     """
     import xarray as xr
 
-    parts = [REDUCTIONS[name](dataset) for name in names]
-    return xr.merge(parts, combine_attrs="drop_conflicts", compat="override")
+    result = xr.Dataset()
+    for name in names:
+        part: xr.Dataset = REDUCTIONS[name](dataset)
+        result = result.merge(part, compat="override").assign_attrs(result.attrs | part.attrs)
+    return result

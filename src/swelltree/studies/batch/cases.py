@@ -50,15 +50,15 @@ def batch_cases(
     """
     rows = {str(path): list(values) for path, values in (parameters or {}).items()}
     sizes = {f"'{path}'": len(values) for path, values in rows.items()}
-    many = seas is not None and not isinstance(seas, Sea)
-    if many:
-        seas = list(seas)
-        for sea in seas:
+    many: list[Any] | None = None
+    if seas is not None and not isinstance(seas, Sea):
+        many = list(seas)
+        for sea in many:
             if not isinstance(sea, Sea):
                 raise SwelltreeError(
                     f"simulate_batch: {type(sea).__name__} is not a sea. Give IrregularSea(...)."
                 )
-        sizes["seas"] = len(seas)
+        sizes["seas"] = len(many)
     if not sizes:
         raise SwelltreeError(
             "simulate_batch: one sea and no parameters are one case. Give several seas, or values "
@@ -70,7 +70,7 @@ def batch_cases(
         raise SwelltreeError(f"simulate_batch: there are {told}. Give as many of each, at least 1.")
     return [
         BatchCase(
-            seas[i] if many else seas,
+            seas if many is None else many[i],
             tuple((path, values[i]) for path, values in rows.items()),
             case,
         )
