@@ -113,6 +113,12 @@ def test_page_of_the_splash_zone_tells_sea_states_apart():
     assert not table["operable"].sel(Hs=1.5).any()
 
 
+def test_page_of_weak_scatterers_describes_its_tank():
+    (text,) = blocks("docs/how-to/weak_scatterer.md", "toml")
+    (force,) = loads(text).system.forces
+    assert (force.type, force.mode, force.bodies) == ("weak_scatterer", "linear", ("ball",))
+
+
 def test_page_of_drag_describes_its_forces():
     (text,) = blocks("docs/how-to/drag.md", "toml")
     system = loads(text).system

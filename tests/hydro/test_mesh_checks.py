@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import swelltree as sw
 from made_hydro import vessel
 from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
-from swelltree.hydro.bem.mesh_edges import against_neighbours, holes
+from swelltree.system.bodies.mesh_edges import against_neighbours, holes, mended
 from swelltree.system.bodies.panels import Panels, hull_panels, join
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -95,9 +95,9 @@ def test_every_single_panel_that_is_missing_is_found_with_its_place(hull):
         open_ = Panels(good.vertices, np.delete(good.faces, row, axis=0))
         assert len(holes(open_)) == 1
         place = good.vertices[good.faces[row]].mean(axis=0)
-        assert holes(open_)[0][1] == pytest.approx(place, abs=np.sqrt(good.areas[row]))
-    with pytest.raises(SwelltreeError, match=r"its hull has a hole"):
-        checked_panels("b", open_, [])
+        assert holes(open_)[0][1] == pytest.approx(place, abs=float(np.sqrt(good.areas[row])))
+        with pytest.raises(SwelltreeError, match=r"its hull has a hole"):
+            checked_panels("b", open_, [])
 
 
 @pytest.mark.parametrize("hull", HULLS, ids=lambda hull: hull.shape)
@@ -131,8 +131,49 @@ def test_nonlinear_hulls_are_looked_at_likewise():
     compiled(whole.faces)
     with pytest.raises(SwelltreeError, match=r"2 holes, the largest of .* m\^2 near"):
         compiled(np.delete(whole.faces, sides, axis=0))
-    with pytest.raises(SwelltreeError, match=r"normals of 1 of its .* panels point against"):
-        compiled(turned)
+    with pytest.warns(SwelltreeWarning, match=r"normals of 1 of its .* against their neighbours'"):
+        mended_hull = compiled(turned)
+    assert mended_hull.bodies.mass == pytest.approx(compiled(whole.faces).bodies.mass)
+
+
+@pytest.mark.parametrize("what", ["inward", "single", "twice", "all"])
+def test_hydrostatics_of_a_mesh_that_is_mended_are_those_of_the_hull(what):
+    """Displacement and stiffness go with the panels that were turned or taken once."""
+    pytest.importorskip("capytaine")
+    whole = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
+    rng, faces = np.random.default_rng(4), whole.faces.copy()
+    if what in ("inward", "all"):
+        faces = faces[:, ::-1]
+    if what in ("single", "all"):
+        rows = rng.choice(len(faces), 5, replace=False)
+        faces[rows] = faces[rows][:, ::-1]
+    if what in ("twice", "all"):
+        faces = np.vstack([faces, faces[:7]])
+
+    def data(faces):
+        body = sw.Body("b", "displacement", (1e5,) * 3, hull=sw.Mesh(whole.vertices, faces))
+        system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
+        return sw.run_bem(system, [0.9], [0.0], lid=False, cache=False)
+
+    good = data(whole.faces)
+    with pytest.warns(SwelltreeWarning, match="turned|taken once"):
+        found = data(faces)
+    for name in ("displaced_volume", "hydrostatic_stiffness", "added_mass", "inertia_matrix"):
+        size = np.abs(good[name].values).max()
+        assert found[name].values == pytest.approx(good[name].values, abs=1e-9 * size)
+
+
+def test_an_open_hull_with_a_deep_keel_is_not_taken_for_inward():
+    """A wide flat float over a thin deep column, without its waterplane.
+
+    Seen from the middle of its vertices most of it looks inwards.
+    """
+    disc = hull_panels(sw.Cylinder(10.0, 0.1, 0.3, panel_size=2.0))
+    column = hull_panels(sw.Cylinder(0.3, 59.0, 59.0, offset=(0, 0, -0.5), panel_size=1.0))
+    both = join([disc, column]).immersed()
+    assert not mended(both)[1]
+    inward = Panels(both.vertices, both.faces[:, ::-1])
+    assert mended(inward)[1] == ("the normals of its panels point inwards; they were turned.",)
 
 
 def test_panels_that_come_twice_are_taken_once():

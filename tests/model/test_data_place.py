@@ -35,7 +35,11 @@ def loads(model):
     """Coefficients in world axes about the reference points, and the forces of a few waves."""
     table = model.hydro.table
     beta = np.radians([10.0, 100.0])
-    return table.added_mass, model.hydro.stiffness, excitation_at(table, OMEGA, beta)
+    return (
+        table.added_mass,
+        model.hydro.stiffness,
+        excitation_at(table, OMEGA, beta, OMEGA**2 / 9.81),
+    )
 
 
 def close(found, exact):

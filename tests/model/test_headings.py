@@ -22,22 +22,20 @@ def table(directions):
         excitation=force,
         added_mass_inf=zero[0],
         place=np.zeros((1, 2)),
-        gravity=np.array(9.81),
-        depth=np.array(np.inf),
     )
 
 
 @pytest.mark.parametrize("beta", [-0.9, -0.1, 0.0, 0.1, 0.9, 2 * np.pi - 0.1])
 def test_headings_on_both_sides_of_zero_are_one_range(beta):
     found = excitation_at(
-        table(np.radians(np.arange(-60, 61, 5))), np.array([1.0]), np.array([beta])
+        table(np.radians(np.arange(-60, 61, 5))), np.ones(1), np.array([beta]), np.ones(1)
     )
     assert found[0, 0].real == pytest.approx(np.cos(beta), abs=2e-3)
 
 
 def test_a_heading_outside_the_range_is_refused():
     with pytest.raises(SwelltreeError, match="outside the hydro data"):
-        excitation_at(table(np.radians([-30, 0, 30])), np.array([1.0]), np.array([1.0]))
+        excitation_at(table(np.radians([-30, 0, 30])), np.ones(1), np.ones(1), np.ones(1))
 
 
 def test_stiffness_of_buoyancy_does_not_depend_on_the_mass_of_the_body():

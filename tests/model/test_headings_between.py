@@ -22,6 +22,7 @@ from swelltree.system.errors import SwelltreeWarning
 from swelltree.waves.airy import Components
 
 OMEGA = np.linspace(0.3, 0.85, 7)  # waves down to the length of the hull
+K = OMEGA**2 / 9.81
 LENGTH, WIDTH = 80.0, 24.0
 
 
@@ -46,8 +47,6 @@ def table(directions, force=slender, omega=OMEGA, place=(0.0, 0.0)):
         excitation=force(omega, np.asarray(directions, float)),
         added_mass_inf=zero[0],
         place=np.tile(place, (6, 1)),
-        gravity=np.array(9.81),
-        depth=np.array(np.inf),
     )
 
 
@@ -69,7 +68,7 @@ def test_forces_between_headings_are_those_of_the_hull(degrees, most):
     omega = rng.choice(OMEGA, 60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)
-        found = excitation_at(table(shuffled), omega, beta)
+        found = excitation_at(table(shuffled), omega, beta, omega**2 / 9.81)
     exact = np.array([slender([w], np.array([b]))[0, 0] for w, b in zip(omega, beta, strict=True)])
     missed = np.linalg.norm(found - exact, axis=0) / np.linalg.norm(exact, axis=0)
     assert missed.max() < most
@@ -98,7 +97,8 @@ def test_moving_bodies_feel_the_same_curve_as_fixed_ones():
     for psi, t in ((0.3, 2.0), (-4.1, 9.7)):
         turned = Components(sea.amplitude, omega, sea.wavenumber, sea.beta - psi, sea.phase)
         found = excitation_now(moving, np.array(t), np.zeros((1, 2)), np.array([psi]))[0]
-        F = excitation_at(data, omega, turned.beta) * np.asarray(sea.complex_amplitude)[:, None]
+        F = excitation_at(data, omega, turned.beta, sea.wavenumber)
+        F = F * np.asarray(sea.complex_amplitude)[:, None]
         exact = np.real(F * np.exp(-1j * omega * t)[:, None]).sum(axis=0)
         assert found == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
 
@@ -138,13 +138,13 @@ def test_mean_drift_and_transfer_functions_use_the_same_curve():
 def test_headings_too_far_apart_are_told_with_the_error():
     coarse, fine = np.radians(np.arange(0, 360, 60.0)), np.radians(np.arange(0, 360, 15.0))
     with pytest.warns(SwelltreeWarning, match=r"heading of 20 degrees lies between .* by \d+.*%"):
-        excitation_at(table(coarse), OMEGA, np.full(7, np.radians(20.0)))
+        excitation_at(table(coarse), OMEGA, np.full(7, np.radians(20.0)), K)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        excitation_at(table(fine), OMEGA, np.full(7, 0.4))
-        excitation_at(table(coarse), OMEGA, np.full(7, coarse[2]))
+        excitation_at(table(fine), OMEGA, np.full(7, 0.4), K)
+        excitation_at(table(coarse), OMEGA, np.full(7, coarse[2]), K)
     with pytest.warns(SwelltreeWarning, match="too few to check"):
-        excitation_at(table([0.0, 1.0]), OMEGA, np.full(7, 0.4))
+        excitation_at(table([0.0, 1.0]), OMEGA, np.full(7, 0.4), K)
 
 
 def test_the_error_looks_where_the_waves_are():
@@ -153,9 +153,9 @@ def test_the_error_looks_where_the_waves_are():
     omega, beta = np.array([0.3, 2.9]), np.full(2, 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        excitation_at(data, omega, beta, np.array([1.0, 1e-4]))
+        excitation_at(data, omega, beta, omega**2 / 9.81, np.array([1.0, 1e-4]))
     with pytest.warns(SwelltreeWarning):
-        excitation_at(data, omega, beta, np.array([1.0, 1.0]))
+        excitation_at(data, omega, beta, omega**2 / 9.81, np.array([1.0, 1.0]))
 
 
 def test_leaving_headings_out_sees_an_error_in_one_of_them():

@@ -34,7 +34,7 @@ def table():
     A_inf = 1e5 * np.eye(18)
     A = A_inf + K.imag / OMEGA[:, None, None]
     F = np.zeros((80, 1, 18), complex)
-    return Table(OMEGA, np.zeros(1), A, K.real, F, A_inf, np.zeros((18, 2)), 9.81, np.inf), K
+    return Table(OMEGA, np.zeros(1), A, K.real, F, A_inf, np.zeros((18, 2))), K
 
 
 def test_welds_are_found_and_hinges_are_not():

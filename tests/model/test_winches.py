@@ -205,21 +205,6 @@ def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
         assert smooth.stroke[0] == pytest.approx(fixed.stroke[0], abs=0.04)
 
 
-def test_lines_on_winches_have_no_bending_stiffness():
-    load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -10))
-    stiff = sw.LineType("stiff", diameter=0.03, mass_per_length=4.0, EA=4e7, EI=1e3)
-    line = sw.Line("hoist", sw.WORLD.at(0, 0, 10), load, 20.0, stiff, segments=4)
-    system = sw.System(
-        "crane",
-        [load],
-        [sw.Free("free", sw.WORLD, load)],
-        lines=[line],
-        winches=[sw.Winch("w", line)],
-    )
-    with pytest.raises(sw.SwelltreeError, match="cannot have bending stiffness"):
-        sw.compile(system)
-
-
 @pytest.mark.parametrize("model", ["dynamic", "multibody"])
 def test_compensation_measures_the_junction_at_end_A(model):
     boom = sw.Body("boom", mass=1e3, inertia=(1e3,) * 3, position=(0, 0, 30))

@@ -169,6 +169,14 @@ def test_a_barge_on_dynamic_lines_has_its_state_of_rest():
     assert "no equilibrium" not in found
 
 
+@pytest.mark.slow
+def test_a_sea_beyond_the_data_is_a_finding_on_dynamic_lines_too():
+    found = codes(crane_barge("dynamic"), sw.RegularWave(amplitude=0.01, omega=9.0), trial=True)
+    assert found["band"].severity == "error"
+    assert "hydro data reach" in found["trial run"].sentence
+    assert "no equilibrium" not in found
+
+
 def crane_barge(theory="quasi_static"):
     """A barge on four lines that carries a crane, slewed by 0.7 rad, with a load on its boom."""
     chain = sw.LineType("chain", diameter=0.03, mass_per_length=15.0, EA=8e7)

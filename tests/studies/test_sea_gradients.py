@@ -42,7 +42,7 @@ def test_a_traced_sea_pushes_as_the_known_one_does():
     model = floating()
 
     def loads(x):
-        own = wave_loads(table, sw.realise(sea(x), model.water), 20.0, step=0.05)
+        own = wave_loads(table, model.water, sw.realise(sea(x), model.water), 20.0, step=0.05)
         return own.force, own.rate
 
     known = loads([*map(float, x)])

@@ -113,10 +113,12 @@ def test_constant_radiation_is_that_of_its_frequency(data):
 def test_impulse_response_excites_like_the_components(data):
     table = sw.compile(system(), data, radiation="none").hydro.table
     sea = sw.realise(sw.IrregularSea(sw.Jonswap(2.0, 7.0), seed=3), WATER)
-    by_sum, by_kernel = (wave_loads(table, sea, 100.0, m) for m in ("components", "convolution"))
+    by_sum, by_kernel = (
+        wave_loads(table, WATER, sea, 100.0, m) for m in ("components", "convolution")
+    )
     gap = np.sqrt(np.mean((by_sum.force - by_kernel.force)[:, 2] ** 2)) / by_sum.force[:, 2].std()
     assert gap < 1e-3
-    assert look_ahead(*excitation_kernel(table, 0.0, 0.05)) > 0.0
+    assert look_ahead(*excitation_kernel(table, WATER, 0.0, 0.05)) > 0.0
 
 
 def test_mode_at_its_own_frequency_solves_the_equation_of_motion(model):

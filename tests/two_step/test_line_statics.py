@@ -10,10 +10,9 @@ from made_lines import HAND, at_their_rest, led_lines, line_form, placed, steppe
 G = 9.81
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "tolerance"),
-    [(20, 3e-3), (40, 1e-3)],
+    [(20, 3e-3), pytest.param(40, 1e-3, marks=pytest.mark.slow)],
 )
 def test_inextensible_chain_on_the_bed_tends_to_the_catenary(n, tolerance):
     """Depth 100 m, span 400 m, 430 m of chain: H = 281 328.9 N, top tension 410 709.8 N."""

@@ -7,13 +7,19 @@ their body, points measured from the body's reference point.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from swelltree.engine.arrays import Array, pytree
 from swelltree.model.layout import Layout, Row
 from swelltree.model.values.described import Described
 from swelltree.model.values.parameters import get_value, set_values
 from swelltree.waves.water import WaterNumbers
+
+if TYPE_CHECKING:
+    from swelltree.effects.linear_hydro.hydro import Hydro
+    from swelltree.model.effect import Effect
+    from swelltree.model.sea import Sea
+    from swelltree.model.sensors import Sensors
 
 E = TypeVar("E")
 
@@ -27,7 +33,7 @@ class Bodies:
     inertia: Array  # (N, 3, 3) about the centre of mass, body axes
     volume: Array  # (N,) displaced volume of submerged bodies, m^3
     buoyancy: Array  # (N, 3) centre of buoyancy from the reference point
-    added_mass: Any = None  # (N, 6, 6) in body axes at the reference point, or None
+    added_mass: Array | None = None  # (N, 6, 6) in body axes at the reference point, or None
 
 
 @pytree()
@@ -66,11 +72,11 @@ class Model:
     bodies: Bodies
     joints: Joints
     water: WaterNumbers  # density, gravity and depth
-    added_mass: Any  # (6N, 6N) in world axes at the reference points, or None
-    effects: tuple[Any, ...]  # effect.Effect: everything that acts
-    sea: Any  # sea.Sea
+    added_mass: Array | None  # (6N, 6N) in world axes at the reference points, or None
+    effects: tuple[Effect, ...]  # everything that acts
+    sea: Sea
     drives: tuple[Any, ...]  # signals of the prescribed dofs
-    sensors: Any  # sensors.Sensors
+    sensors: Sensors
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
     layout: Layout
@@ -79,7 +85,7 @@ class Model:
     surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
     described: Described = Described()  # what it was compiled from
-    locked: Any = None  # (n_tree,) one for freedoms that do not move now, or None
+    locked: Array | None = None  # (n_tree,) one for freedoms that do not move now, or None
 
     @property
     def freedoms(self) -> int:
@@ -110,9 +116,10 @@ class Model:
         return self.replace(described=self.described.noted(*notes))
 
     @property
-    def hydro(self) -> Any:
+    def hydro(self) -> Hydro | None:
         """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
-        return next((effect for effect in self.effects if effect.is_linear_hydro), None)
+        hydro = next((effect for effect in self.effects if effect.is_linear_hydro), None)
+        return cast("Hydro | None", hydro)
 
     @property
     def has_unknowns(self) -> bool:
@@ -128,7 +135,7 @@ class Model:
         """Its effect of a class, None without one."""
         return next((effect for effect in self.effects if isinstance(effect, kind)), None)
 
-    def with_effect(self, effect: Any) -> Model:
+    def with_effect(self, effect: Effect) -> Model:
         """The model with an effect in the place of that of its kind, or one more."""
         kinds = [each.kind for each in self.effects]
         if effect.kind not in kinds:

@@ -50,9 +50,13 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     elif lines is not None:
         lines = LineState(lines.q, lines.q, lines.mu, lines.nu, y, lines.y)
     log = state.log
+    here, ahead = (state.pose, None if lines is None else lines.y_last), (three.next, y)
     if lines is not None and lines.winch is not None:
         assert sample is not None
-        lines, winch, log = finished_winches(step, lines, sample.report, log)
+        beyond = None
+        if model.lines.arrays.bending:
+            beyond = tuple(end_positions(model.lines, *at)[:, 2:] for at in (here, ahead))
+        lines, winch, log = finished_winches(step, lines, sample.report, beyond, log)
         sample = replace(sample, winch=winch)
     let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
     touching = jnp.zeros((0, 3))

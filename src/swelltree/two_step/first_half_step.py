@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
+from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -148,6 +149,8 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
     if setup.memory is None:
         return state
     v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
+    assert model.hydro is not None
+    assert isinstance(model.hydro.memory, Memory)
     rate = model.hydro.memory.rate(state.chi, v.reshape(-1))
     return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 

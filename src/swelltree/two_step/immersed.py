@@ -51,7 +51,7 @@ def apart(model: Model) -> Model:
     group = immersions(model)
     if group is None:
         return model
-    groups = (replace(g, stepped=True) if g is group else g for g in model.effects)
+    groups = (replace(group, stepped=True) if g is group else g for g in model.effects)
     return model.replace(effects=tuple(groups))
 
 

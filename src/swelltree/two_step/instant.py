@@ -66,7 +66,8 @@ def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> St
     """The step that leaves a state."""
     model = present(model, state)
     now = present_inside(model, InternalState(state.chi, state.elements))
-    if now.added_mass is not model.added_mass:
+    if now.added_mass is not model.added_mass and model.added_mass is not None:
+        assert now.added_mass is not None
         # added mass that turns with the mean yaw; on the way to rest the water has no inertia
         change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
         setup = replace(setup, coupled=setup.coupled + change)

@@ -3,7 +3,8 @@
 With theta = 1 and the whole stiffness in the next instant a long step from rest is a Newton step of
 statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well. Forces
 in joints act along the mean of two instants: a body that hangs on a pin swings to the other side in
-a long step, and comes to rest in shorter ones.
+a long step, and comes to rest in shorter ones. In a short step everything moves little, at rest or
+not, by the square of its length: what counts is what would move in a long one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
 MANY, FEW = 10, 4  # iterations
-NOTHING = 0.01  # of the tolerance: what moves less is at rest, however short the step
+NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
+UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 SWING = 0.25  # of the way of the step before: what goes back more swings
 
@@ -35,7 +37,7 @@ class Rest:
 
     state: StepperState
     sample: Any
-    moved: Any  # largest motion of the last step [m, rad]
+    moved: Any  # largest motion of the last step, as if it had been long [m, rad]
     steps: Any
 
 
@@ -60,7 +62,7 @@ def relaxed(
         hold: bodies stay where they are.
     """
     state = settled(model, stopped(state))
-    h, longest, moved, sample = FIRST_STEP, LAST_STEP, np.inf, None
+    h, longest, moved, reach, sample = FIRST_STEP, LAST_STEP, np.inf, np.inf, None
     pull_back, at = derivatives(state), state
     way = _way(state, state)
     for count in range(1, MOST + 1):
@@ -68,16 +70,19 @@ def relaxed(
         after, now = step(model, setup, state)
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
-            if moved < NOTHING * tolerance:
-                return Rest(state, sample, moved, count)
+            if moved < NOTHING * tolerance and reach < UNTOLD:
+                return Rest(state, sample, reach, count)
             longest = max(0.5 * h, ENOUGH)
             h *= 0.25
             if h < 1e-3:
-                return Rest(state, now, moved, count)
+                return Rest(state, now, reach, count)
             continue
         moved, sample = _distance(state, after), now
+        reach = moved * max(1.0, ENOUGH / h) ** 2
         before, way = way, _way(state, after)
-        swings = moved > tolerance and way @ before < -SWING * (before @ before)
+        # bodies that stand still while lines move do not swing
+        moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
+        swings = moves and way @ before < -SWING * (before @ before)
         state = settled(model, stopped(after))
         if moved < tolerance and h >= ENOUGH:
             return Rest(state, sample, moved, count)
@@ -92,7 +97,7 @@ def relaxed(
             # what was hard on the way need not be hard at its end
             longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
             h = min(2.0 * h, longest)
-    return Rest(state, sample, moved, MOST)
+    return Rest(state, sample, reach, MOST)
 
 
 def settled(model: Model, state: StepperState) -> StepperState:

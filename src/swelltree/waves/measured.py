@@ -8,6 +8,7 @@ import io
 import math
 import warnings
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
                 f"record '{path}', line {number}: {line.strip()[:60]!r} is not time and elevation. "
                 "Give two numbers on each line."
             )
-
-        def fail(text: str, number: int = number) -> SwelltreeError:
-            return SwelltreeError(f"record '{path}', line {number}: {text}")
-
+        fail = partial(_wrong, path, number)
         rows.append((to_number(words[0], "time", fail), to_number(words[1], "elevation", fail)))
     time, eta = np.array(rows).reshape(-1, 2).T
     if len(time) < 4:
@@ -76,6 +74,10 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
             "Give increasing times."
         )
     return time, eta
+
+
+def _wrong(path: str | Path, number: int, text: str) -> SwelltreeError:
+    return SwelltreeError(f"record '{path}', line {number}: {text}")
 
 
 def _unpacked(path: str | Path, content: bytes) -> bytes:
@@ -200,7 +202,8 @@ def _series(
     n = len(time)
     # samples tell frequencies below half the sampling rate
     highest = math.pi * (n - 1) / (time[-1] - time[0])
-    omega = 2 * np.pi / period * np.arange(1, n)
+    base = 2 * np.pi / period
+    omega = base * np.arange(1, n)
     omega = omega[omega < highest * (1 - 1e-9)]
     inside = (omega >= band[0] * (1 - 1e-12)) & (omega <= band[1] * (1 + 1e-12))
     omega = omega[inside]
@@ -213,37 +216,56 @@ def _series(
         A = 2 / n * np.conj(transform[1 : len(inside) + 1])[inside] * np.exp(1j * omega * time[0])
         fitted = np.fft.irfft(kept, n)
     else:
-        mean, A = _least_squares(time, eta, omega)
-        fitted = _record(time, omega, A)
+        j = 1 + np.flatnonzero(inside)
+        mean, A = _least_squares(time, eta, base, j) if len(j) else (float(eta.mean()), np.zeros(0))
+        fitted = _record(time, base, j, A) if len(j) else np.zeros(n)
     rms = np.sqrt(np.mean((eta - eta.mean()) ** 2))
     missed = np.sqrt(np.mean((eta - mean - fitted) ** 2))
     return omega, mean, A, float(missed / rms) if rms > 0 else 0.0
 
 
-def _blocks(time: np.ndarray, omega: np.ndarray) -> Any:
-    """Slices of a record whose tables of sines fit in memory."""
-    size = max(1, 2_000_000 // max(1, len(omega)))
-    return (slice(k, k + size) for k in range(0, len(time), size))
-
-
-def _record(time: np.ndarray, omega: np.ndarray, A: np.ndarray) -> np.ndarray:
-    rows = [np.real(np.exp(-1j * np.outer(time[part], omega)) @ A) for part in _blocks(time, omega)]
-    return np.concatenate(rows)
+def _record(time: np.ndarray, base: float, j: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Re sum A exp(-i j base t)."""
+    z, turned = np.exp(-1j * base * time), np.exp(-1j * base * j[0] * time)
+    result = np.zeros(len(time))
+    for amplitude in A:  # one harmonic after the other, each a turn further
+        result += (amplitude * turned).real
+        turned *= z
+    return result
 
 
 def _least_squares(
-    time: np.ndarray, eta: np.ndarray, omega: np.ndarray
+    time: np.ndarray, eta: np.ndarray, base: float, j: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Mean and complex amplitudes that fit an uneven record best."""
-    m = len(omega)
-    normal, right = np.zeros((2 * m + 1, 2 * m + 1)), np.zeros(2 * m + 1)
-    for part in _blocks(time, omega):
-        angle = np.outer(time[part], omega)
-        basis = np.hstack([np.ones((len(angle), 1)), np.cos(angle), np.sin(angle)])
-        normal += basis.T @ basis
-        right += basis.T @ eta[part]
+    r"""Mean and complex amplitudes of the harmonics j of a frequency that fit a record best.
+
+    Products of harmonics are harmonics,
+    :math:`2 \cos j\theta \cos k\theta = \cos (j-k)\theta + \cos (j+k)\theta`,
+    so that the normal equations follow from the sums of :math:`e^{i l \theta}` over the samples.
+    """
+    sums: np.ndarray = np.empty(2 * j[-1] + 1, complex)
+    right: np.ndarray = np.empty(j[-1] + 1, complex)
+    z, turned = np.exp(1j * base * time), np.ones(len(time), complex)
+    for k in range(len(sums)):
+        sums[k] = turned.sum()
+        if k < len(right):
+            right[k] = turned @ eta
+        turned *= z
+    less, more = j[:, None] - j[None, :], j[:, None] + j[None, :]
+    C, S = np.real(sums), np.imag(sums)
+    even, odd = C[np.abs(less)], np.sign(less) * S[np.abs(less)]  # of the difference
+    both = np.block(
+        [
+            [np.array([[C[0]]]), C[j][None], S[j][None]],
+            [C[j][:, None], 0.5 * (even + C[more]), 0.5 * (S[more] - odd)],
+            [S[j][:, None], 0.5 * (S[more] + odd), 0.5 * (even - C[more])],
+        ]
+    )
     # what the samples tell apart poorly is kept small
-    result = np.linalg.solve(normal + RIDGE * len(time) * np.eye(2 * m + 1), right)
+    known = np.concatenate([[eta.sum()], np.real(right[j]), np.imag(right[j])])
+    both[np.diag_indices_from(both)] += RIDGE * len(time)
+    result = np.linalg.solve(both, known)
+    m = len(j)
     return float(result[0]), result[1 : m + 1] + 1j * result[m + 1 :]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from support import refdata
 
 pytestmark = [
     pytest.mark.slow,
@@ -75,6 +76,27 @@ def test_two_bodies_on_a_hinge_neither_of_them_the_root_move_as_by_coupled_data(
     assert errors(ours, by_data(hinged_pair(), omega)).max() < 0.02
 
 
+def hinged_barges():
+    """Two boxes on the surface, the first moored softly, the second on its hinge."""
+    hull = sw.Box(length=3.0, width=1.6, height=1.2, draft=0.6)
+    a, b = (sw.Body(name, position=(x, 0, 0), hull=hull) for name, x in (("a", -2.0), ("b", 2.0)))
+    joints = [
+        sw.SubsetJoint("afloat", sw.WORLD.at(-2.0, 0, 0), a, dofs=("Surge", "Heave", "Pitch")),
+        sw.Hinge("hinge", a.at(2.0, 0, 0.2), b.at(-2.0, 0, 0.2), axis="y"),
+    ]
+    pto = sw.LinearPto("pto", joint="hinge", damping=5e3)
+    mooring = sw.LinearMooring("moored", a, stiffness={"Surge": 2000.0})
+    return sw.System("barges", [a, b], joints, ptos=[pto], moorings=[mooring], water=DEEP)
+
+
+def test_two_barges_on_a_hinge_move_as_by_coupled_data():
+    omega = 2.2
+    ours, _ = in_tank(hinged_barges(), omega, spacing=0.35, fine=1.0, panel_size=0.28)
+    theirs = by_data(hinged_barges(), omega)
+    print("barges", np.abs(ours), np.abs(theirs), errors(ours, theirs))
+    assert errors(ours, theirs).max() < 0.02
+
+
 def floating(hull, **body):
     float_ = sw.Body("float", hull=hull, **body)
     joint = sw.SubsetJoint("held", sw.WORLD, float_, dofs=("Surge", "Heave"))
@@ -140,3 +162,33 @@ def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wav
     assert size > 1e-3
     assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
     assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])
+
+
+def dropped(lift, duration, **tank):
+    """Heave of the sphere of IEA OES Task 10, of 5 m, released above its rest."""
+    ball = sw.Body("ball", hull=sw.Sphere(5.0))
+    joint = sw.Slider("heave", sw.WORLD, ball, axis="z", position=lift)
+    options = {"radius": 45.0, "spacing": 1.2, "far_spacing": 4.0, "fine": 5.0, "panel_size": 1.0}
+    water = sw.WeakScatterer("tank", **(options | {"symmetric": True} | tank))
+    model = sw.compile(sw.System("decay", [ball], [joint], [water], water=DEEP))
+    run = sw.simulate(model, duration=duration, output_step=0.2)
+    assert run.attrs["result"] == "success"
+    return run.time.values, run.joint_coordinate.values[:, 0], run
+
+
+@pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])
+def test_sphere_dropped_by_a_metre_decays_as_in_inwave(mode):
+    """Wendt et al. (2019): InWave is a weak-scatterer code too; the codes differ by centimetres."""
+    folder = refdata("ts_sphere")
+    table = np.loadtxt(folder / "decay" / "sphere_decay_ref_data.txt", skiprows=1)
+    times, heave, run = dropped(1.0, 16.0, mode=mode, step=0.1)
+    gap = np.abs(heave - np.interp(times, table[:, 0], table[:, 6]))
+    moved = float(np.abs(run.kinetic_energy.sum("body")).max())
+    print("decay", mode, gap.max(), float(np.abs(run.energy_residual).max()) / moved)
+    assert gap.max() < 0.03
+
+
+def test_sphere_dropped_by_nearly_its_radius_runs_through():
+    _, heave, run = dropped(4.5, 12.0, step=0.05)
+    print("drop", heave.min(), float(np.abs(run.weak_scatterer_elevation).max()))
+    assert -4.5 < heave.min() < -2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ import numpy as np
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.hulls.wetted_hull import Triangles, wetted
 from swelltree.hydro.bem.mesh_checks import check_whole
-from swelltree.hydro.bem.mesh_edges import against_neighbours
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.system import System
 from swelltree.system.bodies.body import DISPLACEMENT, Body
+from swelltree.system.bodies.mesh_files import mesh_notes
 from swelltree.system.bodies.panels import Panels, hull_panels
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.forces.viscous import MorisonMember
 from swelltree.system.waters.water import Water
 from swelltree.waves.airy import STRETCHINGS
@@ -57,12 +58,8 @@ def nonlinear_bodies(system: System, nonlinear: Any, stretching: str) -> tuple[s
 def closed_panels(body: Body) -> Panels:
     """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
-    against = int(against_neighbours(panels).sum())
-    if against:
-        raise SwelltreeError(
-            f"body '{body.name}': the normals of {against} of its {len(panels.faces)} panels point "
-            "against their neighbours'. Turn these panels round."
-        )
+    for text in mesh_notes(body.hull):
+        warnings.warn(f"body '{body.name}': {text}", SwelltreeWarning, stacklevel=4)
     triangles = panels.triangles
     normal = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     surface = np.linalg.norm(normal, axis=1).sum()
@@ -71,10 +68,6 @@ def closed_panels(body: Body) -> Panels:
         raise SwelltreeError(
             f"body '{body.name}': its hull has a hole of {np.linalg.norm(hole):.3g} m^2, so it "
             "cannot sink or rise in waves. Give a closed mesh that reaches above the water."
-        )
-    if np.einsum("ij,ij->", triangles.mean(1), normal) <= 0:
-        raise SwelltreeError(
-            f"body '{body.name}': the normals of its hull point inwards. Turn the panels round."
         )
     # opposite holes have no net area; all rims count, so the hull is looked at under water
     top = float(panels.vertices[:, 2].max()) + 1.0

@@ -20,6 +20,7 @@ from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
+from swelltree.waves.dispersion import dispersion
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 
@@ -243,8 +244,9 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         F = order.vector(values)[usable]
     rank = np.argsort(omega[usable])
     place = np.repeat(mean.p[:, :2], 6, axis=0)
-    pairs = (x.ravel() for x in np.meshgrid(omega[usable], direction, indexing="ij"))
-    F = F * travelled(place, water.g, water.depth, *pairs).conj().reshape(F.shape)
+    k = np.asarray(dispersion(omega[usable], water.depth, water.g))
+    pairs = (x.ravel() for x in np.meshgrid(k, direction, indexing="ij"))
+    F = F * travelled(place, *pairs).conj().reshape(F.shape)
     return Table(
         omega[usable][rank],
         direction,
@@ -253,8 +255,6 @@ def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
         F[rank],
         A_inf,
         place,
-        np.array(water.g),
-        np.array(water.depth),
     )
 
 

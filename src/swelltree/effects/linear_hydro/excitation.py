@@ -12,6 +12,7 @@ from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.frame import turned_six
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.dispersion import dispersion
 
 SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
 
@@ -39,20 +40,17 @@ def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
     return result
 
 
-def travelled(
-    place: np.ndarray, g: float, depth: float, omega: np.ndarray, beta: np.ndarray
-) -> np.ndarray:
+def travelled(place: np.ndarray, k: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Phase factor exp(i k.x) of waves at the places (p, 2), relative to the origin (c, p)."""
-    from swelltree.waves.dispersion import dispersion
-
-    k = np.asarray(dispersion(omega, depth, g))[:, None]
-    return np.exp(1j * k * (np.stack([np.cos(beta), np.sin(beta)], axis=1) @ place.T))
+    along = np.stack([np.cos(beta), np.sin(beta)], axis=1) @ place.T
+    return np.exp(1j * np.asarray(k)[:, None] * along)
 
 
 def excitation_at(
     table: Table,
     omega: np.ndarray,
     beta: np.ndarray,
+    k: np.ndarray,
     amplitude: Any = 1.0,
     yaw: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -62,11 +60,12 @@ def excitation_at(
         table: the data.
         omega: of each wave [rad/s].
         beta: of each wave [rad].
+        k: wavenumber of each wave [rad/m].
         amplitude: of each wave where it is known [m]: a warning about headings that are too far
             apart then looks where the waves are.
         yaw: of every body from where the data hold, (N,): its data turn with it.
     """
-    way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
+    way = travelled(table.place, k, beta)
     force = interpolated(np.asarray(table.omega), np.asarray(table.excitation), omega)
     size = np.abs(amplitude) * np.ones(len(omega))
     # with the crest at each body it changes slowly and can be interpolated
@@ -103,13 +102,14 @@ class DataExcitation:
     """Force of plane waves on all bodies by the data."""
 
     table: Table
+    water: Any  # waves.water.WaterNumbers
     yaw: Any  # (N,) of the bodies from where the data hold; None: fixed axes
 
     def __call__(self, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Per metre of a crest at the origin, exp(-iwt), world axes, (c, 6N)."""
-        return excitation_at(
-            self.table, omega, beta, yaw=None if self.yaw is None else np.asarray(self.yaw)
-        )
+        k = dispersion(omega, float(self.water.depth), float(self.water.g))
+        yaw = None if self.yaw is None else np.asarray(self.yaw)
+        return excitation_at(self.table, omega, beta, np.asarray(k), yaw=yaw)
 
     def in_band(self, waves: Any) -> np.ndarray:
         """Which components of a sea the data cover, (c,) bool."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.dispersion import dispersion
 
 
 class Record(NamedTuple):
@@ -21,7 +22,9 @@ class Record(NamedTuple):
     points: int
 
 
-def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarray, np.ndarray]:
+def excitation_kernel(
+    table: Table, water: Any, beta: float, step: float
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Impulse response of the excitation (Paparella 001, eq. 10).
 
     .. math:: k(\tau) = \frac1\pi \mathrm{Re} \int_0^\infty \hat F(\omega)
@@ -38,7 +41,8 @@ def excitation_kernel(table: Table, beta: float, step: float) -> tuple[np.ndarra
     spacing = float(np.median(np.diff(table.omega))) / 8
     omega = np.arange(0.5 * spacing, 1.25 * high, spacing)
     inner = np.clip(omega, table.omega[0], high)
-    F = excitation_at(table, inner, np.full(len(omega), beta))
+    wavenumber = np.asarray(dispersion(inner, float(water.depth), float(water.g)))
+    F = excitation_at(table, inner, np.full(len(omega), beta), wavenumber)
     # below the data: magnitude and phase of the lowest frequency, phase going to its mean value
     taper = np.where(omega > high, np.cos(0.5 * np.pi * (omega - high) / (0.25 * high)) ** 2, 1.0)
     F = F * taper[:, None]
@@ -58,7 +62,7 @@ def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
 
 
 def convolved_loads(
-    table: Table, beta: np.ndarray, record: Record
+    table: Table, water: Any, beta: np.ndarray, record: Record
 ) -> tuple[np.ndarray, np.ndarray]:
     """Excitation and its rate from the elevation record by the impulse response."""
     if np.ptp(beta) > 1e-9:
@@ -66,7 +70,7 @@ def convolved_loads(
             "excitation='convolution' works on one elevation record, but the sea has several "
             "headings. Use excitation='components'."
         )
-    lag, k = excitation_kernel(table, float(beta[0]), record.step)
+    lag, k = excitation_kernel(table, water, float(beta[0]), record.step)
     reach = len(lag) // 2
     a = (record.amplitude * np.exp(1j * record.omega * record.step * reach))[:, None]
     both = [

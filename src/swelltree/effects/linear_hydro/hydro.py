@@ -123,7 +123,7 @@ class Hydro(Effect):
     def linear(self, model: Model, now: Now) -> LinearForm:
         excitation, psi = None, mean_yaw(now.internal)
         if self.table is not None:
-            excitation = DataExcitation(self.table, psi)
+            excitation = DataExcitation(self.table, model.water, psi)
         return LinearForm(self.radiation_sources(model), excitation)
 
     def radiation_start(self) -> Any:
@@ -152,6 +152,7 @@ def _flat(loads: Any) -> Any:
 
 def wave_loads(
     table: Table,
+    water: Any,
     waves: Any,
     duration: float,
     method: str = "components",
@@ -164,6 +165,10 @@ def wave_loads(
     length share a compiled program.
 
     Args:
+        table: the data.
+        water: of the model.
+        waves: of the sea in it.
+        duration: [s].
         method: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation record at the origin).
         step: spacing of the grid [s]; a fortieth of the shortest period if not given.
@@ -182,10 +187,11 @@ def wave_loads(
     amplitude = np.asarray(waves.complex_amplitude)[inside]
     if method == "convolution":
         record = Record(omega, amplitude, step, count)
-        force, rate = convolved_loads(table, np.asarray(waves.beta)[inside], record)
+        force, rate = convolved_loads(table, water, np.asarray(waves.beta)[inside], record)
     else:
         beta = np.asarray(waves.beta)[inside]
-        F = excitation_at(table, omega, beta, amplitude) * amplitude[:, None]
+        k = np.asarray(waves.wavenumber)[inside]
+        F = excitation_at(table, omega, beta, k, amplitude) * amplitude[:, None]
         force, rate = (real_sum(omega, x, step, count) for x in (F, -1j * omega[:, None] * F))
     t_ramp = float(waves.ramp)
     if t_ramp > 0:

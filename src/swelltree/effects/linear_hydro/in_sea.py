@@ -59,7 +59,7 @@ def in_waves(
         if method == "moving" or turning:
             loads: Any = moving_waves(table, waves, method == "moving")
         else:
-            loads = wave_loads(table, waves, duration, method, step)
+            loads = wave_loads(table, model.water, waves, duration, method, step)
         drift = drift_loads(table, waves, duration, turning)
         return model.with_effect(replace(model.hydro, waves=loads, drift=drift))
     if not felt:

@@ -35,7 +35,8 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
     inside = in_band(table, waves)
     parts = {name: np.asarray(getattr(waves, name)) for name in PER_COMPONENT}
     size, omega = parts["amplitude"][inside], parts["omega"][inside]
-    excitation_at(table, omega, parts["beta"][inside], size)  # covered?
+    heading, k = parts["beta"][inside], parts["wavenumber"][inside]
+    excitation_at(table, omega, heading, k, size)  # covered?
     # the few outside the data stay as waves without height: another seed has another few
     kept = Components(**parts | {"amplitude": parts["amplitude"] * inside}, ramp=waves.ramp)
     known = np.asarray(table.omega)

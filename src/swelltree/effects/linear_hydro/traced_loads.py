@@ -16,7 +16,6 @@ from swelltree.effects.linear_hydro.headings import basis, headings_of, within
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.system.errors import SwelltreeError
-from swelltree.waves.dispersion import dispersion
 
 BLOCK = 512  # times that are summed together
 
@@ -54,7 +53,7 @@ def excitation_of(table: Table, waves: Any) -> Array:
     force = spline(x, np.real(y), omega) + 1j * spline(x, np.imag(y), omega)
     headings = headings_of(np.asarray(table.direction))
     weights = basis(headings, within(headings, beta)) @ headings.to_curve
-    k = dispersion(omega, float(table.depth), float(table.gravity))
+    k = jnp.asarray(waves.wavenumber)
     ahead = jnp.stack([jnp.cos(beta), jnp.sin(beta)], axis=1)
     way = jnp.exp(1j * k[:, None] * (ahead @ np.asarray(table.place).T))
     inside = (omega >= x[0] * (1 - 1e-9)) & (omega <= x[-1] * (1 + 1e-9))

@@ -32,7 +32,7 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     evaluate,
     prepare,
 )
-from swelltree.effects.weak_scatterer.motion.scene import Scene
+from swelltree.effects.weak_scatterer.motion.scene import Scene, left_the_water
 from swelltree.effects.weak_scatterer.motion.stepping import longest_step
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.engine.arrays import Array, pytree
@@ -214,7 +214,10 @@ class WeakScatterers(Effect):
                 "Weak scatterers: a hull that pierces the surface may have left the water or gone "
                 "under it. Lower the waves, give the hull more freeboard, or a smaller step."
             )
-        return "Weak scatterers: a body may have come to the surface. Lower the waves or the body."
+        return (
+            "Weak scatterers: a body under water may have come to the surface or to the bottom. "
+            "Lower the waves, or place the body further away from both."
+        )
 
     # --- loads
 
@@ -233,9 +236,11 @@ class WeakScatterers(Effect):
             ready = prepare(self.scene, self.wave, now.t, bodies)
         state = Water(phi, eta)
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
+        # a body that leaves the water, or the mesh, ends the run
+        lost = jnp.where(left_the_water(self.scene, self.wave, now.t, bodies), jnp.nan, 0.0)
         solution = Solution(
             rates=jnp.stack([water.surface.potential, water.surface.elevation]),
-            wrench=water.wrench.reshape(-1, 6),
+            wrench=water.wrench.reshape(-1, 6) + lost,
             added_mass=water.added_mass,
             energies=fluid_energies(self.scene, self.wave, now.t, state, water, bodies),
             water=water,

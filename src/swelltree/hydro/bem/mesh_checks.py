@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.hydro.bem.mesh_edges import against_neighbours, holes
+from swelltree.system.bodies.mesh_edges import holes, mended
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -62,34 +62,17 @@ def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
             f"body '{name}': its hull is {reach:.4g} m long. If the mesh is in millimetres, give "
             "MeshFile(..., scale=0.001)."
         )
-    panels = _turned_alike(name, _without_duplicates(name, panels, notes), notes)
+    panels, wrong = mended(panels)
+    for text in wrong:
+        tell(f"body '{name}': {text}", notes)
     # the middle of the waterplane, so that open surfaces are judged where they are
     middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
     panels = panels.moved(-middle)
     surface = surface_of(panels)
-    if surface.volumes[2] < 0.0:
-        _tell(f"body '{name}': the normals of its panels point inwards; they were turned.", notes)
-        panels = Panels(panels.vertices, _triangles_last(panels.faces[:, ::-1].copy()))
-        surface = surface_of(panels)
     _check_closed(name, surface)
     panels = panels.moved(middle)
     check_whole(name, panels)
     return panels
-
-
-def _turned_alike(name: str, panels: Panels, notes: list[str]) -> Panels:
-    """Panels whose normals agree with their neighbours'."""
-    wrong = against_neighbours(panels)
-    if not wrong.any():
-        return panels
-    _tell(
-        f"body '{name}': the normals of {wrong.sum()} of its {wrong.size} panels point against "
-        "their neighbours'; they were turned.",
-        notes,
-    )
-    faces = panels.faces.copy()
-    faces[wrong] = _triangles_last(faces[wrong][:, ::-1].copy())
-    return Panels(panels.vertices, faces)
 
 
 def check_whole(name: str, panels: Panels, lowered: float = 0.0) -> None:
@@ -108,23 +91,6 @@ def check_whole(name: str, panels: Panels, lowered: float = 0.0) -> None:
             f"body '{name}': its hull has {count} of {area:.3g} m^2 near ({x:.4g}, {y:.4g}, "
             f"{z + lowered:.4g}) m. Close the mesh."
         )
-
-
-def _triangles_last(faces: np.ndarray) -> np.ndarray:
-    """Triangles with their double vertex last, after the order was turned."""
-    flat = faces[:, 0] == faces[:, 1]
-    faces[flat] = faces[flat][:, [1, 2, 3, 3]]
-    return faces
-
-
-def _without_duplicates(name: str, panels: Panels, notes: list[str]) -> Panels:
-    key = np.sort(panels.faces, axis=1)
-    _, once = np.unique(key, axis=0, return_index=True)
-    extra = len(key) - len(once)
-    if not extra:
-        return panels
-    _tell(f"body '{name}': {extra} panels came twice; each was taken once.", notes)
-    return Panels(panels.vertices, panels.faces[np.sort(once)])
 
 
 def _check_closed(name: str, surface: Surface) -> None:
@@ -229,7 +195,8 @@ def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
     return 2.0 * np.arctan2(top, below).sum(axis=1)
 
 
-def _tell(text: str, notes: list[str]) -> None:
+def tell(text: str, notes: list[str]) -> None:
+    """A sentence as a warning and among the notes."""
     notes.append(text)
     warnings.warn(text, SwelltreeWarning, stacklevel=5)
 
@@ -256,7 +223,7 @@ def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panel
             f"body '{name}': its hull lies below the seabed at z = {-depth:.4g} m. Raise it or "
             "deepen the water."
         )
-    _tell(
+    tell(
         f"body '{name}': its hull reaches z = {low:.4g} m and the water is {depth:.4g} m deep, so "
         "it stands on the seabed: no water is under it, and it should be held.",
         notes,

@@ -20,7 +20,7 @@ import numpy as np
 from swelltree.hydro import cache as kept
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
-from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, covered, standing
+from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, covered, standing, tell
 from swelltree.hydro.bem.meshes import is_thin, wetted_panels
 from swelltree.hydro.bem.solve import (
     GREEN,
@@ -34,6 +34,7 @@ from swelltree.hydro.bem.solve import (
 from swelltree.hydro.report import warnings_about
 from swelltree.system.bodies.body import Body
 from swelltree.system.bodies.hulls import MeshFile, PanelHull
+from swelltree.system.bodies.mesh_files import mesh_notes
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import Immersed, hull_immersed
 from swelltree.system.casefile.case import Case
@@ -219,7 +220,7 @@ def _level(
             parts += [panels[body.name].vertices, panels[body.name].faces]
         else:
             parts += [body.hull.table(), body.rotation_matrix]
-            parts += _file_bytes(body)
+            parts += [*_file_bytes(body), *mesh_notes(body.hull)]
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     key = kept.content_key(VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method)
     result = kept.load("bem", key) if job.cache else None
@@ -313,6 +314,8 @@ def _file_bytes(body: Body) -> list[bytes]:
 
 def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
     """Wetted panels that were looked at."""
+    for text in mesh_notes(body.hull):
+        tell(f"body '{body.name}': {text}", notes)
     result = checked_panels(body.name, wetted_panels(body, scale), notes)
     return standing(body.name, result, water.depth, notes)
 

@@ -262,20 +262,24 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
         values = raw[name].transpose(*dims).values
         values = as_numbers(values, name, lambda text: SwelltreeError(f"{where}: {text}"))
         turn = name == "body_axes"
-        sound = values.shape == shape and values.dtype.kind == "f"
-        if sound:
-            rows = values.reshape(count, -1)
-            told = values[np.isfinite(rows).all(axis=1)]  # of others nothing is told
-            sound = len(told) + int(np.isnan(rows).all(axis=1).sum()) == count
-        if sound and turn and len(told):
-            off = abs(told @ np.swapaxes(told, 1, 2) - np.eye(3)).max()
-            sound = bool(off < 1e-6 and (np.linalg.det(told) > 0.0).all())
-        if not sound:
+        if values.shape != shape or values.dtype.kind != "f" or not _sound_poses(values, turn):
             raise SwelltreeError(
                 f"{where}: {name} does not tell {'three axes' if turn else 'a point'} for each of "
                 f"{count} bodies. Mend or remove it."
             )
         parts.extra[name] = (dims, values)
+
+
+def _sound_poses(values: np.ndarray, turn: bool) -> bool:
+    """Whether each body has finite numbers or none, and axes are right-handed and orthogonal."""
+    rows = values.reshape(len(values), -1)
+    told = values[np.isfinite(rows).all(axis=1)]
+    if len(told) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
+        return False
+    if not turn or not len(told):
+        return True
+    off = np.abs(told @ np.swapaxes(told, 1, 2) - np.eye(3)).max()
+    return bool(off < 1e-6 and (np.linalg.det(told) > 0.0).all())
 
 
 class Beside:

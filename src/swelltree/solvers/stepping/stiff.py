@@ -85,7 +85,7 @@ def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Ch
     _, tangent = jax.linearize(lambda x: ravel_pytree(problem.rate(args, t, unravel(x)))[0], flat)
     hg = h * GAMMA
     x, z = _parts(problem, args, carry.y)
-    resolvent = None
+    resolvent, follows = None, jnp.zeros((len(x), 0))
     columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
     moved = jax.vmap(tangent)(columns)  # (m, n)
     if len(z):

@@ -138,16 +138,19 @@ def expected_motion(
     deviation = moved.standard_deviation.values  # in the order of the description
     factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
     wet = wet_rows(model)
+    assert model.hydro is not None
+    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
     for i, name in enumerate(moved.body.values):
         k = model.layout.bodies.index(str(name))
         if not wet[k]:
             continue
-        reach = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k]
-        yield from beyond_linear(model, str(name), factor * deviation[i], float(reach), "will")
+        reach = float(reaches[k])
+        yield from beyond_linear(model, str(name), factor * deviation[i], reach, "will")
 
 
 def too_high(model: Model, height: float) -> Iterator[Finding]:
     """Waves higher than the hulls they shall move."""
+    assert model.hydro is not None
     volumes = np.asarray(model.hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
     reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
     for name, reach, volume in zip(model.layout.bodies, reaches, volumes, strict=True):

@@ -74,13 +74,25 @@ class TrialOnLines:
     def __init__(self, model: Model, sea: Any, formulation: str | None, case: int | str) -> None:
         self.period = wave_period(model, sea, case)
         self.length = TRIAL * self.period
+        self.refused: SwelltreeError | None = None
+        try:
+            self.stepper = self._stepper(model, sea, formulation, case)
+        except SwelltreeError as error:
+            # rest needs no sea, and the run will be refused
+            self.refused = error
+            self.stepper = self._stepper(model, None, formulation, case)
+
+    def _stepper(
+        self, model: Model, sea: Any, formulation: str | None, case: int | str
+    ) -> TwoStepStepper:
+        """The stepper of the trial, quickly compiled."""
         ends = Sampling(times=np.array([0.0, self.length]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # the response tells them
             task = read_task(model, sea, ends, Stepping(), formulation=formulation, case=case)
-        stepper = two_step_stepper(task, len(task.times))
+            stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
-        self.stepper: TwoStepStepper = replace(stepper, plan=plan)
+        return replace(stepper, plan=plan)
 
     def rest(self) -> Pose:
         """Where the bodies come to rest."""
@@ -93,6 +105,8 @@ class TrialOnLines:
         Args:
             duration: of the planned run [s].
         """
+        if self.refused is not None:
+            return [_failed(self.length, self.refused)]
         task, step = self.stepper.task, float(self.stepper.plan.step)
         try:
             refuse_what_cannot_be_obeyed(task.model, task.times)

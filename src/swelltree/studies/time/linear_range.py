@@ -64,6 +64,7 @@ def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
 
 def _wandered(model: Model, name: str, amplitude: np.ndarray, waves: Any) -> Iterator[Finding]:
     """Has the body gone to another phase of the waves, or turned to another heading?"""
+    assert model.hydro is not None
     if not isinstance(model.hydro.waves, WaveLoads) or not isinstance(waves, Components):
         return
     k = float(waves.wavenumber[int(np.argmax(waves.amplitude))])

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system.bodies.hulls import Mesh
+from swelltree.system.bodies.hulls import Mesh, PanelHull
+from swelltree.system.bodies.mesh_edges import mended
 from swelltree.system.bodies.panels import Panels, merged
 from swelltree.system.errors import SwelltreeError, suggest
 
@@ -31,19 +32,35 @@ def mesh_bytes(path: str) -> bytes:
 
 
 def read_panels(hull: Any) -> Panels:
-    """Panels of a `MeshFile` or `Mesh` in its own frame, without its offset."""
+    """Panels of a `MeshFile` or `Mesh` in its own frame, without its offset, normals outwards."""
+    return _mended(hull)[0]
+
+
+def mesh_notes(hull: Any) -> list[str]:
+    """What was wrong with the meshes of a hull and is mended, in words."""
+    return [note for part in hull.parts if isinstance(part, PanelHull) for note in _mended(part)[1]]
+
+
+def _mended(hull: Any) -> tuple[Panels, tuple[str, ...]]:
     if isinstance(hull, Mesh):
-        faces = np.array([face if len(face) == 4 else (*face, face[2]) for face in hull.faces], int)
-        triangles = faces[:, 0] == faces[:, 3]  # Capytaine repeats the first point of a triangle
-        faces[triangles, 3] = faces[triangles, 2]
-        return merged(Panels(np.array(hull.vertices, float), faces))
+        return _from_memory(hull.vertices, hull.faces)
     content = mesh_bytes(hull.path)
     stamp = hash(content)
     return _read(hull.path, hull.file_format, hull.scale, stamp)
 
 
 @functools.lru_cache(maxsize=16)
-def _read(path: str, file_format: str | None, scale: float, stamp: int) -> Panels:
+def _from_memory(vertices: Any, faces: Any) -> tuple[Panels, tuple[str, ...]]:
+    numbers = np.array([face if len(face) == 4 else (*face, face[2]) for face in faces], int)
+    triangles = numbers[:, 0] == numbers[:, 3]  # Capytaine repeats the first point of a triangle
+    numbers[triangles, 3] = numbers[triangles, 2]
+    return mended(merged(Panels(np.array(vertices, float), numbers)))
+
+
+@functools.lru_cache(maxsize=16)
+def _read(
+    path: str, file_format: str | None, scale: float, stamp: int
+) -> tuple[Panels, tuple[str, ...]]:
     kind = (file_format or Path(path).suffix.lstrip(".")).lower()
     try:
         vertices, faces = _read_stl(Path(path)) if kind == "stl" else _by_capytaine(path, kind)
@@ -58,7 +75,7 @@ def _read(path: str, file_format: str | None, scale: float, stamp: int) -> Panel
     panels = merged(Panels(scale * vertices, faces))
     if not len(panels.faces):
         raise SwelltreeError(f"mesh file '{path}' holds no panels. Check the file.")
-    return panels
+    return mended(panels)
 
 
 def _by_capytaine(path: str, kind: str) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,18 @@ r"""Bending stiffness: a quadratic energy of the kinks between segments.
 For equal segments this is EI/(2 l^3) |r_{i-1} - 2 r_i + r_{i+1}|^2. A clamped end holds the point
 one metre beyond it, so its direction is t_{-1}, and there half a segment bends: w = 2 EI/l. The
 energy is quadratic: its gradient at the mean of q_+ and q_- is the discrete gradient.
+
+On a winch the lengths l change as well. Forces take their mean; what the change itself puts into
+the kinks is the winch's work (`wound`), and with it the books close.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
-from swelltree.two_step.lines.forces import Frozen
 
 
 @pytree()
@@ -37,7 +41,7 @@ class Bending:
 
 def bend(
     line: LineArrays,
-    frozen: Frozen,
+    active: Array,
     beyond: tuple[Array, Array],
     qm: Array,
     qp: Array,
@@ -48,7 +52,7 @@ def bend(
 
     Args:
         line: one line.
-        frozen: its data.
+        active: one for segments in use (segment,).
         beyond: points beyond its ends at both times (2, 3) each.
         qm: positions at t_{n-1} (node, 3).
         qp: positions at t_{n+1}.
@@ -62,7 +66,6 @@ def bend(
     # idle nodes stand for the point beyond A
     r = jnp.where((node < line.first)[:, None], ends[0], mean)
     r = jnp.concatenate([ends[:1], r, ends[1:]])
-    active = frozen.active
     inverse = jnp.where(active > 0.0, 1.0 / line.rest_length, 1.0)
     inverse = jnp.concatenate([jnp.ones(1), inverse, jnp.ones(1)])
     t = (r[1:] - r[:-1]) * inverse[:, None]
@@ -104,6 +107,27 @@ def kink_weights(line: LineArrays, active: Array) -> Array:
     return jnp.where(node == n, last, w)
 
 
-def kink_energy(line: LineArrays, frozen: Frozen, beyond: Array, q: Array) -> Array:
-    """Bending energy of one line at positions q (node, 3) [J]."""
-    return bend(line, frozen, (beyond, beyond), q, q, 1.0, 1.0).energy
+def kink_energy(line: LineArrays, active: Array, rest: Array, beyond: Array, q: Array) -> Array:
+    """Bending energy of one line with those rest lengths, at positions q (node, 3) [J]."""
+    line = replace(line, rest_length=rest)
+    return bend(line, active, (beyond, beyond), q, q, 1.0, 1.0).energy
+
+
+def wound(
+    line: LineArrays, active: Array, rest: Array, beyond: tuple[Array, Array], q: tuple[Array, Array]
+) -> Array:
+    """Energy that a change of rest lengths alone puts into the kinks of one line [J].
+
+    Args:
+        line: one line.
+        active: one for segments in use (segment,).
+        rest: lengths at t_{n-1} and t_{n+1} (2, segment) [m].
+        beyond: points beyond its ends at both times (2, 3) each.
+        q: positions at both times (node, 3) each.
+    """
+    mean = 0.5 * (rest[0] + rest[1])
+
+    def at(k: int, lengths: Array) -> Array:
+        return kink_energy(line, active, lengths, beyond[k], q[k])
+
+    return at(1, rest[1]) - at(1, mean) + at(0, mean) - at(0, rest[0])

@@ -70,7 +70,7 @@ def ends_now(
         total = total + jnp.concatenate([pull, none]) - jnp.concatenate([none, pull])
         bent = None
         if line.bending:
-            bent = bend(line, frozen, (far, far), q, q, 0.5, 1.0).force
+            bent = bend(line, frozen.active, (far, far), q, q, 0.5, 1.0).force
         mass = jnp.stack([frozen.mass[line.first], frozen.mass[-1]])
         return Ends(tension, at_ends(line, total, bent), mass)
 

@@ -8,15 +8,22 @@ at equal strain, moved along the line by
 with w its own weight less inertia along the line. So every node keeps its acceleration, and the
 force on what holds the line is continuous. Merging takes the node away again. Positions now and one
 step ago are changed alike, so velocities and the damping of the rope go on as they were.
+
+In a line that bends the new node goes sideways too, to where its kinks and the tension leave it at
+rest between its neighbours. By how much that changes the energy is booked.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays, with_first
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
+from swelltree.two_step.lines.bending import bend, kink_energy
 from swelltree.two_step.lines.stretch import stored
 
 SAME = 1e-6  # of a length
@@ -33,6 +40,7 @@ class Grid:
     q: Array
     mu: Array  # (winch, segment)
     nu: Array  # (winch, node)
+    beyond: Any = None  # points beyond the ends one step ago and now, (winch, 2, 3) each
 
 
 @pytree()
@@ -85,9 +93,15 @@ def _one(
         jnp.where(soft, difference / jnp.where(soft, EA, 1.0), 0.0) * above * segment / grid.rest
     )
 
+    moved = shift * t
+
     def new_node(q: Array, rest: Array) -> Array:
         A, B = pick(q, k), pick(q, k + 1)
-        return A + (B - A) * ((rest - segment) / rest) + shift * t
+        return A + (B - A) * ((rest - segment) / rest) + moved
+
+    if grid.beyond is not None:
+        q = jnp.where((node == k)[:, None], new_node(grid.q, grid.rest), grid.q)
+        moved = moved + _sideways(line, grid, q, k, above, segment, pull, t)
 
     def nodes(q: Array, rest: Array) -> Array:
         more = jnp.where((node == k)[:, None], new_node(q, rest), q)
@@ -109,9 +123,46 @@ def _one(
             q=nodes(grid.q, grid.rest),
             mu=jnp.where(longer, more, jnp.where(shorter, less, grid.mu)),
             nu=jnp.where(shorter & (node == k + 1), 0.0, grid.nu),
+            beyond=grid.beyond,
         ),
         -step.astype(float),
     )
+
+
+def _sideways(
+    line: LineArrays,
+    grid: Grid,
+    q: Array,
+    k: Array,
+    above: Array,
+    segment: Array,
+    pull: Array,
+    t: Array,
+) -> Array:
+    """Way across the line that brings its new node to rest between its neighbours (3,) [m].
+
+    Args:
+        line: one line.
+        grid: of it, before the split.
+        q: its positions with the new node, number k.
+        k: idle segments before the split.
+        above: rest length between the end and the new node [m].
+        segment: rest length below it [m].
+        pull: tension there [N].
+        t: unit vector along the line there (3,).
+    """
+    part = jnp.arange(q.shape[0] - 1)
+    rest = jnp.where(part == k - 1, above, line.rest_length)
+    split = replace(line, first=k - 1, rest_length=rest)
+    ends = grid.beyond[1]
+    bent = bend(split, (part >= k - 1).astype(float), (ends, ends), q, q, 1.0, 1.0)
+    number = jnp.arange(q.shape[0] + 2) == k + 1  # one point more, beyond end A
+    force = jnp.where(number[:, None], bent.force, 0.0).sum(0)
+    stiffness = jnp.where(number, bent.diagonal, 0.0).sum()
+    string = jnp.maximum(pull, 0.0) * (1.0 / jnp.where(above > 0.0, above, 1.0) + 1.0 / segment)
+    across = force - jnp.sum(force * t) * t
+    stiffness = jnp.where(stiffness > 0.0, stiffness + string, 1.0)
+    return -across / stiffness
 
 
 def _at(x: Array, i: Array) -> Array:
@@ -146,6 +197,10 @@ def sums(arrays: LineArrays, grid: Grid, speed: Array, gravity: Array, h: Array)
         z = 0.5 * (g.q + g.q_last)[:, 2]
         energy = 0.5 * jnp.sum(mass * jnp.sum(v * v, -1)) + gravity * jnp.sum(mass * z)
         energy = energy + 0.5 * jnp.sum(jnp.where(used, kept, 0.0))
+        if g.beyond is not None:
+            active = used.astype(float)
+            kinks = kink_energy(now, active, now.rest_length, g.beyond[1], g.q)
+            energy = energy + 0.5 * (kinks + kink_energy(now, active, before, g.beyond[0], g.q_last))
         along = jnp.where((jnp.arange(used.shape[0]) == g.first)[:, None], g.q[1:] - g.q[:-1], 0.0)
         along = along.sum(0)
         t = along / jnp.sqrt(jnp.sum(along**2) + 1e-20)

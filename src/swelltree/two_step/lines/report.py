@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
-from swelltree.two_step.lines.bending import bend, kink_energy
+from swelltree.two_step.lines.bending import bend, kink_energy, wound
 from swelltree.two_step.lines.forces import Frozen
 from swelltree.two_step.lines.rows import drag
 from swelltree.two_step.lines.stretch import stored
@@ -30,6 +31,7 @@ class LineReport:
         potential: of weight less buoyancy (line,) [J].
         water_work: done on the line by drag and lift during h (line,) [J].
         friction_loss: taken by the friction of the bed during h (line,) [J].
+        winding: power that changes of unstretched lengths put into bending (line,) [W].
         length_violation: of inextensible segments at t_{n+1} (line,) [m].
         penetration: of a rigid bed at t_{n+1} (line,) [m].
         complementarity: largest product of a force and its gap (line,) [J].
@@ -44,6 +46,7 @@ class LineReport:
     potential: Array
     water_work: Array
     friction_loss: Array
+    winding: Array
     length_violation: Array
     penetration: Array
     complementarity: Array
@@ -95,10 +98,12 @@ def report(
         # lengths at t_n are those of `line`, also on a winch
         axial = stored(line, length(d_n), line.rest_length) + stored(line, length(d_plus), rest[1])
         energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
+        winding = jnp.zeros(())
         if line.bending:
-            energy = energy + 0.5 * (
-                kink_energy(line, frozen, far[1], qn) + kink_energy(line, frozen, far[2], qp)
-            )
+            kinks = kink_energy(line, frozen.active, line.rest_length, far[1], qn)
+            kinks = kinks + kink_energy(line, frozen.active, rest[1], far[2], qp)
+            energy = energy + 0.5 * kinks
+            winding = wound(line, frozen.active, rest, (far[0], far[2]), (qm, qp)) / (2.0 * h)
         flow, _ = drag(frozen, vbar)
         d_mean = theta * d_plus + (1.0 - theta) * d_minus
         pull = (mu * frozen.active / mean_rest)[:, None] * d_mean
@@ -108,7 +113,8 @@ def report(
         total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
         bent = None
         if line.bending:
-            bent = bend(line, frozen, (far[0], far[2]), qm, qp, theta, 1.0).force
+            mean = replace(line, rest_length=mean_rest)
+            bent = bend(mean, frozen.active, (far[0], far[2]), qm, qp, theta, 1.0).force
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
@@ -133,6 +139,7 @@ def report(
             potential=0.5 * jnp.sum(frozen.weight * (qn[:, 2] + qp[:, 2])),
             water_work=h * jnp.sum(flow * vbar),
             friction_loss=rub,
+            winding=winding,
             length_violation=jnp.max(jnp.where(stiff, psi, 0.0)),
             penetration=jnp.max(jnp.where(rigid, -gap, 0.0)),
             complementarity=products,

@@ -12,6 +12,7 @@ with :math:`\bar v = (q_+ - q_-)/2h`; theory page "Lines". Rows are linearised a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
@@ -192,7 +193,7 @@ def _assemble_one(
     bending = None
     if line.bending:
         assert beyond is not None
-        bending = bend(line, frozen, beyond, qm, qp, theta, both)
+        bending = bend(replace(line, rest_length=L), active, beyond, qm, qp, theta, both)
         R = R + bending.force[1:-1]
         stiff = stiff + bending.diagonal[1:-1]
     K = K + stiff[:, None, None] * jnp.eye(3)

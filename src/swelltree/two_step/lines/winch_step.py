@@ -37,7 +37,7 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineState, seen: LineReport, log: Log
+    step: Step, lines: LineState, seen: LineReport, beyond: Any, log: Log
 ) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 
@@ -45,6 +45,8 @@ def finished_winches(
         step: as solved.
         lines: after it, on the segments of the step.
         seen: report of the step.
+        beyond: points beyond the ends of lines that bend now and after the step, (line, 2, 3)
+            each, or None.
         log: so far.
     """
     model, setup, state = step.model, step.setup, step.state
@@ -61,7 +63,7 @@ def finished_winches(
     tension = pick(seen.tension[own])
     speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
     EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
-    power = -tension * (1.0 + 0.5 * tension / EA) * speed
+    power = -tension * (1.0 + 0.5 * tension / EA) * speed + seen.winding[own]
     brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], winch_state.speed)
     grid = Grid(
         first=w.first[own],
@@ -71,6 +73,7 @@ def finished_winches(
         q=lines.q[own],
         mu=lines.mu[own],
         nu=lines.nu[own],
+        beyond=jax.tree.map(lambda x: x[own], beyond),
     )
     limits = (winches.segment, winches.split, winches.merge)
     new, kind = regridded(arrays, grid, *limits, _load(step, own, lines))

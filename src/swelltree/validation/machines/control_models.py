@@ -24,6 +24,7 @@ from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters import two_barges as paper
+from swelltree.waves.dispersion import dispersion
 
 OUTPUTS = ("pivot.Pitch", "hinge.Pitch", "barge2.Heave", "ram.stroke")
 WAVE = 0.03  # m, half the paper's height
@@ -56,7 +57,10 @@ def _by_waves(model: Model, system: Any, omega: np.ndarray) -> np.ndarray:
     """Response of an exported system with input "excitation" to waves, exp(-iwt), (f, p)."""
     labels = [f"{b}__{d}" for b in model.layout.bodies for d in DOFS]
     columns = [labels.index(name) for name in system.input_labels]
-    force = excitation_at(model.hydro.table, omega, 0.0 * omega)[:, columns]
+    assert model.hydro is not None
+    assert model.hydro.table is not None
+    k = np.asarray(dispersion(omega, model.water.depth, model.water.g))
+    force = excitation_at(model.hydro.table, omega, 0.0 * omega, k)[:, columns]
     return np.einsum("pmf,fm->fp", system(1j * omega), force.conj()).conj()
 
 

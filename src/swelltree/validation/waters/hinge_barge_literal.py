@@ -28,6 +28,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.solvers.fourier import Basis, basis
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.dispersion import dispersion
 
 RHO, G = 1000.0, 9.81
 ARM = 0.1  # of the ram above the centre line, d of eq. 60 [m]
@@ -48,6 +49,7 @@ class HingeBarge:
     added_mass: np.ndarray  # (4, 4) at infinite frequency
     losses: np.ndarray  # (4,) the viscous damping of eq. 57
     table: Any  # frequency-domain data of a compiled model
+    water: Any  # of that model
     memory: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # A, B, C with 4 inputs
 
     @property
@@ -70,7 +72,8 @@ class HingeBarge:
 
     def excitation(self, omega: float) -> np.ndarray:
         """Per metre of wave, exp(-iwt), (4,)."""
-        return TURN * excitation_at(self.table, np.array([omega]), np.zeros(1))[0, PLANE]
+        k = np.array([float(dispersion(omega, self.water.depth, self.water.g))])
+        return TURN * excitation_at(self.table, np.array([omega]), np.zeros(1), k)[0, PLANE]
 
     def radiation(self, omega: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """B(w) and w (A(w) - A_inf) at the frequencies (f, 4, 4)."""
@@ -117,7 +120,7 @@ def hinge_barge(model: Any, losses: np.ndarray) -> HingeBarge:
     if fitted is not None:
         b, c = np.asarray(fitted.B)[:, PLANE] * TURN, np.asarray(fitted.C)[PLANE, :]
         memory = np.asarray(fitted.A), b, c * TURN[:, None]
-    return HingeBarge(added, np.asarray(losses, float), model.hydro.table, memory)
+    return HingeBarge(added, np.asarray(losses, float), model.hydro.table, model.water, memory)
 
 
 def bias(v: Any) -> Any:

@@ -6,20 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.compiler.compile import compile as compile_system
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.incident.linear import linear_waves
 from swelltree.effects.weak_scatterer.mesh.shapes import ellipsoid, sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.effects.weak_scatterer.motion.scene import Floater, Scene, build_scene
-from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
-from swelltree.effects.weak_scatterer.motion.stepping import run, simulation
 from swelltree.engine.backend import jax, jnp
-from swelltree.system.waters.seas import RegularWave
-from swelltree.system.waters.water import Water
+from swelltree.studies.time.simulate import simulate
+from swelltree.system import (
+    WORLD,
+    Body,
+    LinearPto,
+    RegularWave,
+    Slider,
+    Sphere,
+    System,
+    Water,
+    WeakScatterer,
+)
 from swelltree.validation.table import Check, case
-from swelltree.waves.components import components
 
 DEEP = Tank(60.0, 60.0, near=12.0, far=20.0, levels=3)  # m; far from the bodies
 WHERE = (0.0, 0.0, -30.0)
@@ -64,24 +72,39 @@ def moment_of_munk() -> list[Check]:
 @case("weak_scatterer", "submerged_sphere_on_a_spring", source="BEM; Wuillaume et al. (2017), 6.1")
 def submerged_sphere_on_a_spring() -> list[Check]:
     """Linear mode: heave in a regular wave near resonance, after the transient."""
-    water, amplitude, omega = Water(depth=20.0), 0.05, 1.0
-    ball = sphere(6, 3.5)
-    tank = Tank(90.0, 20.0, near=1.6, far=8.5, fine=4.0, symmetric=True)
-    place = (0.0, 0.0, -7.0)
-    scene = build_scene(tank, [Floater("ball", ball.half(), place)], water, "linear", beach=omega)
-    sea = components(RegularWave(amplitude=amplitude, omega=omega, ramp=12.0), water)
-    mass = water.rho * ball.volume
-    rail = Rail(
-        jnp.array(place), jnp.array([0.0, 0.0, 1.0]), mass, -mass * water.g, 302478.6, 50_000.0
+    amplitude, omega, place = 0.05, 1.0, (0.0, 0.0, -7.0)
+    ball = Body("ball", position=place, hull=Sphere(3.5, offset=place))
+    tank = WeakScatterer(
+        "tank",
+        radius=90.0,
+        spacing=1.6,
+        far_spacing=8.5,
+        fine=4.0,
+        panel_size=0.92,
+        symmetric=True,
+        beach=omega,
+        mode="linear",
+        step=0.2,
     )
-    s = simulation(scene, linear_waves(sea, water), rail)
-    _, t, rows = run(s, s.start(np.zeros(1), np.zeros(1)), 90.0, 0.2)
-    last = np.asarray(t) > 90.0 - 4.0 * np.pi
-    t, z = np.asarray(t)[last], np.asarray(rows)[last, 0]
+    system = System(
+        "submerged sphere",
+        [ball],
+        [Slider("heave", WORLD.at(*place), ball, axis="z")],
+        [tank],
+        ptos=[LinearPto("pto", joint="heave", stiffness=302478.6, damping=50_000.0)],
+        water=Water(depth=20.0),
+    )
+    model = compile_system(system)
+    sea = RegularWave(amplitude=amplitude, omega=omega, ramp=12.0)
+    run = simulate(model, sea, duration=90.0, output_step=0.4, progress=False)
+    last = run["time"].values > 90.0 - 4.0 * np.pi
+    t, z = run["time"].values[last], run["joint_coordinate"].values[last, 0]
     basis = np.stack([np.ones_like(t), np.cos(omega * t), np.sin(omega * t)], -1)
-    _, c, s_ = np.linalg.lstsq(basis, z, rcond=None)[0]
-    X = (c + 1j * s_) / amplitude
-    at_once = _evaluated_linear(scene)
+    _, c, s = np.linalg.lstsq(basis, z, rcond=None)[0]
+    X = (c + 1j * s) / amplitude
+    effect = model.effect(WeakScatterers)
+    assert effect is not None
+    at_once = _evaluated_linear(effect.scene)
     reason = "604 vertices on the free surface, 85 on half the sphere"
     return [
         Check("heave per amplitude", float(abs(X)), 0.01 * RAO, "", reason, RAO),

@@ -12,10 +12,12 @@ from swelltree.views.plot.overview import energy, motion, sea
 from swelltree.views.plot.shapes import line_profile, mode, topology
 from swelltree.views.plot.style import to_png, write_figure
 from swelltree.views.plot.time import forces, phase, timeseries
+from swelltree.views.plot.water import free_surface
 
 __all__ = [
     "energy",
     "forces",
+    "free_surface",
     "hydro",
     "line_profile",
     "matrix",

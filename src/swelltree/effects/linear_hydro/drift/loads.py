@@ -144,7 +144,7 @@ def drift_loads(
     tell_outside(drift, omega, np.abs(amplitude) ** 2)
     live = np.abs(amplitude) > 0
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
-    way = travelled(table.place, float(table.gravity), float(table.depth), omega, beta)
+    way = travelled(table.place, np.asarray(waves.wavenumber)[live], beta)
     sea = Waves(omega, beta, amplitude[:, None] * way)
     top = fastest(drift, waves.ends) if omega.size else 0.0
     grid = time_grid(top, float(waves.ramp), duration)

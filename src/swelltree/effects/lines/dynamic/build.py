@@ -149,11 +149,6 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
     n = max(row["segments"] for row in rows)
     if winches is not None:
         for k, piece in enumerate(winches.line):
-            if np.any(rows[piece]["EI"] > 0.0):
-                raise network.pieces[piece].line.fail(
-                    "a line on a winch cannot have bending stiffness. Give EI=0, or join it at a "
-                    "Junction to a rope with EI=0 that the winch winds."
-                )
             more = (winches.drum[k] - winches.length[k]) / winches.segment[k]
             n = max(n, rows[piece]["segments"] + int(np.ceil(more - 1e-9)))
     return stack_lines(rows, n)

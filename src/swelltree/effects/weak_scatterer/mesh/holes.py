@@ -8,7 +8,7 @@ of smoothing make the triangles even.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.spatial import Delaunay
@@ -18,10 +18,12 @@ from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.system.errors import SwelltreeError
 
+Wanted = Callable[[np.ndarray], np.ndarray]  # spacing at places
+
 CROWDED = 0.72  # of the wanted spacing: nearer points are left out
 ROUNDS = 12  # of smoothing
 LEAST_GROWTH, MOST_GROWTH = 0.12, 0.3  # of the spacing, per metre away from hulls
-FLAT = 0.05  # height over longest side, below which a triangle at the rim is none
+FLAT = 0.01  # area over square of the longest side, below which a triangle is none
 
 
 def pierced_surface(tank: Tank, waterlines: Sequence[np.ndarray]) -> Surface:
@@ -40,15 +42,15 @@ def pierced_surface(tank: Tank, waterlines: Sequence[np.ndarray]) -> Surface:
     rim = _rim(tank)
     fixed = np.concatenate([edges, rim])
     plane = _along_plane(tank, rings, wanted) if half else np.zeros((0, 2))
-    kept = _thinned(np.concatenate([fixed, plane]), _candidates(tank, lines, wanted), wanted)
+    kept = _thinned(np.concatenate([fixed, plane]), _candidates(tank, lines, wanted), wanted, half)
     inner = kept[len(fixed) :]
     movable = inner[:, 1] > 1e-12 if half else np.ones(len(inner), bool)
     points = np.concatenate([edges, inner, rim])
     free = np.concatenate([np.zeros(len(edges), bool), movable, np.zeros(len(rim), bool)])
     for _ in range(ROUNDS):
-        triangles = _triangles(points, rings, tank.radius)
+        triangles = _triangles(points, rings)
         points = _smoothed(points, triangles, free, wanted)
-    triangles = _triangles(points, rings, tank.radius)
+    triangles = _triangles(points, rings)
     _check_edges(triangles, [len(line) for line in lines], half)
     flat = np.column_stack([points + center, np.zeros(len(points))])
     return Surface(flat, triangles)
@@ -70,7 +72,7 @@ def _check_apart(tank: Tank, rings: list[np.ndarray]) -> None:
                 )
 
 
-def _spacing(tank: Tank, rings: list[np.ndarray]):
+def _spacing(tank: Tank, rings: list[np.ndarray]) -> Wanted:
     """Wanted distance of points at places: near at the hulls, growing to that at the rim."""
     growth = (tank.far - tank.near) / max(tank.radius - tank.fine, tank.near)
     steep = min(max(growth, LEAST_GROWTH), MOST_GROWTH)
@@ -110,7 +112,7 @@ def _rim(tank: Tank) -> np.ndarray:
     return rim
 
 
-def _along_plane(tank: Tank, rings: list[np.ndarray], wanted) -> np.ndarray:
+def _along_plane(tank: Tank, rings: list[np.ndarray], wanted: Wanted) -> np.ndarray:
     """Points on y = 0 between hulls and rim."""
     stops = [-tank.radius, *sorted(x for r in rings for x in (r[:, 0].min(), r[:, 0].max()))]
     stops.append(tank.radius)
@@ -126,7 +128,7 @@ def _along_plane(tank: Tank, rings: list[np.ndarray], wanted) -> np.ndarray:
     return np.concatenate(result)
 
 
-def _candidates(tank: Tank, lines: list[np.ndarray], wanted) -> np.ndarray:
+def _candidates(tank: Tank, lines: list[np.ndarray], wanted: Wanted) -> np.ndarray:
     """Rings around every hull, then rings around the middle."""
     half, result = tank.symmetric, []
     for line in lines:
@@ -137,8 +139,7 @@ def _candidates(tank: Tank, lines: list[np.ndarray], wanted) -> np.ndarray:
         out = out / np.linalg.norm(out, axis=1)[:, None]
         away = 0.0
         while away < tank.radius:
-            h = float(wanted((closed + away * out).mean(0)[None])[0]) if away else tank.near
-            h = float(np.median(wanted(closed + away * out))) if away else h
+            h = float(np.median(wanted(closed + away * out)))
             away += 0.87 * h  # rows of even triangles
             ring = closed + away * out
             length = np.concatenate(
@@ -159,11 +160,10 @@ def _candidates(tank: Tank, lines: list[np.ndarray], wanted) -> np.ndarray:
     return points[~(dry | outside)]
 
 
-def _thinned(points: np.ndarray, more: np.ndarray, wanted) -> np.ndarray:
-    """Points, and those others that do not crowd."""
+def _thinned(points: np.ndarray, more: np.ndarray, wanted: Wanted, half: bool) -> np.ndarray:
+    """Points, and those others that do not crowd, nor lie near to a plane of symmetry."""
     kept = np.empty((len(points) + len(more), 2))
     kept[: len(points)], count = points, len(points)
-    half = (more[:, 1] >= 0).all()
     for point, h in zip(more, CROWDED * wanted(more), strict=True):
         apart = ((kept[:count] - point) ** 2).sum(1)
         if apart.min() >= h**2 and (not half or point[1] > 0.6 * h):
@@ -172,7 +172,7 @@ def _thinned(points: np.ndarray, more: np.ndarray, wanted) -> np.ndarray:
     return kept[:count]
 
 
-def _triangles(points: np.ndarray, rings: list[np.ndarray], radius: float) -> np.ndarray:
+def _triangles(points: np.ndarray, rings: list[np.ndarray]) -> np.ndarray:
     """Triangles of points outside of the hulls, counter-clockwise."""
     triangles = Delaunay(points).simplices
     corners = points[triangles]
@@ -182,12 +182,14 @@ def _triangles(points: np.ndarray, rings: list[np.ndarray], radius: float) -> np
     middle = corners.mean(1)
     dry = np.any([_inside(middle, ring) for ring in rings], axis=0)
     # slivers between points of the rim, or of the plane of symmetry
-    keep = ~dry & (np.abs(area) > FLAT * 0.2 * longest**2)
+    keep = ~dry & (np.abs(area) > FLAT * longest**2)
     triangles = np.where((area > 0.0)[:, None], triangles, triangles[:, ::-1])
     return triangles[keep]
 
 
-def _smoothed(points: np.ndarray, triangles: np.ndarray, free: np.ndarray, wanted) -> np.ndarray:
+def _smoothed(
+    points: np.ndarray, triangles: np.ndarray, free: np.ndarray, wanted: Wanted
+) -> np.ndarray:
     """Free points moved to the weighted mean of their neighbours."""
     edges = np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
     edges = np.unique(np.sort(edges, axis=1), axis=0)

@@ -312,6 +312,23 @@ def vertices_at(
     return jnp.concatenate([fixed, *parts])
 
 
+def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Any) -> Array:
+    """Whether a vertex of a submerged body lies above the surface or below the bottom.
+
+    Args:
+        scene: the water and its bodies; in mode "linear" bodies may go anywhere.
+        wave: incident.
+        t: [s].
+        bodies: where they are.
+    """
+    if not scene.moving or not len(scene.owner):
+        return jnp.zeros((), bool)
+    turned = jnp.einsum("vij,vj->vi", bodies.rotation[scene.owner], scene.hulls)
+    place = bodies.position[scene.owner] + turned
+    level = surface(wave, t, place[:, :2]).level if scene.wavy else 0.0
+    return jnp.any((place[:, 2] >= level) | (place[:, 2] <= -scene.depth))
+
+
 def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Array]:
     """Vertices of all bodies in the order of the floaters."""
     result, first = [], 0

@@ -18,7 +18,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, su
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
-from swelltree.two_step.relax import Rest, relaxed
+from swelltree.two_step.relax import UNTOLD, Rest, relaxed
 from swelltree.two_step.run import single_step
 from swelltree.two_step.solve.rescue import too_short
 from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
@@ -100,8 +100,8 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
         )
     if not _came(rest):
         warnings.warn(
-            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m a "
-            "step; what was reached is taken. Describe bodies and junctions nearer to their rest.",
+            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m in "
+            "ten seconds; what was reached is taken. Describe bodies and junctions nearer to their rest.",
             SwelltreeWarning,
             stacklevel=4,
         )
@@ -110,7 +110,7 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
 
 def _came(rest: Rest) -> bool:
     """Did all come to rest, but for what is not worth a word?"""
-    return bool(rest.sample.solved) and bool(rest.moved < 1e-4)
+    return bool(rest.sample.solved) and bool(rest.moved < UNTOLD)
 
 
 def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:

@@ -51,22 +51,33 @@ def edges_of(panels: Panels) -> Edges:
 
 def _glued(panels: Panels) -> tuple[np.ndarray, np.ndarray]:
     """Number of each vertex once near ones are one, and their places."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
     corners = panels.vertices[panels.faces]
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
     size = np.sqrt(np.median(panels.areas))
     within = min(GLUE * size, SHORTEST * float(sides[sides > 0.0].min()))
     within = max(within, ROUNDING * float(np.ptp(panels.vertices, axis=0).max()))
-    near = cKDTree(panels.vertices).query_pairs(within, output_type="ndarray")
-    n = len(panels.vertices)
-    graph = coo_matrix((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(n, n))
-    count, number = connected_components(graph, directed=False)
-    place = np.zeros((count, 3))
+    # vertices in one cell of any of three grids are one; rounding parts no pair in all of them
+    cells = []
+    for shift in ((0.0, 0.0, 0.0), (0.5, 0.5, 0.5), (0.25, 0.75, 0.35)):
+        cell = np.round(panels.vertices / within + shift).astype(np.int64)
+        cells.append(np.unique(cell, axis=0, return_inverse=True)[1].reshape(-1))
+    number = _joined(len(panels.vertices), cells)
+    place = np.zeros((int(number.max()) + 1, 3))
     place[number] = panels.vertices
     return number, place
+
+
+def _joined(count: int, groups: list[np.ndarray]) -> np.ndarray:
+    """Numbers of the sets that overlapping groups make of `count` things, 0, 1, 2 ..."""
+    label = np.arange(count)
+    while True:
+        before = label
+        for group in groups:
+            least = np.full(int(group.max()) + 1, count)
+            np.minimum.at(least, group, label)
+            label = least[group]
+        if np.array_equal(label, before):
+            return np.unique(label, return_inverse=True)[1].reshape(-1)
 
 
 def against_neighbours(panels: Panels) -> np.ndarray:
@@ -106,29 +117,86 @@ def holes(panels: Panels) -> list[tuple[float, np.ndarray]]:
     Args:
         panels: normals all alike; those of a wetted hull may end at z = 0.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     edges = edges_of(panels)
     if edges.alone.mean() > SCATTERED:
         return []
     dry = edges.place[:, 2] > -GLUE * np.sqrt(np.median(panels.areas))
-    rim = np.flatnonzero(edges.alone & ~(dry[edges.start] & dry[edges.end]))
+    areas = panels.areas
+    return [
+        (area, middle)
+        for area, middle, beside in _rims(edges, ~(dry[edges.start] & dry[edges.end]))
+        if area > HOLE * np.median(areas[beside])
+    ]
+
+
+def _rims(edges: Edges, which: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """Area, middle and panels beside each connected rim."""
+    rim = np.flatnonzero(edges.alone & which)
     if not rim.size:
         return []
-    n = len(edges.place)
     start, end = edges.start[rim], edges.end[rim]
-    graph = coo_matrix((np.ones(rim.size), (start, end)), shape=(n, n))
-    _, piece = connected_components(graph, directed=False)
-    areas, result = panels.areas, []
-    for k in np.unique(piece[start]):
-        here = piece[start] == k
+    piece = _pieces(len(edges.place), start, end)
+    result = []
+    for k in range(int(piece.max()) + 1):
+        here = piece == k
         a, b = start[here], end[here]
         # a rim that is open at the waterline is closed by a straight line there
         ends = np.setxor1d(a, b)
         about = edges.place[ends[0] if ends.size else a[0]]
         area = 0.5 * np.cross(edges.place[a] - about, edges.place[b] - about).sum(axis=0)
-        size = float(np.linalg.norm(area))
-        if size > HOLE * np.median(areas[edges.panel[rim[here]]]):
-            result.append((size, edges.place[a].mean(axis=0)))
+        middle = edges.place[a].mean(axis=0)
+        result.append((float(np.linalg.norm(area)), middle, edges.panel[rim[here]]))
     return result
+
+
+def _pieces(count: int, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Number of the connected piece of each edge; vertices take the least number beside them."""
+    label = np.arange(count)
+    while True:
+        least = np.minimum(label[start], label[end])
+        before = label.copy()
+        np.minimum.at(label, start, least)
+        np.minimum.at(label, end, least)
+        if np.array_equal(label, before):
+            return np.unique(label[start], return_inverse=True)[1].reshape(-1)
+
+
+def mended(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
+    """Panels each once, with their normals outwards, and what was wrong, in words.
+
+    Args:
+        panels: of a hull, closed or open at the waterline or a plane of symmetry.
+    """
+    notes = []
+    _, once = np.unique(np.sort(panels.faces, axis=1), axis=0, return_index=True)
+    extra = len(panels.faces) - len(once)
+    if extra:
+        notes.append(f"{extra} panels came twice; each was taken once.")
+        panels = Panels(panels.vertices, panels.faces[np.sort(once)])
+    wrong = against_neighbours(panels)
+    if wrong.any():
+        notes.append(
+            f"the normals of {wrong.sum()} of its {wrong.size} panels point against their "
+            "neighbours'; they were turned."
+        )
+        panels = turned(panels, wrong)
+    t = panels.triangles
+    normal = np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0])
+    # seen from the middle of its largest opening an open surface looks outwards too
+    edges = edges_of(panels)
+    rims = _rims(edges, np.ones(edges.start.size, dtype=bool))
+    middle = max(rims, key=lambda rim: rim[0])[1] if rims else panels.vertices.mean(axis=0)
+    if np.einsum("ki,ki->", t.mean(axis=1) - middle, normal) < 0.0:
+        notes.append("the normals of its panels point inwards; they were turned.")
+        panels = turned(panels, np.ones(len(panels.faces), dtype=bool))
+    return panels, tuple(notes)
+
+
+def turned(panels: Panels, which: np.ndarray) -> Panels:
+    """Panels of which some look the other way; triangles keep their double vertex last."""
+    faces = panels.faces.copy()
+    back = faces[which][:, ::-1]
+    flat = back[:, 0] == back[:, 1]
+    back[flat] = back[flat][:, [1, 2, 3, 3]]
+    faces[which] = back
+    return Panels(panels.vertices, faces)
