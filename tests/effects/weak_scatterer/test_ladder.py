@@ -38,7 +38,8 @@ def in_tank(system, omega, periods=12, **tank):
 
 def by_data(system, omega):
     """The same from hydro data."""
-    data = sw.run_bem(system, omega=[omega], refine="extrapolate", progress=False)
+    near = [0.8 * omega, omega, 1.25 * omega]
+    data = sw.run_bem(system, omega=near, refine="extrapolate", progress=False)
     found = sw.rao(sw.compile(system, data, radiation="none"), omega=[omega])
     return found.coordinate_rao.isel(omega=0, wave_direction=0).values
 
