@@ -107,10 +107,11 @@ class Cluster(Pool):
         dask, distributed = dask_cluster()
         self._cluster = None
         if scheduler is None:
-            environ = {"distributed.nanny.pre-spawn-environ": one_thread()}
-            environ["distributed.scheduler.allowed-failures"] = retries
-            environ["distributed.worker.daemon"] = True
-            with dask.config.set(environ):
+            settings: dict[str, Any] = {
+                "distributed.nanny.pre-spawn-environ": one_thread(),
+                "distributed.scheduler.allowed-failures": retries,
+            }
+            with dask.config.set(settings):
                 self._cluster = distributed.LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,

@@ -78,12 +78,12 @@ def _few(mu: np.ndarray, c: np.ndarray, step: float) -> Callable[[int], np.ndarr
     """
     columns = BLOCK // BLOCK_ROWS
     within = np.exp(-1j * np.outer(mu, step * np.arange(columns)))
-    right = np.concatenate([within.real, -within.imag])
+    right = np.concatenate([np.real(within), -np.imag(within)])
 
     def of_block(first: int) -> np.ndarray:
         begin = np.exp(-1j * np.outer(step * (first + columns * np.arange(BLOCK_ROWS)), mu))
         left = begin[:, None, :] * c.T  # (row, m, line)
-        rows = np.concatenate([left.real, left.imag], axis=-1).reshape(-1, len(right))
+        rows = np.concatenate([np.real(left), np.imag(left)], axis=-1).reshape(-1, len(right))
         part = (rows @ right).reshape(BLOCK_ROWS, c.shape[1], columns)
         return part.transpose(0, 2, 1).reshape(BLOCK, -1)
 

@@ -32,8 +32,8 @@ def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
         power: the channel; of several power take-offs the sum counts.
 
     Returns a dataset over the dimensions of the campaign less the seed: `power`, `power_std` and
-    `power_error` (of the mean, over the seeds), `capture_length`, `seeds` (that have a result), and
-    `Hm0`, `Te`, `J`, `occurrence` of the states where they are known.
+    `power_error` (of the mean, over several seeds), `power_of_seed`, `capture_length`, `seeds`
+    (that have a result), and `Hm0`, `Te`, `J`, `occurrence` of the states where they are known.
     """
     import xarray as xr
 
@@ -53,7 +53,9 @@ def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
             "seeds": mean.notnull().sum(over).assign_attrs({"long_name": "runs with a result"}),
         }
     )
-    if over:
+    if over and mean.sizes["seed"] > 1:
+        of_seed = {"long_name": "mean power of each seed"}
+        matrix["power_of_seed"] = mean.assign_attrs(units | of_seed)
         spread = mean.std(over, ddof=1)
         told = {"long_name": "standard deviation of the mean power over seeds"}
         matrix["power_std"] = spread.assign_attrs(units | told)
@@ -137,8 +139,10 @@ def annual_energy(matrix: Any, occurrence: Any = None, availability: float = 1.0
             units="1", long_name="part of the time whose states have a result"
         ),
     }
-    if "power_error" in matrix:
-        error = np.sqrt(((hours * part * matrix["power_error"]) ** 2).sum(states))
+    if "power_of_seed" in matrix:
+        # a seed draws the same phases in every state: its whole year is one sample
+        years = (hours * part * matrix["power_of_seed"].fillna(power)).sum(states)
+        error = years.std("seed", ddof=1) / np.sqrt(years.sizes["seed"])
         result["MAEP_error"] = error.assign_attrs(
             units="Wh", long_name="standard error over the seeds"
         )

@@ -128,7 +128,7 @@ class CaseMaker:
 def filled_up(model: Model, duration: float) -> Model:
     """The model with its wave loads on a grid of the one length of all seas."""
     hydro = model.hydro
-    if hydro is None or not isinstance(hydro.waves, WaveLoads):
+    if hydro is None or hydro.table is None or not isinstance(hydro.waves, WaveLoads):
         return model
     waves = hydro.waves
     step = 2.0 * np.pi / float(hydro.table.omega[-1]) / POINTS_PER_PERIOD
