@@ -73,11 +73,11 @@ $(BIN)/python:
 
 $(VENV)/runtime.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python $(PIP) hatchling editables
-	$(BIN)/python $(PIP) $(EDITABLE) .
+	$(BIN)/python $(PIP) $(EDITABLE) '.[campaign]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp
-	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem]'
+	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem,campaign]'
 	@touch $@
 
 # The peers have an environment of their own: their pins need not agree with ours.

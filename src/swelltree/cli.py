@@ -196,6 +196,59 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command()
+def sweep(
+    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="Campaign file (TOML).")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the store.  [default: out/CAMPAIGN]")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Run what is missing in the store.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
+    check: Annotated[bool, typer.Option("--check", help="Read it and run nothing.")] = False,
+    replay: Annotated[
+        str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
+    ] = None,
+) -> None:
+    """Run many cases into a store; what is there is kept, whatever happens."""
+    from rich.console import Console
+
+    from swelltree.campaigns.file import load_campaign
+
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    loaded = load_campaign(campaign)
+    table = loaded.table
+    dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
+    console.print(f"{loaded.name}: {len(table)} cases ({dims})")
+    if check:
+        return
+    folder = Path("out") / campaign.stem if out is None else out
+    if replay is not None:
+        from swelltree.views.report import write_report
+
+        run = loaded.replay(replay)
+        (folder / "replays").mkdir(parents=True, exist_ok=True)
+        console.print(f"open: {write_report(run, folder / 'replays' / f'{replay}.html')}")
+        return
+    try:
+        result = loaded.run(folder, resume=resume, workers=workers, scheduler=scheduler)
+    except KeyboardInterrupt:
+        console.print(f"stopped; continue with: swelltree sweep {campaign} --resume")
+        raise
+    done, failed = result.attrs["cases_done"], result.attrs["cases_failed"]
+    console.print(f"written: {folder} ({done} done, {failed} failed)")
+    if report:
+        from swelltree.views.campaign_page import write_campaign_report
+
+        console.print(f"open: {write_campaign_report(result, folder / 'report.html')}")
+    raise typer.Exit(int(failed > 0))
+
+
 ResultPaths = Annotated[
     list[Path], typer.Argument(metavar="RESULT...", help="Result files (.nc): runs, rao, modes.")
 ]
@@ -400,10 +453,17 @@ def import_wecsim(
 
 
 @app.command()
-def schema() -> None:
+def schema(
+    campaign: Annotated[bool, typer.Option("--campaign", help="Of campaign files.")] = False,
+) -> None:
     """Print the JSON schema of case files, for editors that complete and check."""
     import json
 
+    if campaign:
+        from swelltree.campaigns.file import campaign_schema
+
+        typer.echo(json.dumps(campaign_schema(), indent=2))
+        return
     from swelltree.system import case_schema
 
     typer.echo(json.dumps(case_schema(), indent=2))

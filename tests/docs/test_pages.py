@@ -18,6 +18,8 @@ def blocks(page: str, language: str) -> list[str]:
 SLOW = {
     "docs/tutorial/first_waves.md",
     "docs/tutorial/lowering.md",
+    "docs/tutorial/annual_energy.md",
+    "docs/how-to/campaigns.md",
     "docs/how-to/splash_zone.md",
     "docs/how-to/weak_scatterer.md",
     "docs/tutorial/rm3_control.md",

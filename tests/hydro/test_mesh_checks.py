@@ -1,5 +1,7 @@
 """Meshes on their way into a BEM run: turned, cleaned or refused, and said so."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -7,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import swelltree as sw
 from made_hydro import vessel
 from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
+from swelltree.hydro.frames import turn
 from swelltree.system.bodies.mesh_edges import against_neighbours, holes, mended
 from swelltree.system.bodies.panels import Panels, hull_panels, join
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
@@ -256,6 +259,9 @@ def test_degrees_and_tonnes_in_data_are_told_when_they_are_compiled():
     degrees = data.assign_coords(wave_direction=np.degrees(data.wave_direction.values))
     with pytest.warns(SwelltreeWarning, match="heading of 345 rad .* looks like degrees"):
         compiled(degrees)
+    with warnings.catch_warnings():  # headings of data that were turned
+        warnings.simplefilter("error", SwelltreeWarning)
+        compiled(turn(data, 2.0))
     light = data.assign(rho=1.0, displaced_volume=1e3 * data.displaced_volume)
     with pytest.warns(SwelltreeWarning, match=r"density of 1 .* looks like t/m\^3"):
         compiled(light, 1.0)

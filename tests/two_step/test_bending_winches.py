@@ -63,9 +63,8 @@ def test_the_reel_does_the_work_that_goes_into_bending():
     gaps = []
     for step in (0.01, 0.005):
         result = run(laid(3.0, 6, stages, EI=EI), 3.0, step)
-        energy = sum(
-            result[f"line_{kind}_energy"].values[:, 0] for kind in ("kinetic", "stored", "potential")
-        )
+        kinds = ("kinetic", "stored", "potential")
+        energy = sum(result[f"line_{kind}_energy"].values[:, 0] for kind in kinds)
         end = result.junction_position.values[:, 0]
         v = np.gradient(end, 0.05, axis=0)
         energy = energy + TIP * (9.81 * end[:, 2] + 0.5 * (v * v).sum(-1))

@@ -67,11 +67,15 @@ def test_moorings_of_another_theory_than_the_wire_pull_as_if_all_were_dynamic(mo
         assert list(result.winch.values) == ["crane"]
         assert float(result.winch_length[-1, 0]) == pytest.approx(22.0, abs=1e-6)
     tension, expected = other.fairlead_tension.values, one.fairlead_tension.values
-    # twelve segments against a catenary; the chains move by some decimetres in twenty seconds
-    assert np.abs(tension[:, :2] / expected[:, :2] - 1.0).max() < 0.03
-    # the wire carries the load in its water, and rings with it as the winch starts
-    rest = (3e3 - 1025.0) * 9.80665
-    assert tension[0, 2] == pytest.approx(rest, rel=0.01)
+    # at rest twelve chords pull 0.3 % less than the catenary; a dynamic chain rings by 0.2 %, and
+    # its drag and inertia follow a barge that moves some decimetres in twenty seconds
+    gap = tension[:, :2] / expected[:, :2] - 1.0
+    assert np.abs(gap[0]).max() < 0.005
+    assert np.abs(gap).max() < 0.03
+    # the wire carries the load in its water, and rings with it as the winch starts: by 2 %, and
+    # fixed steps differ in its phase from those of a smooth solver
+    rest = (3e3 - 1025.0) * 9.81
+    assert tension[0, 2] == pytest.approx(rest, rel=1e-5)
     assert np.abs(tension[6:, 2] - expected[6:, 2]).max() < 0.02 * rest
     moved = other.position.sel(body="ship", dof="Surge").values
     assert np.ptp(moved) > 0.05
@@ -124,6 +128,23 @@ def test_what_stands_for_the_wire_in_linear_studies_leaves_the_moorings_alone():
     smooth = with_static_lines(model)
     assert not smooth.has_unknowns
     assert list(coordinates(smooth)["line"][1]) == ["bow", "stern", "hoist"]
+
+
+def test_only_the_wire_is_told_to_be_below_the_seabed_when_a_chain_lies_on_it():
+    import xarray as xr
+
+    from swelltree.studies.time.linear_range import _through_the_ground
+
+    model = sw.compile(barge("quasi_static", "multibody"))
+    names, axes = ["bow", "stern", "hoist"], ["x", "y", "z"]
+    position = np.zeros((2, 3, 2, 3))
+    position[:, :2, 0, 2] = -30.0 - 1e-14  # rounding of what lies on it
+    position[1, 2, 1, 2] = -31.0
+    dims = ("time", "line", "line_node", "axis")
+    coords = {"time": [0.0, 1.0], "line": names, "axis": axes}
+    result = xr.Dataset({"line_position": (dims, position)}, coords)
+    (finding,) = _through_the_ground(model, result)
+    assert finding.sentence.startswith("line 'hoist' was 1 m below the seabed at t = 1 s")
 
 
 def test_a_winch_on_a_cable_beside_dynamic_lines_says_what_to_use():

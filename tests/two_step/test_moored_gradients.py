@@ -42,13 +42,14 @@ def test_gradient_of_a_moored_run_is_that_of_finite_differences():
         arrays = replace(model.lines.arrays, EA=model.lines.arrays.EA * x)
         return model.with_effect(replace(model.lines, arrays=arrays))
 
+    # the pull of the first sample is that of the first step in traced runs
     def cost(x):
-        run = sw.simulate(stiffened(x), wave, start=start, **when)
-        return (run["fairlead_tension"] ** 2).mean() / 1e8
+        run = sw.simulate_traced(stiffened(x), wave, start=start, **when)
+        return (run["fairlead_tension"][1:] ** 2).mean() / 1e8
 
     def by_numbers(x):
         run = sw.simulate(stiffened(x), wave, **when)
-        return float((run.fairlead_tension**2).mean()) / 1e8
+        return float((run.fairlead_tension[1:] ** 2).mean()) / 1e8
 
     value, slope = jax.jit(jax.value_and_grad(cost))(1.0)
     step = 1e-4

@@ -104,6 +104,26 @@ def test_catenaries_have_tension_at_their_nodes_and_lie_at_the_depth():
     assert ((state.reshape(wanted.shape) == 2) == wanted).all()
 
 
+def test_catenaries_beside_dynamic_lines_show_their_tension_and_lie_at_the_depth():
+    run = made_run(lines=2, duration=10.0)
+    nodes = run["line_tension"].pad(line_segment=(1, 0), mode="edge")
+    nodes = nodes.rename(line_segment="line_node")
+    first = run["line"] == run["line"].values[0]
+    flags = ("line_tension", "line_slack", "line_grounded")
+    mixed = run.assign({name: run[name].astype(float).where(~first) for name in flags})
+    mixed = mixed.assign(line_node_tension=nodes.where(first))
+    blocks = Blocks()
+    found = scene(mixed, blocks)["lines"]
+    state = read_block(found["state"], blocks.texts[found["state"]["block"]]).round()
+    low = run["line_position"].values[:, 0, :, 2] <= -49.99
+    wanted = low[:, 1:] & low[:, :-1]
+    assert wanted.any()
+    assert ((state.reshape(-1, 2, wanted.shape[1])[:, 0] == 2) == wanted).all()
+    page = channels(mixed, Blocks())
+    (plot,) = [p for p in page["plots"] if p["title"] == "Greatest tension along the line"]
+    assert [series["label"] for series in plot["series"]] == [str(x) for x in run["line"].values]
+
+
 def test_a_state_of_rest_is_drawn_where_it_is():
     rest = made_run(lines=2, channels=(), duration=2.0).isel(time=3).drop_vars("time")
     turned = np.tile(np.diag([1.0, -1.0, -1.0]), (3, 1, 1))

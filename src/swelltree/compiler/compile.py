@@ -71,11 +71,15 @@ def data_origin(hydro: Any) -> dict[str, str]:
 
 
 def _largest_heading(hydro: Any) -> float:
-    """Of the waves of hydrodynamic data [rad]."""
+    """Of the waves of hydrodynamic data [rad]; data that were turned may go on beyond a turn."""
     if hydro is None or "wave_direction" not in hydro.coords:
         return 0.0
-    beta = np.abs(hydro["wave_direction"].values)
-    return float(beta[np.isfinite(beta)].max(initial=0.0))
+    beta = hydro["wave_direction"].values
+    beta = beta[np.isfinite(beta)]
+    largest, turn = float(np.abs(beta).max(initial=0.0)), 2.0 * np.pi
+    if beta.size and np.ptp(beta) <= turn + 1e-6 and largest <= 2.0 * turn:
+        return min(largest, turn)
+    return largest
 
 
 def compile(

@@ -94,6 +94,8 @@ def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         values: samples.
         weights: (time,) of the samples, from `time_weights`.
     """
+    # sums run along memory, so that they do not depend on what else is summed beside them
+    values = np.ascontiguousarray(values)
     gaps = np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(gaps, 0.0, weights)

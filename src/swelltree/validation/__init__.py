@@ -31,6 +31,7 @@ _MODULES = (
     "machines.control",
     "mechanics.combinations",
     "machines.control_models",
+    "machines.many_cases",
     "waters.hinge_barge",
     "moorings.lines",
     "moorings.moored",
@@ -56,8 +57,8 @@ def validate(only: str | None = None, write: Path | None = None) -> int:
 
     Args:
         only: name of a case or of a group (joints, hydro, viscous, pto, combinations,
-            control_models, periodic, lines, cables, winches, splash, weak_scatterer); all when not
-            given.
+            control_models, many_cases, periodic, lines, cables, winches, splash, weak_scatterer);
+            all when not given.
         write: Markdown file that gets the table too.
 
     Returns:

@@ -29,6 +29,7 @@ GROUPS = (
     "pto",
     "combinations",
     "control_models",
+    "many_cases",
     "periodic",
     "lines",
     "cables",

@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.results.angles import turning, unwrapped
 from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
 from swelltree.views.pack import Blocks
-from swelltree.views.scene import COLORS, stride, times
+from swelltree.views.scene import COLORS, segment_tension, stride, times
 from swelltree.views.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
@@ -145,11 +145,13 @@ class Channels:
             return self.where[name]
         if name not in self.dataset or "time" not in self.dataset[name].dims:
             return []
-        values = unwrapped(self.dataset[name])
+        # catenaries beside dynamic lines know theirs at nodes
+        along = segment_tension(self.dataset) if name == "line_tension" else None
+        values = unwrapped(self.dataset[name]) if along is None else along
         dims = [str(dim) for dim in values.dims if dim != "time"]
         data = np.asarray(values.transpose("time", *dims).values, float)
         if name in ALONG:  # the largest along the line and the one at its end
-            data = np.stack([np.nanmax(data, axis=-1), data[..., -1]], axis=-1)
+            data = np.stack([np.fmax.reduce(data, axis=-1), data[..., -1]], axis=-1)
             dims[-1] = "_end"
         shapes = [range(size) for size in data.shape[1:]]
         abouts, columns = [], []

@@ -227,15 +227,19 @@ def lines(
         data["highest"] = float(np.nanmax(tension, initial=0.0))
         data["segments"] = tension.shape[-1]
     state = np.zeros((frames, count, nodes - 1))
+    flagged = np.zeros(count, bool)
     for value, name in ((1, "line_slack"), (2, "line_grounded")):
         if name in dataset:
-            flag = some[name].transpose("time", "line", ...).values > 0.5
+            flags = some[name].transpose("time", "line", ...).values
+            if name == "line_grounded":
+                flagged = np.isfinite(flags.astype(float)).all((0, 2))
+            flag = flags > 0.5
             if flag.shape[-1] == nodes:  # a segment lies where both of its ends do
                 flag = flag[..., 1:] & flag[..., :-1]
             state[flag] = value
-    if "line_grounded" not in dataset and drawing["depth"] and not drawing.get("bed"):
+    if not flagged.all() and drawing["depth"] and not drawing.get("bed"):
         # catenaries have no flags, but what lies on a flat bed lies at its depth
-        low = position[..., 2] <= -drawing["depth"] * (1 - 1e-4)
+        low = (position[..., 2] <= -drawing["depth"] * (1 - 1e-4)) & ~flagged[:, None]
         state[low[..., 1:] & low[..., :-1]] = 2
     if state.any():
         data["state"] = blocks.add(state.reshape(frames, -1))

@@ -9,11 +9,15 @@ as fine, one transform adds all of them, and a known factor takes the Gaussian a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 BLOCK = 4096  # times that are summed by one transform
 ROWS = 512  # times that are summed together one by one
 SPREAD = 12  # points on either side of a line: about twelve digits
+FEW = 1000  # lines up to which a product of matrices is quicker than a transform: measured
+BLOCK_ROWS = 64  # of the matrix that a block is seen as
 
 
 def gridded(x: np.ndarray, c: np.ndarray, count: int) -> np.ndarray:
@@ -56,18 +60,45 @@ def summed(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarray
 def real_sum(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarray:
     """Real part of the sum of all lines at the times 0, h, 2h ... (count, m).
 
-    One column at a time, so that little more memory is needed than for the sum itself, and in
-    blocks of one length: what a time gets does not depend on how many come after it, to the last
-    digit.
+    In blocks of one length, so that little more memory is needed than for the sum itself: what a
+    time gets does not depend on how many come after it, to the last digit.
     """
     result = np.zeros((count + -count % BLOCK, c.shape[1]))
     columns = [m for m in range(c.shape[1]) if np.any(c[:, m])]
-    for first in range(0, count, BLOCK):
-        phase = np.exp(-1j * mu * step * first)
-        for m in columns:
-            part = summed(mu, (c[:, m] * phase)[:, None], step, BLOCK)
-            result[first : first + BLOCK, m] = np.real(part)[:, 0]
+    of_block = _few(mu, c[:, columns], step) if len(mu) <= FEW else _many(mu, c[:, columns], step)
+    for first in range(0, count, BLOCK) if columns else ():
+        result[first : first + BLOCK, columns] = of_block(first)
     return result[:count]
+
+
+def _few(mu: np.ndarray, c: np.ndarray, step: float) -> Callable[[int], np.ndarray]:
+    r"""One product of matrices per block: with :math:`t = t_k + \tau`, rows and columns of a block,
+
+    .. math:: \mathrm{Re} \sum_l (c_l e^{-i\mu_l t_k})\, e^{-i\mu_l \tau}
+    """
+    columns = BLOCK // BLOCK_ROWS
+    within = np.exp(-1j * np.outer(mu, step * np.arange(columns)))
+    right = np.concatenate([np.real(within), -np.imag(within)])
+
+    def of_block(first: int) -> np.ndarray:
+        begin = np.exp(-1j * np.outer(step * (first + columns * np.arange(BLOCK_ROWS)), mu))
+        left = begin[:, None, :] * c.T  # (row, m, line)
+        rows = np.concatenate([np.real(left), np.imag(left)], axis=-1).reshape(-1, len(right))
+        part = (rows @ right).reshape(BLOCK_ROWS, c.shape[1], columns)
+        return part.transpose(0, 2, 1).reshape(BLOCK, -1)
+
+    return of_block
+
+
+def _many(mu: np.ndarray, c: np.ndarray, step: float) -> Callable[[int], np.ndarray]:
+    """One transform per block and column."""
+
+    def of_block(first: int) -> np.ndarray:
+        phase = np.exp(-1j * mu * step * first)
+        parts = [summed(mu, (x * phase)[:, None], step, BLOCK)[:, 0] for x in c.T]
+        return np.real(np.stack(parts, axis=1))
+
+    return of_block
 
 
 def centred(

@@ -118,6 +118,7 @@ def _hydrostatic(file: TextFile, parts: HydroParts) -> None:
     ):
         row = file.find(heading)
         if row is not None and name not in parts.matrices:
-            rows = [file.numbers(row + 1 + k, f"six numbers of '{heading}'", 6) for k in range(6)]
-            parts.matrices[name] = np.array(rows)[:, :6]
+            what = f"six numbers of '{heading}'"
+            rows = [file.numbers(row + 1 + k, what, 6)[:6] for k in range(6)]
+            parts.matrices[name] = np.array(rows)
     parts.files.append(file.path)

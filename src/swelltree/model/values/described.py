@@ -59,6 +59,10 @@ class Described:
         """The same with numbers that JAX is tracing."""
         return self._with(traced=values)
 
+    def knowing(self, given: Any, again: Any) -> Described:
+        """The same in a process that was told the description and how to compile it."""
+        return self._with(given=given, again=again)
+
     def _with(self, **changes: Any) -> Described:
         other = object.__new__(Described)
         vars(other).update(vars(self) | changes)

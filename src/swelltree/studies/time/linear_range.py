@@ -43,12 +43,12 @@ def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
 
 def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
     """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
-    chains = model.effect(Cables) is not None
+    cables = model.effect(Cables)
     depth = float(model.water.depth)
-    if not chains or not np.isfinite(depth) or "line_position" not in result:
+    if cables is None or not np.isfinite(depth) or "line_position" not in result:
         return
     lowest = result.line_position.sel(axis="z").min("line_node")
-    for name in result.line.values:
+    for name in cables.lines:
         of_line = lowest.sel(line=name)
         below = -depth - float(of_line.min())
         if below > 0.0:

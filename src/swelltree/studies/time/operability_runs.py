@@ -44,15 +44,21 @@ def run_in_seas(
     return lambda **where: run(model, changed(sea, where), **options)
 
 
-def changed(sea: Sea, where: Mapping[str, float]) -> Sea:
-    """The sea with some of its fields, or of its spectrum's, at other values."""
+def changed(sea: Sea, where: Mapping[str, float], study: str = "operability") -> Sea:
+    """The sea with some of its fields, or of its spectrum's, at other values.
+
+    Args:
+        sea: as described.
+        where: values by name.
+        study: the word in the message.
+    """
     spectrum = getattr(sea, "spectrum", None)
     of_sea, below = _fields(sea), _fields(spectrum)
     for name in where:
         if name not in of_sea | below:
             known = sorted(of_sea | below)
             raise SwelltreeError(
-                f"operability: {sea.label} has no '{name}'.{suggest(name, known)} It has "
+                f"{study}: {sea.label} has no '{name}'.{suggest(name, known)} It has "
                 f"{listed(known)}."
             )
     inner = {name: value for name, value in where.items() if name in below - of_sea}

@@ -79,7 +79,7 @@ class SimulateStudy(Study):
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
         start: "equilibrium", "described" or "cold".
-        chunk: samples per chunk.
+        chunk: samples per chunk, 200 if not given, 20 with weak scatterers.
         case: number or name of the run; with the seed of the sea it gives the random phases.
     """
 
@@ -97,7 +97,7 @@ class SimulateStudy(Study):
     sea: SeaLike = StillWater()
     excitation: Annotated[str, _excitation[0], _excitation[1]] = "components"
     start: Annotated[str, _start[0], _start[1]] | None = None
-    chunk: Count = 200
+    chunk: Count | None = None
     case: CaseName = 0
 
     @property

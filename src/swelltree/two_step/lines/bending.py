@@ -114,7 +114,11 @@ def kink_energy(line: LineArrays, active: Array, rest: Array, beyond: Array, q: 
 
 
 def wound(
-    line: LineArrays, active: Array, rest: Array, beyond: tuple[Array, Array], q: tuple[Array, Array]
+    line: LineArrays,
+    active: Array,
+    rest: Array,
+    beyond: tuple[Array, Array],
+    q: tuple[Array, Array],
 ) -> Array:
     """Energy that a change of rest lengths alone puts into the kinks of one line [J].
 

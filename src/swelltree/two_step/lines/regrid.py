@@ -200,7 +200,8 @@ def sums(arrays: LineArrays, grid: Grid, speed: Array, gravity: Array, h: Array)
         if g.beyond is not None:
             active = used.astype(float)
             kinks = kink_energy(now, active, now.rest_length, g.beyond[1], g.q)
-            energy = energy + 0.5 * (kinks + kink_energy(now, active, before, g.beyond[0], g.q_last))
+            kinks = kinks + kink_energy(now, active, before, g.beyond[0], g.q_last)
+            energy = energy + 0.5 * kinks
         along = jnp.where((jnp.arange(used.shape[0]) == g.first)[:, None], g.q[1:] - g.q[:-1], 0.0)
         along = along.sum(0)
         t = along / jnp.sqrt(jnp.sum(along**2) + 1e-20)

@@ -6,6 +6,7 @@ the user.
 """
 
 from swelltree.views.plot.frequency import hydro, rao, spectrum
+from swelltree.views.plot.matrix import matrix
 from swelltree.views.plot.operability import operability
 from swelltree.views.plot.overview import energy, motion, sea
 from swelltree.views.plot.shapes import line_profile, mode, topology
@@ -19,6 +20,7 @@ __all__ = [
     "free_surface",
     "hydro",
     "line_profile",
+    "matrix",
     "mode",
     "motion",
     "operability",

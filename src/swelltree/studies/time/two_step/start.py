@@ -101,7 +101,8 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     if not _came(rest):
         warnings.warn(
             f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m in "
-            "ten seconds; what was reached is taken. Describe bodies and junctions nearer to their rest.",
+            "ten seconds; what was reached is taken. Describe bodies and junctions nearer to their "
+            "rest.",
             SwelltreeWarning,
             stacklevel=4,
         )

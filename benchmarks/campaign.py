@@ -1,0 +1,93 @@
+"""The power matrix of the RM3, and the bookkeeping of many short cases.
+
+    python benchmarks/campaign.py [--states 10] [--seeds 6] [--duration 3600] [--workers N]
+    python benchmarks/campaign.py --short 10000
+
+The first runs states x states sea states, report included. The second runs short cases of a small
+body in one process and says what each costs besides its own computing, and the memory used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import swelltree as sw
+
+
+def power_matrix(states: int, seeds: int, duration: float, workers: int | None) -> None:
+    device = sw.gallery.rm3()
+    heights, periods = np.linspace(0.75, 5.25, states), np.linspace(5.5, 14.5, states)
+    begin = time.perf_counter()
+    campaign = sw.Campaign(
+        device.model(),
+        [sw.ScatterDiagram(heights, periods, np.ones((states, states))), sw.Seeds(seeds)],
+        device.sea,
+        duration=duration,
+        output_step=0.25,
+        step=0.25,
+        channels=["absorbed_power", "pto_stroke", "pto_force"],
+        name="rm3",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        result = campaign.run(Path(folder) / "store", workers=workers)
+        ran = time.perf_counter() - begin
+        sw.write_campaign_report(result, Path(folder) / "report.html")
+        whole = time.perf_counter() - begin
+        seconds = float(result["seconds"].sum())
+    count = states * states * seeds
+    print(f"{count} cases of {duration:g} s: {ran:.1f} s, with the report {whole:.1f} s")
+    print(f"  {seconds:.1f} s of computing in all processes together")
+    print(f"  {count * duration / ran:.3g} simulated s per s")
+
+
+def short_cases(count: int) -> None:
+    body = sw.Body("float", 1000.0, (1.0, 1.0, 1.0))
+    spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 3), body, stiffness=4e3)
+    rail = sw.Slider("rail", sw.WORLD, body, axis="z", position=0.1)
+    model = sw.compile(sw.System("small", [body], [rail], [spring]))
+    values = np.linspace(3e3, 5e3, count)
+    campaign = sw.Campaign(
+        model,
+        [sw.Values("spring.stiffness", values)],
+        duration=2.0,
+        output_step=0.2,
+        step=0.2,
+        channels=["position"],
+        name="short",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        result = campaign.run(Path(folder) / "store", workers=0)
+        whole = time.perf_counter() - begin
+        own = float(result["seconds"].sum())
+        opened = time.perf_counter()
+        sw.open_campaign(Path(folder) / "store")["position"].mean().compute()
+        opened = time.perf_counter() - opened
+    top = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{count} short cases: {whole:.1f} s, of these {own:.1f} s in the blocks")
+    print(f"  bookkeeping {1e3 * (whole - own) / count:.3g} ms per case")
+    print(f"  opened and averaged in {opened:.2f} s, largest memory {top:.0f} MiB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--states", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--duration", type=float, default=3600.0)
+    parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--short", type=int, default=0)
+    given = parser.parse_args()
+    if given.short:
+        short_cases(given.short)
+    else:
+        power_matrix(given.states, given.seeds, given.duration, given.workers)
+
+
+if __name__ == "__main__":
+    main()

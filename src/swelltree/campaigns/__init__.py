@@ -1,0 +1,1 @@
+"""Campaigns: thousands of cases of one model, run by many processes into one store."""

@@ -1,0 +1,271 @@
+"""`Campaign`: a model, a sea, what varies, what is kept; run into a store that can be continued."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.campaigns.drive import Driver
+from swelltree.campaigns.lock import DriverLock
+from swelltree.campaigns.opened import open_campaign
+from swelltree.campaigns.pool import Job, open_pool
+from swelltree.campaigns.progress import Progress
+from swelltree.campaigns.sea_states import sea_states
+from swelltree.campaigns.store import Store
+from swelltree.campaigns.table import CaseTable, case_id, case_table, check_table
+from swelltree.campaigns.vary import Vary
+from swelltree.hydro.cache import content_key
+from swelltree.model.model import Model
+from swelltree.results.cases.reductions import check_reductions
+from swelltree.results.dataset import provenance
+from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
+from swelltree.studies.given import check_model
+from swelltree.studies.time.simulate import simulate
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.waters.seas import Sea
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Many cases of one model.
+
+    Args:
+        model: from `compile`.
+        vary: what varies: `Values`, `Together`, `ScatterDiagram`, `Seeds`, `Sample`; the cases are
+            the product of all of them.
+        sea: of the base; what varies changes its numbers.
+        duration: of each run [s].
+        output_step: time between samples [s]; chosen for the first case if not given.
+        step: of time stepping [s]; the longest whose error is small enough if not given.
+        tolerance: that error, of the standard deviation of a channel.
+        channels: names of results that are kept; motion, power take-offs and lines if not given.
+        reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
+        formulation: as in `simulate`.
+        start: as in `simulate`.
+        lanes: cases per block, which run side by side; at most 32, as memory allows, by default.
+        retries: how often a block is tried again before its cases are tried one by one.
+        name: of the campaign.
+        text: of the file it was read from, for provenance.
+    """
+
+    model: Model
+    vary: Sequence[Vary]
+    sea: Sea | None = None
+    duration: float = 0.0
+    output_step: float | None = None
+    step: float | None = None
+    tolerance: float = TOLERANCE
+    channels: Sequence[str] | None = None
+    reduce: Sequence[str] = ("statistics",)
+    formulation: str | None = None
+    start: str | None = None
+    lanes: int | None = None
+    retries: int = 1
+    name: str = "campaign"
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        check_model(self.model, "campaign")
+        if not self.duration > 0:
+            raise SwelltreeError(
+                f"campaign '{self.name}': duration {self.duration} s is not positive. Give the "
+                "seconds of each run."
+            )
+        if self.retries < 0:
+            raise SwelltreeError(
+                f"campaign '{self.name}': retries {self.retries} is negative. Give 0 or more."
+            )
+        check_reductions(self.reduce, f"campaign '{self.name}'")
+        check_table(self.table, self.sea, self.model)
+
+    @property
+    def table(self) -> CaseTable:
+        """All cases."""
+        return case_table(self.vary)
+
+    @property
+    def key(self) -> str:
+        """Hash of all that the numbers of a case depend on, besides those that vary."""
+        data = self.model.hydro
+        arrays = (
+            () if data is None or data.table is None else (data.table.omega, data.table.excitation)
+        )
+        rounded = [np.asarray(x).astype(np.complex64) for x in arrays]
+        sea = None if self.sea is None else repr(self.sea)
+        numbers = self.duration, self.output_step, self.step, self.tolerance, self.lanes
+        words = list(self.channels or ()), list(self.reduce), self.formulation, self.start
+        return content_key(self.model.described.case, *rounded, sea, numbers, words)[:32]
+
+    def run(
+        self,
+        folder: str | Path,
+        *,
+        resume: bool = False,
+        workers: int | None = None,
+        scheduler: str | None = None,
+        progress: bool | None = None,
+    ) -> xr.Dataset:
+        """Run all cases that the store does not have, and open it.
+
+        Args:
+            folder: of the store.
+            resume: go on with a store that is there.
+            workers: processes on this machine; one per core by default, 0 for this process.
+            scheduler: address of a Dask scheduler, tcp://host:port.
+            progress: show a progress bar; by default on a terminal.
+        """
+        if workers is not None and workers < 0:
+            raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
+        store, table = Store(folder), self.table
+        if store.exists and not resume:
+            raise SwelltreeError(
+                f"'{folder}' already holds a campaign. Continue it with --resume, or name another "
+                "folder."
+            )
+        _make(store.folder)
+        with DriverLock(store.folder) as lock:
+            begin = self._begun(store, table)
+            planned, names = begin, tuple(self.reduce)
+            blank = blank_block(planned, names)
+            store.create(self._about(table, planned), blank)
+            self._drive(store, lock, table, planned, blank, workers, scheduler, progress)
+        result = open_campaign(folder)
+        failed = int(result.attrs["cases_failed"])
+        if failed:
+            bad = result["message"].values
+            first = next(str(text) for text in bad.ravel() if text)
+            warnings.warn(
+                f"{failed} of {len(table)} cases failed. The first says: {first}",
+                SwelltreeWarning,
+                stacklevel=2,
+            )
+        return result
+
+    def replay(self, case: str) -> xr.Dataset:
+        """The whole run of one case, by `simulate`.
+
+        Args:
+            case: its name, as `case_id` of the results has it.
+        """
+        table, key = self.table, self.key
+        names = table.ids(key)
+        if case not in names:
+            raise SwelltreeError(
+                f"campaign '{self.name}' has no case '{case}'.{suggest(case, names)} The names are "
+                "in `case_id` of the results, and on the page."
+            )
+        one = table.case(names.index(case), self.sea)
+        model = self.model.with_values(dict(one.values)) if one.values else self.model
+        return simulate(
+            model,
+            one.sea,
+            duration=self.duration,
+            output_step=self.output_step,
+            formulation=self.formulation,
+            start=self.start,
+            case=one.case,
+            provenance={"study_name": f"{self.name} {case}"},
+        )
+
+    def _begun(self, store: Store, table: CaseTable) -> BatchPlan:
+        """How cases are run: as the store says, or chosen now."""
+        given: dict[str, Any] = {"step": self.step, "lanes": self.lanes}
+        attrs: dict[str, Any] = {}
+        if store.exists:
+            about = store.about()
+            if about["key"] != self.key or about["cases"] != len(table):
+                raise SwelltreeError(
+                    f"'{store.folder}' holds another campaign ('{about['name']}', "
+                    f"{about['cases']} cases): the model, the sea, the table or the options "
+                    "differ. Name another folder."
+                )
+            attrs = about["attrs"]
+            given = {"step": attrs.get("step"), "lanes": int(about["lanes"])}
+        cases = [table.case(k, self.sea) for k in table.extremes(8)]
+        planned = plan_batch(
+            self.model,
+            cases,
+            duration=self.duration,
+            output_step=self.output_step,
+            tolerance=self.tolerance,
+            channels=self.channels,
+            formulation=self.formulation,
+            start=self.start,
+            count=len(table),
+            **given,
+        )
+        error = {k: x for k, x in attrs.items() if k == "step_error"}
+        return planned._replace(attrs=planned.attrs | error)
+
+    def _about(self, table: CaseTable, planned: BatchPlan) -> dict[str, Any]:
+        """What the store keeps besides numbers."""
+        model = self.model
+        attrs = provenance(model) | planned.attrs
+        attrs |= {"study": "campaign", "campaign": self.name, "campaign_file": self.text}
+        g = float(-np.asarray(model.gravity)[2])
+        return {
+            "name": self.name,
+            "key": self.key,
+            "cases": len(table),
+            "lanes": planned.plan.lanes,
+            "dims": {name: values.tolist() for name, values in table.dims.items()},
+            "columns": {name: values.tolist() for name, values in table.columns.items()},
+            "place": table.place.tolist(),
+            "occurrence": None if table.occurrence is None else table.occurrence.tolist(),
+            "sea": sea_states(table, self.sea, model.water, g),
+            "attrs": attrs,
+        }
+
+    def _drive(
+        self,
+        store: Store,
+        lock: DriverLock,
+        table: CaseTable,
+        planned: BatchPlan,
+        blank: xr.Dataset,
+        workers: int | None,
+        scheduler: str | None,
+        progress: bool | None,
+    ) -> None:
+        lanes, count = planned.plan.lanes, len(table)
+        there = store.entries(-(-count // lanes))
+        missing = [block for block in range(-(-count // lanes)) if block not in there]
+
+        def jobs() -> Iterator[Job]:
+            for block in missing:
+                rows = range(block * lanes, min((block + 1) * lanes, count))
+                yield Job(block, 0, tuple(table.case(k, self.sea) for k in rows))
+
+        done = sum(len(entry["cases"]) for entry in there.values())
+        empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
+        key = self.key
+        ids: Callable[[int], str] = lambda k: case_id(key, table.row(k))  # noqa: E731
+        with Progress(self.name, count, done, progress) as bar:
+            driver = Driver(store, lock, lanes, empty, ids, self.retries, bar.tell)
+            pool = open_pool(
+                planned,
+                tuple(self.reduce),
+                len(missing),
+                workers=workers,
+                scheduler=scheduler,
+                say=bar.say,
+            )
+            with pool:
+                driver.run(pool, jobs())
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SwelltreeError(
+            f"cannot make the folder '{folder}': {error.strerror}. Choose another."
+        ) from None

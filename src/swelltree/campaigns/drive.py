@@ -1,0 +1,151 @@
+"""The driver: hands blocks to a pool, writes what comes back, tries again what failed.
+
+A job that fails - its process died, it raised - is tried again, then its cases one by one, each in
+its own lane; a case that still fails is recorded with its sentence, and the others go on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from swelltree.campaigns.lock import DriverLock
+from swelltree.campaigns.pool import Done, Job, Pool
+from swelltree.campaigns.store import Store
+from swelltree.campaigns.work import Block
+from swelltree.system.errors import SwelltreeError
+
+Tell = Callable[[int, int], None]  # cases finished now, of them failed
+
+
+class Lanes:
+    """Cases of one block as they come in."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.values: dict[int, dict[str, np.ndarray]] = {}
+        self.log: dict[int, dict[str, Any]] = {}
+
+    def add(self, done: Done) -> None:
+        """Take in a job that ended well."""
+        block, job = done.block, done.job
+        assert block is not None
+        for k, message in enumerate(block.messages):
+            self.values[job.first + k] = {name: x[k] for name, x in block.values.items()}
+            self.log[job.first + k] = _entry(message, block, job, len(block.messages))
+
+    def fail(self, job: Job, message: str) -> None:
+        """Take in a case without a result."""
+        self.log[job.first] = {"state": "failed", "message": message, "attempts": job.attempt}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every case is there."""
+        return len(self.log) == self.count
+
+    def stacked(self, blank: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """By variable, cases first."""
+        rows = [self.values.get(lane, blank) for lane in range(self.count)]
+        return {name: np.stack([row[name] for row in rows]) for name in blank}
+
+
+def _entry(message: str, block: Block, job: Job, count: int) -> dict[str, Any]:
+    """A line of the log."""
+    return {
+        "state": "failed" if message else "done",
+        "message": message,
+        "seconds": round(block.seconds / count, 6),
+        "where": block.where,
+        "attempts": job.attempt,
+    }
+
+
+class Driver:
+    """Runs blocks until all are in the store.
+
+    Args:
+        store: where they go.
+        lock: of the store.
+        lanes: cases per block.
+        blank: what a case without a result has, by variable.
+        ids: of all cases.
+        retries: how often a job is tried again before its cases are tried one by one.
+        tell: called after each block.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lock: DriverLock,
+        lanes: int,
+        blank: dict[str, np.ndarray],
+        ids: Callable[[int], str],
+        retries: int,
+        tell: Tell,
+    ) -> None:
+        self.store, self.lock, self.lanes = store, lock, lanes
+        self.blank, self.ids, self.retries, self.tell = blank, ids, retries, tell
+        self.open: dict[int, Lanes] = {}
+        self.again: deque[Job] = deque()
+
+    def run(self, pool: Pool, jobs: Iterable[Job]) -> None:
+        """All jobs, each a whole block."""
+        waiting = iter(jobs)
+        under_way = 0
+        while True:
+            while under_way < pool.room:
+                job = self.again.popleft() if self.again else next(waiting, None)
+                if job is None:
+                    break
+                if job.block not in self.open:
+                    self.open[job.block] = Lanes(len(job.cases))
+                pool.submit(job)
+                under_way += 1
+            if under_way == 0:
+                return
+            self.take(pool.next())
+            under_way -= 1
+            self.lock.renew()
+
+    def take(self, done: Done) -> None:
+        """Keep what a job gave, or try again."""
+        job, lanes = done.job, self.open[done.job.block]
+        if done.error is None:
+            lanes.add(done)
+        elif len(job.cases) > 1:
+            # a mistake in the input stays one; whatever else may have been bad luck
+            if job.attempt > self.retries or isinstance(done.error, SwelltreeError):
+                self.again.extend(
+                    Job(job.block, job.first + k, (case,)) for k, case in enumerate(job.cases)
+                )
+            else:
+                self.again.append(job._replace(attempt=job.attempt + 1))
+        elif job.attempt > self.retries or isinstance(done.error, SwelltreeError):
+            lanes.fail(job, sentence(done.error))
+        else:
+            self.again.append(job._replace(attempt=job.attempt + 1))
+        if lanes.is_whole:
+            self.write(job.block, self.open.pop(job.block))
+
+    def write(self, block: int, lanes: Lanes) -> None:
+        """Put a whole block into the store."""
+        first = block * self.lanes
+        cases = [{"id": self.ids(first + lane)} | lanes.log[lane] for lane in range(lanes.count)]
+        self.store.write(block, first, lanes.stacked(self.blank), cases)
+        self.tell(lanes.count, sum(case["state"] == "failed" for case in cases))
+
+
+def sentence(error: BaseException) -> str:
+    """Why a case has no result, for people."""
+    if isinstance(error, SwelltreeError):
+        return str(error)
+    if type(error).__name__ == "KilledWorker":
+        return (
+            "the process that ran this case died each time (out of memory, or killed). Run it "
+            "alone with simulate, or with fewer lanes."
+        )
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}"

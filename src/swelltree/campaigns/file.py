@@ -1,0 +1,113 @@
+"""Campaign files: `[campaign]` says what is run, each `[[vary]]` what varies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from swelltree.campaigns.campaign import Campaign
+from swelltree.campaigns.file_keys import CampaignTable
+from swelltree.campaigns.vary import VARY_TYPES, Vary
+from swelltree.system.casefile.schema import class_schema
+from swelltree.system.casefile.studies import SimulateStudy
+from swelltree.system.casefile.user_code import use_code_beside
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.waters.seas import Sea
+
+SECTIONS = ("campaign", "vary")
+FROM_STUDY = ("duration", "output_step", "formulation", "start", "step")
+
+
+def load_campaign(path: str | Path) -> Campaign:
+    """Read a campaign file and compile its model."""
+    path = Path(path)
+    spec, vary, text = read_campaign(path)
+    model, sea, options = _base(spec, path)
+    if spec.sea is not None:
+        sea = spec.sea
+    own = {name: getattr(spec, name) for name in (*FROM_STUDY, "channels", "reduce", "lanes")}
+    own |= {"tolerance": spec.tolerance, "retries": spec.retries}
+    given = options | {name: value for name, value in own.items() if value not in (None, ())}
+    if "duration" not in given:
+        raise spec.fail("there is no duration. Give it, or a study of the base that has one.")
+    return Campaign(model, vary, sea, name=spec.name, text=text, **given)
+
+
+def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
+    """What a campaign file says, without compiling anything."""
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        near = path.parent.glob("*.toml") if path.parent.is_dir() else []
+        hint = suggest(path.name, [file.name for file in near]) or " Check the path."
+        raise SwelltreeError(f"campaign file '{path}' cannot be read: {why}.{hint}") from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SwelltreeError(f"{path}: not valid TOML: {error}. Mend that line.") from None
+    for key in document:
+        if key not in SECTIONS:
+            hint = suggest(key, SECTIONS) or " Write [campaign] and [[vary]]."
+            raise SwelltreeError(f"{path}: there is no section '{key}'.{hint}")
+    if not isinstance(document.get("campaign"), dict):
+        raise SwelltreeError(f"{path}: there is no [campaign] section. Begin with it and its name.")
+    rows = document.get("vary", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise SwelltreeError(f"{path}: 'vary' is not a list of tables. Write [[vary]].")
+    return CampaignTable(**document["campaign"]), [_vary(row) for row in rows], text
+
+
+def _vary(row: dict[str, Any]) -> Vary:
+    kind = row.get("type")
+    if not isinstance(kind, str) or kind not in VARY_TYPES:
+        raise SwelltreeError(
+            f"vary: there is no type {shown(kind)}.{suggest(kind, VARY_TYPES)} The types are "
+            f"{listed(VARY_TYPES)}."
+        )
+    return VARY_TYPES[kind](**{key: value for key, value in row.items() if key != "type"})
+
+
+def _base(spec: CampaignTable, path: Path) -> tuple[Any, Sea | None, dict[str, Any]]:
+    """Model, sea and options of the base."""
+    if spec.gallery is not None:
+        from swelltree import gallery
+
+        ready = getattr(gallery, spec.gallery)()
+        return ready.model(), ready.sea, {}
+    from swelltree.compiler.case import compile_case
+    from swelltree.system import load
+
+    assert spec.base is not None
+    file = path.parent / spec.base
+    case = load(file)
+    studies = {s.name: s for s in case.studies if isinstance(s, SimulateStudy)}
+    if spec.study is not None and spec.study not in studies:
+        raise spec.fail(
+            f"study '{spec.study}' is not a simulate study of '{file}'."
+            f"{suggest(spec.study, studies)} It has {listed(studies) or 'none'}."
+        )
+    use_code_beside(case, file)
+    model = compile_case(case)
+    if spec.study is None:
+        return model, None, {}
+    study = studies[spec.study]
+    return model, study.sea, {name: getattr(study, name) for name in FROM_STUDY}
+
+
+def campaign_schema() -> dict[str, Any]:
+    """JSON schema of a campaign file."""
+    choices = [class_schema(cls) for cls in VARY_TYPES.values()]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "swelltree campaign file",
+        "type": "object",
+        "properties": {
+            "campaign": class_schema(CampaignTable),
+            "vary": {"type": "array", "items": {"oneOf": choices}, "minItems": 1},
+        },
+        "required": ["campaign", "vary"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,108 @@
+"""One driver per store: a lock that the system takes back when its owner dies.
+
+The lock is held on an open file, so that a killed driver leaves none behind; what is written in the
+file only says whose it is. On file systems of several machines the owner also renews the file, and
+a lock that the system cannot tell of (no `flock` there) counts as left behind when it was not
+renewed for two minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from swelltree.system.errors import SwelltreeError
+
+FILE = "lock.json"
+STALE = 120.0  # s without renewal
+
+
+class DriverLock:
+    """Held by the one process that drives a campaign into a store.
+
+    Args:
+        folder: of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._file: IO[str] | None = None
+        self._renewed = 0.0
+
+    def __enter__(self) -> DriverLock:
+        file = self.path.open("a+", encoding="utf-8")
+        if not _taken(file):
+            owner = self.owner()
+            file.close()
+            raise SwelltreeError(
+                f"campaign '{self.path.parent}' is being run by process {owner.get('process')} on "
+                f"'{owner.get('machine')}' since {owner.get('since')}. Wait for it, or end it."
+            )
+        self._file = file
+        file.truncate(0)
+        file.write(
+            json.dumps(
+                {
+                    "machine": platform.node(),
+                    "process": os.getpid(),
+                    "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+                }
+            )
+        )
+        file.flush()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        assert self._file is not None
+        self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def renew(self) -> None:
+        """Say that the owner is alive; done at most every ten seconds."""
+        now = time.monotonic()
+        if now - self._renewed > 10.0:
+            self._renewed = now
+            try:
+                os.utime(self.path)
+            except OSError:  # removed by hand: the lock on the open file is still ours
+                return
+
+    def owner(self) -> dict[str, Any]:
+        """What the file says."""
+        try:
+            return dict(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {"process": "unknown", "machine": "unknown", "since": "unknown time"}
+
+
+def _taken(file: IO[str]) -> bool:
+    """Whether the lock on an open file is ours now."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: judge by age
+        return _is_stale(Path(file.name))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this file system has no locks
+        return _is_stale(Path(file.name))
+    # the owner before removes the file when it ends: is it still the one of that name?
+    try:
+        return os.fstat(file.fileno()).st_ino == file_number(Path(file.name))
+    except OSError:
+        return False
+
+
+def file_number(path: Path) -> int:
+    """The number of a file in its file system."""
+    return path.stat().st_ino
+
+
+def _is_stale(path: Path) -> bool:
+    stat = path.stat()
+    return stat.st_size == 0 or time.time() - stat.st_mtime > STALE

@@ -1,0 +1,118 @@
+"""A campaign's store as one dataset, read when numbers are asked for.
+
+Dimensions are those of the campaign (Hs, Tp, seed ...). Cases that did not run yet, failed, or are
+not part of the table (sea states that do not occur) are gaps; `state` says which.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.campaigns.store import RESULTS, Store
+from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+UNITS = {"Hs": "m", "Tp": "s", "beta": "rad"}
+WORDS = {"Hs": "significant wave height", "Tp": "peak period", "beta": "heading"}
+
+
+def open_campaign(folder: str | Path) -> xr.Dataset:
+    """The results of a campaign, lazily, with the campaign's dimensions.
+
+    Args:
+        folder: of its store.
+    """
+    cases = open_cases(folder)
+    about = Store(folder).about()
+    import xarray as xr
+
+    dims = {name: np.array(values) for name, values in about["dims"].items()}
+    place = np.array(about["place"], dtype=int)
+    shape = tuple(len(values) for values in dims.values())
+    grid = np.full(int(np.prod(shape)), -1)
+    grid[place] = np.arange(len(place))
+    grid = grid.reshape(shape)
+    coords = {name: (name, values, _about(name)) for name, values in dims.items()}
+    at = xr.DataArray(np.maximum(grid, 0), dims=list(dims), coords=coords)
+    here = xr.DataArray(grid >= 0, dims=list(dims), coords=coords)
+    result = cases.drop_vars([name for name in dims if name in cases.coords]).isel(case=at)
+    result = result.drop_vars("case")
+    numbers = {
+        n: x.where(here).assign_attrs(x.attrs)
+        for n, x in result.data_vars.items()
+        if x.dtype.kind == "f"
+    }
+    texts = {
+        n: x.where(here, "none" if n == "state" else "")
+        for n, x in result.data_vars.items()
+        if x.dtype.kind == "O"
+    }
+    return result.assign(numbers | texts)
+
+
+def open_cases(folder: str | Path) -> xr.Dataset:
+    """The same with one dimension, case, in the order of the table."""
+    import xarray as xr
+
+    store = Store(folder)
+    about = store.about()
+    count, lanes = int(about["cases"]), int(about["lanes"])
+    blocks = -(-count // lanes)
+    entries = store.entries(blocks, thorough=False)
+    try:
+        data = xr.open_zarr(Path(folder) / RESULTS, chunks={}, consolidated=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise SwelltreeError(
+            f"'{Path(folder) / RESULTS}' cannot be read ({error}). Continue the campaign with "
+            "--resume, which makes it again."
+        ) from None
+    # labels as those of single results
+    texts = {n: x.load().astype(object) for n, x in data.coords.items() if x.dtype.kind == "T"}
+    data = data.assign_coords(texts)
+    whole = np.repeat([block in entries for block in range(blocks)], lanes)[:count]
+    log = [case for block in range(blocks) for case in _log(entries, block, lanes, count)]
+    known = xr.DataArray(whole, dims="case")
+    data = data.map(lambda x: x.where(known).assign_attrs(x.attrs) if "case" in x.dims else x)
+    columns = {
+        name: ("case", np.array(values), _about(name)) for name, values in about["columns"].items()
+    }
+
+    def column(key: str, gap: Any) -> Any:
+        return np.array([case.get(key, gap) for case in log], dtype=object)
+
+    extra: dict[str, Any] = {
+        "state": ("case", column("state", "missing"), {"long_name": "done, failed or missing"}),
+        "message": ("case", column("message", ""), {"long_name": "why a case failed"}),
+        "case_id": ("case", column("id", ""), {"long_name": "hash of the case's content"}),
+        "seconds": (
+            "case",
+            column("seconds", np.nan).astype(float),
+            {"long_name": "time of computing, its share of its block", "units": "s"},
+        ),
+    }
+    if about.get("occurrence") is not None:
+        often = np.array(about["occurrence"])
+        extra["occurrence"] = ("case", often, {"long_name": "part of the time", "units": "1"})
+    for name, values in about.get("sea", {}).items():
+        extra[name] = ("case", np.array(values["values"], float), values["attrs"])
+    result = data.assign(extra).assign_coords(columns)
+    counts = {
+        f"cases_{state}": int((extra["state"][1] == state).sum())
+        for state in ("done", "failed", "missing")
+    }
+    return result.assign_coords(case=np.arange(count)).assign_attrs(about["attrs"] | counts)
+
+
+def _log(entries: dict[int, Any], block: int, lanes: int, count: int) -> list[dict[str, Any]]:
+    size = min(lanes, count - block * lanes)
+    return entries[block]["cases"] if block in entries else [{}] * size
+
+
+def _about(name: str) -> dict[str, str]:
+    about = {"long_name": WORDS.get(name, name)}
+    return about | ({"units": UNITS[name]} if name in UNITS else {})

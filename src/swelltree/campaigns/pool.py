@@ -1,0 +1,238 @@
+"""Processes that run the blocks of a campaign: this one, those of this machine, any Dask cluster.
+
+A pool takes jobs one at a time and gives back what became of them in any order; a job whose process
+died comes back as an error, like one that raised.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from swelltree.campaigns.work import Block, one_thread, packed, run_block, run_here
+from swelltree.studies.batch.batch import BatchPlan
+from swelltree.studies.batch.cases import BatchCase
+from swelltree.system.errors import SwelltreeError
+
+AHEAD = 3  # jobs per process that wait
+
+
+class Job(NamedTuple):
+    """Neighbouring cases of one block."""
+
+    block: int
+    first: int  # lane of the first case
+    cases: tuple[BatchCase, ...]
+    attempt: int = 1
+
+
+class Done(NamedTuple):
+    """What became of a job."""
+
+    job: Job
+    block: Block | None
+    error: BaseException | None
+
+
+class Pool(ABC):
+    """Where jobs are run."""
+
+    room: int  # jobs that may be under way
+
+    @abstractmethod
+    def submit(self, job: Job) -> None:
+        """Begin a job."""
+
+    @abstractmethod
+    def next(self) -> Done:
+        """Wait for any job to end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the processes."""
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+
+class Here(Pool):
+    """This process, one job after the other."""
+
+    room = 1
+
+    def __init__(self, planned: BatchPlan, names: tuple[str, ...]) -> None:
+        self._run = lambda job: run_here(planned, names, list(job.cases), job.first)
+        self._waiting: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        """Keep it."""
+        self._waiting.append(job)
+
+    def next(self) -> Done:
+        """Run the next one."""
+        job = self._waiting.pop(0)
+        try:
+            return Done(job, self._run(job), None)
+        except Exception as error:
+            return Done(job, None, error)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+class Cluster(Pool):
+    """Processes of a Dask cluster.
+
+    Args:
+        planned: how cases are run.
+        names: of reductions.
+        workers: processes to start on this machine, without a scheduler.
+        scheduler: address of one that runs already.
+        retries: how often the cluster itself begins a job again whose process died.
+    """
+
+    def __init__(
+        self,
+        planned: BatchPlan,
+        names: tuple[str, ...],
+        workers: int,
+        scheduler: str | None = None,
+        retries: int = 1,
+    ) -> None:
+        dask, distributed = dask_cluster()
+        self._cluster = None
+        if scheduler is None:
+            settings: dict[str, Any] = {
+                "distributed.nanny.pre-spawn-environ": one_thread(),
+                "distributed.scheduler.allowed-failures": retries,
+            }
+            with dask.config.set(settings):
+                self._cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=":0" if has_dashboard() else None,
+                    silence_logs=40,
+                )
+            self._client = distributed.Client(self._cluster)
+        else:
+            try:
+                self._client = distributed.Client(scheduler, timeout=20)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise SwelltreeError(
+                    f"scheduler '{scheduler}' does not answer ({error}). Start one with `dask "
+                    "scheduler`, and give its address: tcp://host:8786."
+                ) from None
+            workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+            if workers == 0:
+                self._client.close()
+                raise SwelltreeError(
+                    f"scheduler '{scheduler}' has no workers. Start some: dask worker {scheduler} "
+                    "--nthreads 1."
+                )
+        self.room = AHEAD * workers
+        self._content = self._client.scatter(packed(planned, names), broadcast=True, hash=False)
+        self._jobs: dict[Any, Job] = {}
+        self._ended = distributed.as_completed()
+
+    @property
+    def dashboard(self) -> str:
+        """Address of the page that shows the cluster; empty where there is none."""
+        return str(self._client.dashboard_link or "") if has_dashboard() else ""
+
+    def submit(self, job: Job) -> None:
+        """Give it to the scheduler."""
+        future = self._client.submit(
+            run_block, self._content, list(job.cases), job.first, pure=False, retries=0
+        )
+        self._jobs[future.key] = job
+        self._ended.add(future)
+
+    def next(self) -> Done:
+        """Wait for any job; a cluster that is gone is told."""
+        try:
+            future = next(self._ended)
+        except StopIteration:
+            raise self._gone() from None
+        job = self._jobs.pop(future.key)
+        if future.cancelled() or self._client.status != "running":
+            raise self._gone()
+        error = future.exception()
+        if error is not None:
+            return Done(job, None, error)
+        block = future.result()
+        future.release()
+        return Done(job, block, None)
+
+    def _gone(self) -> SwelltreeError:
+        return SwelltreeError(
+            "the Dask scheduler is gone, and with it the jobs under way. Start it again and "
+            "continue with --resume; all finished blocks are kept."
+        )
+
+    def close(self) -> None:
+        """Let go of the jobs, and end the processes that were started here."""
+        self._client.cancel(list(self._ended.futures), force=True)
+        self._client.close(timeout=5)
+        if self._cluster is not None:
+            self._cluster.close(timeout=10)
+
+
+def dask_cluster() -> tuple[Any, Any]:
+    """The packages of Dask, or how to install them."""
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise SwelltreeError(
+            "several processes need Dask's distributed. Install the extra: pip install "
+            "'swelltree[campaign]'; or run in this process with --workers 0."
+        ) from None
+    return dask, distributed
+
+
+def has_dashboard() -> bool:
+    """Whether the page that shows a cluster can be drawn."""
+    import importlib.util
+
+    return importlib.util.find_spec("bokeh") is not None
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def open_pool(
+    planned: BatchPlan,
+    names: tuple[str, ...],
+    jobs: int,
+    *,
+    workers: int | None,
+    scheduler: str | None,
+    say: Callable[[str], None],
+) -> Pool:
+    """The pool that was asked for.
+
+    Args:
+        planned: how cases are run.
+        names: of reductions.
+        jobs: how many blocks there are to run.
+        workers: processes on this machine; one per core by default, 0 for this process.
+        scheduler: address of a Dask scheduler.
+        say: tells the user.
+    """
+    if scheduler is None and (workers == 0 or jobs == 0):
+        return Here(planned, names)
+    count = min(cores() if workers is None else workers, jobs)
+    pool = Cluster(planned, names, count, scheduler)
+    if pool.dashboard:
+        say(f"dashboard: {pool.dashboard}")
+    return pool

@@ -1,0 +1,232 @@
+"""The store of a campaign: a folder with numbers in Zarr and an index of finished blocks.
+
+    campaign.json        what is run, and how: key, table, step, channels
+    results.zarr/        one array per variable, cases first, one chunk per block
+    index/000012.json    written last, whole or not at all: block 12 is there
+
+A block counts as finished when its index file is there and its chunks have the sizes and checksums
+that it names. Whatever was cut off, lost or changed makes a block missing, and it is run again.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import shutil
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.whole_files import unwritable, write_whole
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
+LAYOUT = 1  # of the store
+
+
+class Store:
+    """Blocks of results on disk.
+
+    Args:
+        folder: of the store.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        need_packages()
+        self.folder = Path(folder)
+        self._opened: dict[str, Any] | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a campaign."""
+        return (self.folder / ABOUT).exists()
+
+    def about(self) -> dict[str, Any]:
+        """What `create` was given."""
+        path = self.folder / ABOUT
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SwelltreeError(
+                f"'{self.folder}' holds no campaign: '{ABOUT}' is not there. Check the path, or "
+                "run the campaign."
+            ) from None
+        except (OSError, ValueError) as error:
+            raise SwelltreeError(
+                f"'{path}' cannot be read ({error}). Run the campaign into another folder."
+            ) from None
+        if about.get("layout") != LAYOUT:
+            raise SwelltreeError(
+                f"'{path}' has layout {about.get('layout')}, and this version reads {LAYOUT}. "
+                "Use the version that wrote it."
+            )
+        return about
+
+    def create(self, about: dict[str, Any], template: xr.Dataset) -> None:
+        """Make the folder, ready for blocks; parts that are missing are made again.
+
+        Args:
+            about: what is run, as JSON knows it, with `cases` and `lanes`.
+            template: what is kept of one case, with its labels.
+        """
+        try:
+            (self.folder / INDEX).mkdir(parents=True, exist_ok=True)
+            self._make_arrays(template, int(about["cases"]), int(about["lanes"]))
+        except OSError as error:
+            raise self._unwritable(self.folder / RESULTS, error) from None
+        if not self.exists:
+            write_whole(self.folder / ABOUT, json.dumps({"layout": LAYOUT, **about}, indent=1))
+
+    def _make_arrays(self, template: xr.Dataset, cases: int, lanes: int) -> None:
+        import dask.array as da
+
+        whole = template.isel(case=0, drop=True)
+        data = {}
+        for name, x in template.data_vars.items():
+            assert x.dims[0] == "case", f"{name} does not begin with the cases"
+            shape = (cases, *x.shape[1:])
+            chunks = (min(lanes, cases), *x.shape[1:])
+            data[name] = (x.dims, da.full(shape, np.nan, chunks=chunks), x.attrs)
+        fresh = self.folder / f"{RESULTS}.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        blank = whole.drop_vars(list(whole.data_vars)).assign(data)
+        # texts of any length, which the format has a name for
+        texts = {n: x.astype(object) for n, x in blank.coords.items() if x.dtype.kind == "U"}
+        blank = blank.assign_coords(texts)
+        blank.to_zarr(fresh, compute=False, consolidated=False, zarr_format=3)
+        target = self.folder / RESULTS
+        if not target.exists():
+            fresh.rename(target)
+            return
+        # only what describes the arrays, and their labels; blocks stay as they are
+        self._opened = None
+        labels = {str(name) for name in blank.coords}
+        for file in fresh.rglob("*"):
+            inside = file.relative_to(fresh)
+            old = target / inside
+            is_label = inside.parts[0] in labels
+            if file.is_file() and (file.name == "zarr.json" or is_label) and not _same(file, old):
+                old.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(old)
+        shutil.rmtree(fresh)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Arrays of what is kept, by name, opened once."""
+        import zarr
+
+        if self._opened is None:
+            try:
+                group = zarr.open_group(self.folder / RESULTS, mode="r+", zarr_format=3)
+                arrays = dict(group.arrays())
+            except Exception as error:
+                raise SwelltreeError(
+                    f"'{self.folder / RESULTS}' cannot be read ({error}). Continue the campaign "
+                    "with --resume, which makes it again."
+                ) from None
+            self._opened = {
+                name: x
+                for name, x in arrays.items()
+                if (getattr(x.metadata, "dimension_names", None) or ("",))[0] == "case"
+            }
+        return self._opened
+
+    def write(
+        self, block: int, first: int, values: dict[str, np.ndarray], cases: list[dict[str, Any]]
+    ) -> None:
+        """Write a finished block; it counts when all of it is on disk.
+
+        Args:
+            block: its number.
+            first: number of its first case.
+            values: by variable, cases first.
+            cases: a line of the log for each case: id, state, message, seconds ...
+        """
+        import zarr
+
+        arrays = self.variables
+        try:
+            with zarr.config.set({"array.write_empty_chunks": True}):
+                for name, x in values.items():
+                    arrays[name][first : first + len(x)] = x
+            sums = {name: self._sum(name, block) for name in values}
+        except OSError as error:
+            raise self._unwritable(self.folder / RESULTS, error) from None
+        text = json.dumps({"block": block, "first": first, "chunks": sums, "cases": cases})
+        write_whole(self._index(block), text)
+
+    def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return SwelltreeError(
+                f"the disk of '{path}' is full. Free some room and continue with --resume; all "
+                "finished blocks are kept."
+            )
+        return unwritable(path, error)
+
+    def _index(self, block: int) -> Path:
+        return self.folder / INDEX / f"{block:06d}.json"
+
+    def _chunk(self, name: str, block: int) -> Path:
+        dims = self.variables[name].ndim - 1
+        return self.folder.joinpath(RESULTS, name, "c", str(block), *["0"] * dims)
+
+    def _sum(self, name: str, block: int) -> list[int]:
+        content = self._chunk(name, block).read_bytes()
+        return [len(content), zlib.crc32(content)]
+
+    def entry(self, block: int) -> dict[str, Any] | None:
+        """The index of a block, None where there is none that can be read."""
+        try:
+            return dict(json.loads(self._index(block).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return None
+
+    def is_whole(self, block: int, entry: dict[str, Any] | None, *, thorough: bool = True) -> bool:
+        """Whether a block's chunks are those that its index names.
+
+        Args:
+            block: its number.
+            entry: from `entry`.
+            thorough: read them and compare checksums, not only sizes.
+        """
+        if entry is None or entry.get("block") != block:
+            return False
+        names = self.variables
+        sums = entry.get("chunks", {})
+        if set(sums) != set(names):
+            return False
+        try:
+            if thorough:
+                return all(self._sum(name, block) == sums[name] for name in names)
+            return all(self._chunk(name, block).stat().st_size == sums[name][0] for name in names)
+        except OSError:
+            return False
+
+    def entries(self, blocks: int, *, thorough: bool = True) -> dict[int, dict[str, Any]]:
+        """Index of all blocks that are whole, by number."""
+        found = ((block, self.entry(block)) for block in range(blocks))
+        return {
+            block: entry
+            for block, entry in found
+            if entry is not None and self.is_whole(block, entry, thorough=thorough)
+        }
+
+
+def need_packages() -> None:
+    """A sentence where the packages of the extra are not installed."""
+    missing = [name for name in ("zarr", "dask") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SwelltreeError(
+            f"the store of a campaign needs {' and '.join(missing)}. Install the extra: pip "
+            "install 'swelltree[campaign]'; or use simulate_batch, which keeps all in memory."
+        )
+
+
+def _same(a: Path, b: Path) -> bool:
+    return b.is_file() and a.read_bytes() == b.read_bytes()

@@ -1,0 +1,155 @@
+"""The table of a campaign: its cases in order, their columns, and names made of their content."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.campaigns.vary import MOST_CASES, Part, Vary
+from swelltree.model.model import Model
+from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.time.operability_runs import changed
+from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.waters.seas import Sea
+
+WHOLE = ("seed",)  # columns of whole numbers
+
+
+def of_model(name: str) -> bool:
+    """Is a column a number of the model ("pto.damping", "bodies.float.mass"), not of the sea?"""
+    return "." in name
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """All cases of a campaign.
+
+    Args:
+        dims: dimensions with their values, the last changing fastest.
+        columns: value of each number for each case (n,).
+        place: of each case on the grid of the dimensions, as one number (n,).
+        occurrence: of each case's sea state, parts of one; None without a scatter diagram.
+    """
+
+    dims: dict[str, np.ndarray]
+    columns: dict[str, np.ndarray]
+    place: np.ndarray
+    occurrence: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the dimensions."""
+        return tuple(len(values) for values in self.dims.values())
+
+    def row(self, k: int) -> dict[str, float | int]:
+        """Numbers of one case by name."""
+        return {
+            name: int(values[k]) if name in WHOLE else float(values[k])
+            for name, values in self.columns.items()
+        }
+
+    def case(self, k: int, sea: Sea | None) -> BatchCase:
+        """One case of a base sea."""
+        row = self.row(k)
+        return BatchCase(
+            in_sea(sea, {name: x for name, x in row.items() if not of_model(name)}),
+            tuple((name, x) for name, x in row.items() if of_model(name)),
+        )
+
+    def extremes(self, most: int) -> list[int]:
+        """Cases that are the lowest or largest in some column, and the first."""
+        ends = [f(values) for values in self.columns.values() for f in (np.argmin, np.argmax)]
+        return list(dict.fromkeys([0, *(int(k) for k in ends)]))[:most]
+
+    def ids(self, base: str) -> list[str]:
+        """Names of the cases: sixteen digits of a hash of the base and of their numbers."""
+        return [case_id(base, self.row(k)) for k in range(len(self))]
+
+    def by_dims(self) -> np.ndarray:
+        """Number of the case at each place of the grid, -1 where there is none."""
+        grid = np.full(int(np.prod(self.shape)), -1)
+        grid[self.place] = np.arange(len(self))
+        return grid.reshape(self.shape)
+
+
+def in_sea(sea: Sea | None, where: dict[str, Any]) -> Sea | None:
+    """The base sea with some of its numbers changed."""
+    if not where:
+        return sea
+    if sea is None:
+        raise SwelltreeError(
+            f"campaign: {listed(where)} belong to a sea, and the base has none. Give one."
+        )
+    return changed(sea, where, "campaign")
+
+
+def case_id(base: str, row: dict[str, Any]) -> str:
+    """Name of a case by its content."""
+    text = json.dumps([base, sorted(row.items())])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def case_table(vary: Sequence[Vary]) -> CaseTable:
+    """The product of all that varies."""
+    parts = [one.part() for one in vary]
+    if not parts:
+        raise SwelltreeError("campaign: nothing varies. Give at least one of vary, e.g. Seeds(6).")
+    dims: dict[str, np.ndarray] = {}
+    for part in parts:
+        for name in [*part.dims, *(n for n in part.columns if n not in part.dims)]:
+            if name in dims or any(name in other.columns for other in parts if other is not part):
+                raise SwelltreeError(f"campaign: '{name}' varies twice. Vary it in one place.")
+        dims |= part.dims
+    count = int(np.prod([float(part.present.sum()) for part in parts]))
+    if count > MOST_CASES:
+        raise SwelltreeError(
+            f"campaign: {count} cases are more than the {MOST_CASES} of one campaign. Divide it."
+        )
+    return functools.reduce(_times, [_table(part) for part in parts])
+
+
+def _table(part: Part) -> CaseTable:
+    here = part.present.ravel()
+    columns = {name: values.ravel()[here] for name, values in part.columns.items()}
+    often = None if part.occurrence is None else part.occurrence.ravel()[here]
+    return CaseTable(part.dims, columns, np.flatnonzero(here), often)
+
+
+def _times(a: CaseTable, b: CaseTable) -> CaseTable:
+    n, m = len(a), len(b)
+    columns = {name: np.repeat(x, m) for name, x in a.columns.items()}
+    columns |= {name: np.tile(x, n) for name, x in b.columns.items()}
+    size = int(np.prod(b.shape))
+    place = (a.place[:, None] * size + b.place[None, :]).ravel()
+    often = None
+    if a.occurrence is not None or b.occurrence is not None:
+        left = np.ones(n) if a.occurrence is None else a.occurrence
+        right = np.ones(m) if b.occurrence is None else b.occurrence
+        often = (left[:, None] * right[None, :]).ravel()
+    return CaseTable(a.dims | b.dims, columns, place, often)
+
+
+def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
+    """Each value of each column can be used, told before anything runs.
+
+    Args:
+        table: the cases.
+        sea: of the base.
+        model: of the base.
+    """
+    base = {name: x for name, x in table.row(0).items() if not of_model(name)}
+    for name, values in table.columns.items():
+        if of_model(name):
+            model.value(name)
+            continue
+        for value in np.unique(values):
+            in_sea(sea, base | {name: int(value) if name in WHOLE else float(value)})

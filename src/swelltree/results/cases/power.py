@@ -1,0 +1,154 @@
+r"""Power of a device in sea states, and its energy in a year, in the words of IEC TS 62600-100.
+
+The capture length (capture width) is the mean power over that of a metre of wave crest,
+:math:`L = P / J`. With the occurrence f of the states the mean annual energy production is
+
+.. math:: \mathrm{MAEP} = T \sum_i f_i\, P_i = T \sum_i f_i\, L_i J_i, \qquad T = 8766\ \mathrm{h}
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+HOURS = 8766.0  # of a mean year
+POWER = "absorbed_power"
+STATES = ("Hs", "Tp", "beta")  # dimensions of sea states
+MISSED = 1e-3  # part of the time that may be without a result and is not told
+
+
+def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
+    """Mean power in each sea state, its spread over seeds, and the capture length.
+
+    Args:
+        campaign: from `open_campaign`, with statistics of the power.
+        power: the channel; of several power take-offs the sum counts.
+
+    Returns a dataset over the dimensions of the campaign less the seed: `power`, `power_std` and
+    `power_error` (of the mean, over several seeds), `power_of_seed`, `capture_length`, `seeds`
+    (that have a result), and `Hm0`, `Te`, `J`, `occurrence` of the states where they are known.
+    """
+    import xarray as xr
+
+    if power not in campaign or "statistic" not in campaign[power].dims:
+        raise SwelltreeError(
+            f"power_matrix: there are no statistics of '{power}'. Run the campaign with "
+            f"reduce=['statistics'] and the channel '{power}'."
+        )
+    channel = campaign[power].sel(statistic="mean", drop=True)
+    own = [dim for dim in channel.dims if dim in ("pto",)]
+    mean = channel.sum(own, skipna=False).compute()
+    over = [dim for dim in ("seed",) if dim in mean.dims]
+    units = {"units": "W"}
+    matrix = xr.Dataset(
+        {
+            "power": mean.mean(over).assign_attrs(units | {"long_name": "mean power"}),
+            "seeds": mean.notnull().sum(over).assign_attrs({"long_name": "runs with a result"}),
+        }
+    )
+    if over and mean.sizes["seed"] > 1:
+        of_seed = {"long_name": "mean power of each seed"}
+        matrix["power_of_seed"] = mean.assign_attrs(units | of_seed)
+        spread = mean.std(over, ddof=1)
+        told = {"long_name": "standard deviation of the mean power over seeds"}
+        matrix["power_std"] = spread.assign_attrs(units | told)
+        error = spread / np.sqrt(matrix["seeds"])
+        matrix["power_error"] = error.assign_attrs(
+            units | {"long_name": "standard error of the mean power"}
+        )
+    for name in ("Hm0", "Te", "J", "occurrence"):
+        if name in campaign:
+            matrix[name] = _of_states(campaign[name])
+    if "J" in matrix:
+        length = matrix["power"] / matrix["J"]
+        matrix["capture_length"] = length.assign_attrs(
+            {"units": "m", "long_name": "capture length (capture width)"}
+        )
+    about = {key: campaign.attrs[key] for key in ("campaign", "system") if key in campaign.attrs}
+    return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
+
+
+def _of_states(values: Any) -> Any:
+    """A quantity of the sea states over the dimensions it depends on."""
+    about = values.attrs
+    for dim in [dim for dim in values.dims if dim not in STATES]:
+        spread = float((values.max(dim) - values.min(dim)).max())
+        if not spread > 1e-12 * float(abs(values).max()):
+            values = values.mean(dim)
+    return values.assign_attrs(about)
+
+
+def annual_energy(matrix: Any, occurrence: Any = None, availability: float = 1.0) -> xr.Dataset:
+    """Mean annual energy production from a power matrix and the occurrence of its states.
+
+    Args:
+        matrix: from `power_matrix`, or the campaign itself.
+        occurrence: of the states, an array labelled like the matrix, in any unit; that of the
+            campaign's scatter diagram if not given.
+        availability: part of the time in which the device works.
+
+    Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, `mean_power`
+    [W], `energy` of each state [Wh], `capture_length` over the year [m], and `covered`, the part of
+    the time whose states have a result.
+    """
+    import xarray as xr
+
+    if "power" not in matrix:
+        matrix = power_matrix(matrix)
+    often = matrix.get("occurrence") if occurrence is None else occurrence
+    if often is None:
+        raise SwelltreeError(
+            "annual_energy: there is no occurrence of the sea states. Give one, or vary a "
+            "ScatterDiagram."
+        )
+    if not 0.0 < availability <= 1.0:
+        raise SwelltreeError(
+            f"annual_energy: availability {availability} is not between 0 and 1. Give e.g. 0.95."
+        )
+    if not isinstance(often, xr.DataArray):
+        raise SwelltreeError(
+            "annual_energy: occurrence is not labelled. Give an xarray.DataArray over "
+            f"{listed(str(dim) for dim in matrix['power'].dims)}."
+        )
+    power = matrix["power"]
+    states = [dim for dim in often.dims if dim in power.dims]
+    part = (often / often.sum(states)).fillna(0.0)
+    hours = HOURS * availability
+    energy = (hours * part * power).assign_attrs(units="Wh", long_name="energy of a year")
+    total = energy.sum(states)
+    covered = part.where(power.notnull()).sum(states)
+    if float(covered.min()) < 1.0 - MISSED:
+        warnings.warn(
+            f"annual_energy: states of {1.0 - float(covered.min()):.1%} of the time have no result "
+            "and count as no energy. Run them, or look at `covered`.",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
+    result = {
+        "MAEP": total.assign_attrs(units="Wh", long_name="mean annual energy production"),
+        "mean_power": (total / HOURS).assign_attrs(units="W", long_name="mean power of a year"),
+        "energy": energy,
+        "covered": covered.assign_attrs(
+            units="1", long_name="part of the time whose states have a result"
+        ),
+    }
+    if "power_of_seed" in matrix:
+        # a seed draws the same phases in every state: its whole year is one sample
+        years = (hours * part * matrix["power_of_seed"].fillna(power)).sum(states)
+        error = years.std("seed", ddof=1) / np.sqrt(years.sizes["seed"])
+        result["MAEP_error"] = error.assign_attrs(
+            units="Wh", long_name="standard error over the seeds"
+        )
+    if "J" in matrix:
+        flux = (part * matrix["J"]).where(power.notnull()).sum(states)
+        result["capture_length"] = (total / hours / flux).assign_attrs(
+            units="m", long_name="capture length over the year"
+        )
+    return xr.Dataset(result, attrs=matrix.attrs | {"study": "annual_energy", "hours": HOURS})

@@ -1,0 +1,1 @@
+"""Many cases of one model at once."""

@@ -1,0 +1,264 @@
+"""`simulate_batch`: many cases of one model at once, reduced where they arise."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from swelltree.engine.backend import make_room
+from swelltree.model.model import Model
+from swelltree.model.solved import fixed_step
+from swelltree.results.cases.dataset import dataset_of_cases
+from swelltree.results.cases.reductions import check_reductions, reduced
+from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
+from swelltree.studies.batch.engine import Engine, Outcome, Plan, chosen_engine
+from swelltree.studies.batch.steps import chosen_step
+from swelltree.studies.given import study_of_model
+from swelltree.studies.seas import realised
+from swelltree.studies.time.output_step import output_times
+from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TOLERANCE = 1e-3
+LANES = 32  # more fill the cache of a core: measured for the RM3
+ROOM = 1.5e9  # bytes of one batch
+USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
+
+
+class BatchPlan(NamedTuple):
+    """How a batch is run, and how that was chosen."""
+
+    plan: Plan
+    engine: Engine
+    ramp: float  # longest of the seas [s]
+    attrs: dict[str, Any]
+
+
+@study_of_model
+def simulate_batch(
+    model: Model,
+    seas: Any = None,
+    parameters: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    duration: float,
+    output_step: float | None = None,
+    step: float | None = None,
+    tolerance: float = TOLERANCE,
+    channels: Sequence[str] | None = None,
+    reduce: Sequence[str] = ("statistics",),
+    formulation: str | None = None,
+    start: str | None = None,
+    case: int | str = 0,
+    lanes: int | None = None,
+) -> xr.Dataset:
+    """Simulate many cases of a model side by side and keep what is asked for of each.
+
+    Steps are fixed (rk4). A case gives the same numbers whatever its neighbours are, and those of
+    a single run with the same steps. One that fails has gaps in place of numbers, and its sentence
+    in `message`.
+
+    Args:
+        model: from `compile`.
+        seas: one for each case, or one for all.
+        parameters: for each name or path, as `Model.with_values` takes them, a value per case.
+        duration: [s].
+        output_step: time between samples [s]; chosen for the first sea if not given.
+        step: of time stepping [s]; the longest whose error is small enough if not given.
+        tolerance: that error, of the standard deviation of a channel.
+        channels: names of results that are kept; motion, power take-offs and lines if not given.
+        reduce: names of what is kept of them: "statistics", "peaks", "fatigue", "series".
+        formulation: as in `simulate`.
+        start: "equilibrium" or "described", as in `simulate`.
+        case: number or name of the runs; with the seed of the sea it gives the random phases.
+        lanes: cases that run side by side; as many as fit into memory, at most 32, by default.
+    """
+    rows = batch_cases(seas, parameters, case)
+    for name in parameters or ():
+        model.value(name)  # a name that no case can have is a mistake of the call
+    names = check_reductions(reduce, "simulate_batch")
+    planned = plan_batch(
+        model,
+        rows,
+        duration=duration,
+        output_step=output_step,
+        step=step,
+        tolerance=tolerance,
+        channels=channels,
+        formulation=formulation,
+        start=start,
+        lanes=lanes,
+    )
+    import xarray as xr
+
+    parts = [
+        reduced_block(planned, rows[first : first + planned.plan.lanes], names)
+        for first in range(0, len(rows), planned.plan.lanes)
+    ]
+    result = xr.concat(parts, "case", data_vars="minimal", combine_attrs="drop_conflicts")
+    result = result.assign_coords(case=np.arange(len(rows)))
+    _tell_failures(result)
+    return result.assign_attrs(planned.attrs)
+
+
+def plan_batch(
+    model: Model,
+    cases: Sequence[BatchCase],
+    *,
+    duration: float,
+    output_step: float | None = None,
+    step: float | None = None,
+    tolerance: float = TOLERANCE,
+    channels: Sequence[str] | None = None,
+    formulation: str | None = None,
+    start: str | None = None,
+    lanes: int | None = None,
+    count: int | None = None,
+) -> BatchPlan:
+    """Output times, channels, engine and step of all batches of some cases.
+
+    Args:
+        model: from `compile`.
+        cases: of which the first gives the output step, and up to `lanes` are tried for the step.
+        count: of cases in all, where these are only some of them.
+
+    Other arguments are those of `simulate_batch`.
+    """
+    make_room()
+    solver, how = chosen_solver(model, None, formulation)
+    solver = solver if solver in TWO_STEP else "rk4"
+    first = cases[0]
+    waves = None if first.sea is None else realised(model, first.sea, first.case)
+    times = output_times(model, waves, duration, output_step, None, kept_step(model))
+    if step is not None and not step > 0:
+        raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
+    longest = float(np.diff(times).max())
+    # dynamic lines, convolutions and solved flows choose their own steps
+    ours = solver == "rk4" and kept_step(model) is None and fixed_step(model) is None
+    plan = Plan(
+        model=model,
+        times=times,
+        step=longest if step is None and ours else step,
+        channels=(),
+        formulation=how,
+        solver=solver,
+        start=start,
+    )
+    engine, why = chosen_engine(plan)
+    plan = replace(plan, channels=_channels(plan, engine, channels))
+    plan = replace(plan, lanes=_lanes(plan, engine, len(cases) if count is None else count, lanes))
+    attrs: dict[str, Any] = {"study": "simulate_batch", "engine": why, "solver": solver}
+    attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
+    if engine.name == "one by one":
+        warnings.warn(f"simulate_batch runs one by one: {why}", SwelltreeWarning, stacklevel=3)
+    if step is None and ours:
+        found = chosen_step(engine, plan, list(cases), tolerance)
+        plan = replace(plan, step=found.step)
+        attrs["step_error"] = found.error
+    attrs["lanes"] = plan.lanes
+    if plan.step is not None:
+        attrs["step"] = float(plan.step)
+    return BatchPlan(plan, engine, max(ramp_of_case(case) for case in cases), attrs)
+
+
+def reduced_block(
+    planned: BatchPlan, cases: list[BatchCase], names: Sequence[str], first: int = 0
+) -> xr.Dataset:
+    """What is kept of some cases, at most as many as there are lanes.
+
+    Args:
+        planned: how they are run.
+        cases: to run.
+        names: of reductions.
+        first: lane of the first case.
+    """
+    plan = planned.plan
+    outcomes = planned.engine.run(plan, cases, first)
+    return _labelled(planned, outcomes, names)
+
+
+def blank_block(planned: BatchPlan, names: Sequence[str]) -> xr.Dataset:
+    """What is kept of one case that has no result: names, shapes and labels without numbers."""
+    blank = Outcome(_blank(planned.plan, planned.engine), "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing
+        return _labelled(planned, [blank], names).drop_vars("message")
+
+
+def _labelled(planned: BatchPlan, outcomes: list[Outcome], names: Sequence[str]) -> xr.Dataset:
+    plan = planned.plan
+    there = [x.channels for x in outcomes if x.channels is not None]
+    blank = there[0] if there else _blank(plan, planned.engine)
+    stacked = {
+        name: np.stack(
+            [
+                np.full_like(blank[name], np.nan) if x.channels is None else x.channels[name]
+                for x in outcomes
+            ]
+        )
+        for name in plan.channels
+    }
+    whole = dataset_of_cases(plan.model, plan.times, stacked, planned.ramp)
+    messages = np.array([outcome.message for outcome in outcomes], dtype=object)
+    about = {"long_name": "why there is no result; empty where there is one"}
+    return reduced(whole, names).assign(message=("case", messages, about))
+
+
+def _channels(plan: Plan, engine: Engine, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of channels, each known; the usual ones of this model where none are given."""
+    if isinstance(names, str):
+        raise SwelltreeError(f"channels '{names}' is one name. Give a list: ['{names}'].")
+    known = engine.shapes(plan)
+    if not names:
+        return tuple(name for name in USUAL if name in known and np.prod(known[name]) > 0)
+    for name in names:
+        if name not in known:
+            raise SwelltreeError(
+                f"channels: runs of this model have no channel '{name}'.{suggest(name, known)} "
+                f"They have {listed(sorted(known))}."
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
+    """Cases side by side, as many as fit."""
+    if lanes is not None:
+        if lanes < 1:
+            raise SwelltreeError(f"lanes {lanes} is not a number of cases. Give one or more.")
+        return int(lanes)
+    from swelltree.engine.backend import jax
+
+    numbers = sum(int(np.prod(shape)) for shape in engine.shapes(plan).values())
+    bodies = plan.model.layout.n_bodies
+    # samples, their copy on the way out and the energy budget; loads and rates on their grid
+    per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
+    if plan.model.hydro is not None and plan.model.hydro.table is not None:
+        points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
+        per_case += int(2.0 * 2.0 * points * 6 * bodies)
+    per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
+    fitting = int(ROOM / (8.0 * per_case))
+    return max(1, min(LANES, fitting, count))
+
+
+def _blank(plan: Plan, engine: Engine) -> dict[str, np.ndarray]:
+    """Gaps in the shape of a result."""
+    shapes = engine.shapes(plan)
+    return {name: np.full((len(plan.times), *shape), np.nan) for name, shape in shapes.items()}
+
+
+def _tell_failures(result: xr.Dataset) -> None:
+    messages = [(k, str(m)) for k, m in enumerate(result["message"].values) if m]
+    if messages:
+        k, text = messages[0]
+        warnings.warn(
+            f"{len(messages)} of {result.sizes['case']} cases have no result. The first, case {k}, "
+            f"says: {text}",
+            SwelltreeWarning,
+            stacklevel=4,
+        )

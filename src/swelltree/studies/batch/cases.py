@@ -1,0 +1,146 @@
+"""The cases of a batch: each is the model with its own numbers, in its own sea.
+
+Cases are made in numpy, one after the other, by what single runs are made by, so that a case has
+the same loads in a batch as alone and one that cannot be made is refused by its own sentence. What
+they hold has one size whatever the sea: grids in time are filled up to the length that the highest
+frequency of the data needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import WaveLoads, without_table
+from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
+from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.model.model import Model
+from swelltree.studies.seas import realised
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.waters.seas import Sea
+
+
+@dataclass(frozen=True)
+class BatchCase:
+    """What is a case's own.
+
+    Args:
+        sea: described; None for still water.
+        values: numbers of the model by name or path, as `Model.with_values` takes them.
+        case: number or name of the run; with the seed of the sea it gives the random phases.
+    """
+
+    sea: Sea | None = None
+    values: tuple[tuple[str, Any], ...] = ()
+    case: int | str = 0
+
+
+def batch_cases(
+    seas: Any, parameters: Mapping[str, Sequence[Any]] | None, case: int | str = 0
+) -> list[BatchCase]:
+    """Cases from rows of seas and of numbers, which are as long as one another.
+
+    Args:
+        seas: a sea for all, or one for each case.
+        parameters: for each name or path a value per case.
+        case: number or name of the runs.
+    """
+    rows = {str(path): list(values) for path, values in (parameters or {}).items()}
+    sizes = {f"'{path}'": len(values) for path, values in rows.items()}
+    many: list[Any] | None = None
+    if seas is not None and not isinstance(seas, Sea):
+        many = list(seas)
+        for sea in many:
+            if not isinstance(sea, Sea):
+                raise SwelltreeError(
+                    f"simulate_batch: {type(sea).__name__} is not a sea. Give IrregularSea(...)."
+                )
+        sizes["seas"] = len(many)
+    if not sizes:
+        raise SwelltreeError(
+            "simulate_batch: one sea and no parameters are one case. Give several seas, or values "
+            "of parameters; or use simulate."
+        )
+    count = next(iter(sizes.values()))
+    if len(set(sizes.values())) > 1 or count == 0:
+        told = ", ".join(f"{n} of {name}" for name, n in sizes.items())
+        raise SwelltreeError(f"simulate_batch: there are {told}. Give as many of each, at least 1.")
+    return [
+        BatchCase(
+            seas if many is None else many[i],
+            tuple((path, values[i]) for path, values in rows.items()),
+            case,
+        )
+        for i in range(count)
+    ]
+
+
+class Numbers(NamedTuple):
+    """The model with the numbers of a case, in still water."""
+
+    values: tuple[tuple[str, Any], ...]
+    still: Model
+    stepped: Model  # as fixed steps see it
+    start: Any
+
+
+class CaseMaker:
+    """Makes the models of cases; what is made of the numbers of the case before is kept.
+
+    Args:
+        model: from `compile`.
+        duration: of the runs [s].
+        prepare: function of a model that gives it as steps see it.
+        start: function of a model that gives the first state of a run.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        duration: float,
+        prepare: Callable[[Model], Model] = lambda model: model,
+        start: Callable[[Model], Any] = lambda model: None,
+    ) -> None:
+        self.model, self.duration = model, duration
+        self.prepare, self.start = prepare, start
+        self._last: Numbers | None = None
+
+    def numbers(self, case: BatchCase) -> Numbers:
+        """The model with the numbers of a case."""
+        if self._last is None or case.values != self._last.values:
+            still = self.model.with_values(dict(case.values)) if case.values else self.model
+            self._last = Numbers(case.values, still, self.prepare(still), self.start(still))
+        return self._last
+
+    def in_sea(self, case: BatchCase) -> tuple[Model, Any]:
+        """Model and first state of a case, ready to step."""
+        made = self.numbers(case)
+        model = made.stepped
+        if case.sea is not None:
+            waves = realised(made.still, case.sea, case.case)
+            model = filled_up(in_waves(model, waves, self.duration), self.duration)
+        return without_table(model), made.start
+
+
+def filled_up(model: Model, duration: float) -> Model:
+    """The model with its wave loads on a grid of the one length of all seas."""
+    hydro = model.hydro
+    if hydro is None or hydro.table is None or not isinstance(hydro.waves, WaveLoads):
+        return model
+    waves = hydro.waves
+    step = 2.0 * np.pi / float(hydro.table.omega[-1]) / POINTS_PER_PERIOD
+    missing = 2 ** int(np.ceil(np.log2(duration / step + 4))) - len(waves.force)
+    if missing <= 0:
+        return model
+    rows = ((0, missing), (0, 0))
+    # never read: the run ends before
+    longer = replace(waves, force=np.pad(waves.force, rows), rate=np.pad(waves.rate, rows))
+    return model.with_effect(replace(hydro, waves=longer))
+
+
+def ramp_of_case(case: BatchCase) -> float:
+    """Ramp of the sea of a case [s]."""
+    return 0.0 if case.sea is None else float(case.sea.ramp)

@@ -1,0 +1,181 @@
+"""Batches by XLA: the fixed-step run of one case, mapped over lanes, compiled once.
+
+Every array of the model has a row per lane, so that lanes have nothing in common: what a case gives
+does not depend on its neighbours. The number of lanes is fixed; lanes without a case repeat one.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.effects.linear_hydro.radiation import with_exact_memory
+from swelltree.engine.backend import jax, jnp
+from swelltree.formulations import Formulation
+from swelltree.formulations.equations import event_count, observe, start_phase
+from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
+from swelltree.results.channels import chosen, finished_now
+from swelltree.solvers.solution import Code, describe
+from swelltree.solvers.stepping.smooth import Options, integrate
+from swelltree.solvers.stepping.smooth import start as start_carry
+from swelltree.spatial.products import compact
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
+from swelltree.studies.time.task import Stepping, Task, kept_step
+from swelltree.studies.time.watch_traced import with_watch
+from swelltree.system.errors import SwelltreeError
+
+# what a run needs to look at itself
+BUDGET = ("kinetic_energy", "potential_energy", "work", "closure", "joint_point")
+LOOPS = ("coordinate", "position", "rotation")
+
+
+class Xla(Engine):
+    """Lanes of one program of XLA."""
+
+    name = "xla"
+
+    def refusal(self, plan: Plan) -> str:
+        """Dynamic lines, convolutions and solved flows have steps of their own."""
+        if plan.solver != "rk4":
+            return "dynamic lines and contacts are stepped by the two-step scheme"
+        if kept_step(plan.model) is not None:
+            return "radiation='convolution' keeps the velocities of its own steps"
+        if coupled_effect(plan.model) is not None:
+            return "flows that are solved for have a step of their own"
+        return ""
+
+    def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
+        """By tracing one sample."""
+        model, how = plan.model, plan.formulation
+
+        def sample(model: Model, t: Any, y: Any) -> dict[str, Any]:
+            return finished_now(model, observe(model, how, t, y))
+
+        found = jax.eval_shape(sample, model, np.zeros(()), start_phase(model, how))
+        return {name: x.shape for name, x in found.items() if name in (plan.channels or found)}
+
+    def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
+        """All cases side by side; those that cannot be made leave their lane to another."""
+        assert plan.step is not None
+        step = plan.step
+        maker = CaseMaker(
+            plan.model,
+            float(plan.times[-1]),
+            prepare=lambda model: with_exact_memory(model, step),
+            start=lambda model: first_phase(model, plan.formulation, plan.start),
+        )
+        rows, refused = LaneRows(plan.lanes), {}
+        for lane, case in enumerate(cases, first):
+            try:
+                made = maker.in_sea(case)
+            except SwelltreeError as error:
+                refused[lane] = Outcome(None, str(error))
+            else:
+                rows.put(lane, made)
+        outcomes = refused | (self._stepped(plan, rows) if rows.filled else {})
+        return [outcomes[first + k] for k in range(len(cases))]
+
+    def _stepped(self, plan: Plan, rows: LaneRows) -> dict[int, Outcome]:
+        """Model and first phase of each lane, run."""
+        how = plan.formulation
+        matters = how.settling_matters(plan.model)
+        program = _program(how, matters, event_count(plan.model), plan.channels, rows.form)
+        options = _options(plan, rows.example[0])
+        channels, codes, fails = program(rows.leaves(), options, plan.times)
+        raise_faults(plan.model)
+        channels = {name: np.asarray(x) for name, x in channels.items()}
+        codes, fails = np.asarray(codes), np.asarray(fails)
+        result = {}
+        for lane in rows.filled:
+            code = Code(int(codes[lane]))
+            at = fails[lane] if np.isfinite(fails[lane]) else None
+            message = "" if code is Code.SUCCESS else describe(code, at)
+            own = {name: x[lane] for name, x in channels.items()}
+            result[lane] = Outcome(None if message else own, message)
+        return result
+
+
+class LaneRows:
+    """Arrays of all lanes, filled row by row, so that they are in memory once.
+
+    Args:
+        lanes: how many.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self.filled: list[int] = []
+        self.form: Any = None
+        self.example: Any = None
+        self._arrays: list[np.ndarray] = []
+
+    def put(self, lane: int, tree: Any) -> None:
+        """A case into its lane."""
+        leaves, form = jax.tree.flatten(tree)
+        if not self.filled:
+            self.form, self.example = form, tree
+            self._arrays = [np.empty((self.lanes, *np.shape(x)), np.result_type(x)) for x in leaves]
+        shapes = [np.shape(x) for x in leaves]
+        if form != self.form or shapes != [x.shape[1:] for x in self._arrays]:
+            raise SwelltreeError(
+                "simulate_batch: the cases do not have one layout (parts that some have and "
+                "others have not, arrays of other sizes). Run them in batches of one kind."
+            )
+        for array, x in zip(self._arrays, leaves, strict=True):
+            array[lane] = x
+        self.filled.append(lane)
+
+    def leaves(self) -> list[np.ndarray]:
+        """All lanes; those without a case repeat one."""
+        empty = [lane for lane in range(self.lanes) if lane not in self.filled]
+        for array in self._arrays:
+            array[empty] = array[self.filled[0]]
+        return self._arrays
+
+
+def _options(plan: Plan, model: Model) -> Options:
+    """Numbers of the steps, with the corners at which they end."""
+    task = Task(
+        model=model,
+        still=plan.model,
+        waves=None,
+        times=plan.times,
+        begin=0.0,
+        formulation=plan.formulation,
+        solver=plan.solver,
+        stepping=Stepping(step=plan.step),
+        start=plan.start,
+    )
+    return smooth_stepper(task).options
+
+
+@functools.lru_cache(maxsize=16)
+def _program(
+    how: Formulation, matters: bool, events: int, names: tuple[str, ...], form: Any
+) -> Any:
+    """``run(leaves, options, times) -> (channels, code, time of failure)``, lanes first."""
+    equations = problem(how, matters, events > 0)
+
+    def sample(model: Model, t: Any, y: Any) -> Any:
+        with compact():
+            raw = observe(model, how, t, y)
+        watched = BUDGET + (LOOPS if model.cut_rows else ())
+        return chosen(model, raw, names), {name: raw[name] for name in watched}
+
+    def one(leaves: list[Any], options: Options, times: Any) -> Any:
+        model, y = jax.tree.unflatten(form, leaves)
+        begin = start_carry(0.0, y, events=events)
+        carry, (channels, budget) = integrate(
+            equations, model, begin, times, options, method="rk4", observe=sample
+        )
+        watched = with_watch(model, budget | {"time": times}, carry.code, "rk4")
+        failed = jnp.where(carry.code == Code.SUCCESS, jnp.nan, carry.t_fail)
+        return channels, watched["code"], failed
+
+    return jax.jit(jax.vmap(one, in_axes=(0, None, None)))

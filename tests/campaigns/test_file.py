@@ -1,0 +1,94 @@
+"""Campaign files and `swelltree sweep`."""
+
+import pytest
+from typer.testing import CliRunner
+
+import swelltree as sw
+from made_buoy import buoy
+from swelltree.campaigns.file import campaign_schema
+from swelltree.cli import app
+
+FILE = """
+[campaign]
+name = "damping"
+base = "buoy.toml"
+study = "swell"
+step = 0.2
+
+[[vary]]
+type = "values"
+name = "ptos.pto.damping"
+values = [1e4, 2e4]
+"""
+
+
+def written(folder, text):
+    spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 5), buoy().bodies[0], stiffness=1e5)
+    system = buoy().replace(forces=[spring])
+    study = sw.SimulateStudy("swell", duration=2.0, output_step=0.2)
+    sw.Case(system, (study,)).to_toml(folder / "buoy.toml")
+    (folder / "damping.toml").write_text(text)
+    return folder / "damping.toml"
+
+
+def test_a_file_says_what_python_says(tmp_path):
+    campaign = sw.load_campaign(written(tmp_path, FILE))
+    assert campaign.name == "damping"
+    assert campaign.duration == 2.0
+    assert campaign.step == 0.2
+    assert len(campaign.table) == 2
+
+
+def test_sweep_runs_refuses_and_resumes(tmp_path):
+    file = written(tmp_path, FILE)
+    run = CliRunner()
+    out = ["--out", str(tmp_path / "store"), "--workers", "0"]
+    checked = run.invoke(app, ["sweep", str(file), "--check"])
+    assert checked.exit_code == 0
+    assert "damping: 2 cases (2 ptos.pto.damping)" in checked.output
+    assert not (tmp_path / "store").exists()
+    first = run.invoke(app, ["sweep", str(file), *out])
+    assert first.exit_code == 0, first.output
+    assert "2 done, 0 failed" in first.output
+    assert (tmp_path / "store" / "report.html").exists()
+    again = run.invoke(app, ["sweep", str(file), *out])
+    assert again.exit_code == 2
+    assert "already holds a campaign" in again.output
+    assert run.invoke(app, ["sweep", str(file), *out, "--resume"]).exit_code == 0
+
+
+def test_the_schema_knows_every_kind_of_variation():
+    schema = campaign_schema()
+    kinds = schema["properties"]["vary"]["items"]["oneOf"]
+    assert len(kinds) == 5
+    assert "gallery" in schema["properties"]["campaign"]["properties"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("[campaign]", "[campain]", "no section 'campain'. Did you mean 'campaign'?"),
+        ('base = "buoy.toml"', "", "give either base"),
+        ('base = "buoy.toml"', 'base = "boy.toml"', "does not exist"),
+        ('study = "swell"', 'study = "swel"', "Did you mean 'swell'?"),
+        ('study = "swell"', "", "there is no duration"),
+        ("step = 0.2", "step = 0.0", "step 0.0 is not positive"),
+        ("step = 0.2", "stepp = 0.2", "has no 'stepp'. Did you mean 'step'?"),
+        ('type = "values"', 'type = "value"', "Did you mean 'values'?"),
+        ("values = [1e4, 2e4]", 'values = "many"', "values"),
+        ("values = [1e4, 2e4]", "values = [1e4", "not valid TOML"),
+        ("ptos.pto.damping", "ptos.pto.dampin", "Did you mean 'damping'?"),
+        ('base = "buoy.toml"\n', 'gallery = "rm33"\n', "Did you mean 'rm3'?"),
+    ],
+)
+def test_bad_files_are_told_in_a_sentence(tmp_path, old, new, sentence):
+    file = written(tmp_path, FILE.replace(old, new))
+    with pytest.raises(sw.SwelltreeError) as error:
+        sw.load_campaign(file)
+    assert sentence in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    written(tmp_path, FILE)
+    with pytest.raises(sw.SwelltreeError, match=r"cannot be read: .* Did you mean 'damping.toml'"):
+        sw.load_campaign(tmp_path / "dampin.toml")

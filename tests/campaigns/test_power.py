@@ -1,0 +1,109 @@
+"""Power matrices and energy of a year, from a campaign and by hand."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import swelltree as sw
+from made_campaign import SEA, small_campaign
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("power") / "store"
+    reduce = ("statistics", "peaks", "fatigue")
+    return small_campaign(reduce=reduce).run(folder, workers=0)
+
+
+def test_the_matrix_is_the_mean_over_seeds(result):
+    matrix = sw.power_matrix(result)
+    power = result["absorbed_power"].sel(statistic="mean", pto="pto").values
+    assert matrix["power"].dims == ("Hs", "Tp", "ptos.pto.damping")
+    assert np.allclose(matrix["power"].values, power.mean(-1), equal_nan=True)
+    assert np.allclose(matrix["power_std"].values, power.std(-1, ddof=1), equal_nan=True)
+    assert matrix["seeds"].values[0, 0].tolist() == [2, 2]
+    assert matrix["seeds"].values[1, 0].tolist() == [0, 0]
+
+
+def test_wave_power_and_capture_length_are_those_of_the_sea(result):
+    matrix = sw.power_matrix(result)
+    # deep water: J = rho g^2 Hm0^2 Te / (64 pi)
+    state = matrix.sel(Hs=2.0, Tp=8.0)
+    expected = 1000.0 * 9.81**2 / (64 * np.pi) * float(state["Hm0"]) ** 2 * float(state["Te"])
+    assert float(state["J"]) == pytest.approx(expected, rel=1e-9)
+    assert float(state["Hm0"]) == pytest.approx(2.0, rel=2e-3)  # of a band
+    assert 0.85 * 8.0 < float(state["Te"]) < 0.95 * 8.0  # 0.9 Tp for JONSWAP
+    assert np.allclose(state["capture_length"], state["power"] / state["J"])
+
+
+def test_energy_of_a_year_is_the_sum_over_the_states(result):
+    year = sw.annual_energy(result)
+    power = sw.power_matrix(result)["power"].values
+    often = np.array([[1, 2], [0, 3]]) / 6
+    expected = 8766.0 * np.nansum(often[:, :, None] * power, axis=(0, 1))
+    assert year["MAEP"].values == pytest.approx(expected)
+    assert year["mean_power"].values == pytest.approx(expected / 8766.0)
+    assert year["covered"].values == pytest.approx([1.0, 1.0])
+    seeds = result["absorbed_power"].sel(statistic="mean", pto="pto").values
+    years = 8766.0 * np.nansum(often[:, :, None, None] * seeds, axis=(0, 1))
+    error = years.std(-1, ddof=1) / np.sqrt(2)
+    assert year["MAEP_error"].values == pytest.approx(error)  # seeds are shared by all states
+    less = sw.annual_energy(result, availability=0.5)
+    assert less["MAEP"].values == pytest.approx(0.5 * expected)
+
+
+def test_another_site_can_be_given(result):
+    dims = {"Hs": [1.0, 2.0], "Tp": [6.0, 8.0]}
+    site = xr.DataArray([[0.0, 0.0], [0.0, 8.0]], dims)
+    year = sw.annual_energy(result, site)
+    power = sw.power_matrix(result)["power"].sel(Hs=2.0, Tp=8.0)
+    assert year["mean_power"].values == pytest.approx(power.values)
+
+
+def test_states_without_a_result_are_told(result):
+    matrix = sw.power_matrix(result)
+    matrix["power"] = matrix["power"].where(matrix["Tp"] < 7.0)
+    with pytest.warns(sw.SwelltreeWarning, match=r"states of 83.3% of the time have no result"):
+        year = sw.annual_energy(matrix)
+    assert year["covered"].values == pytest.approx([1 / 6, 1 / 6])
+    state = matrix["capture_length"].sel(Hs=1.0, Tp=6.0).values
+    assert year["capture_length"].values == pytest.approx(state)
+
+
+def test_peaks_and_fatigue_are_kept(result):
+    largest = result["pto_force_peaks"].isel(rank=0).values
+    top = result["pto_force"].sel(statistic="max").values
+    here = np.isfinite(largest)
+    assert (largest[here] <= top[here] * (1 + 1e-12)).all()
+    ranges = result["pto_force_del"].sel(exponent=5.0).values
+    assert (ranges[np.isfinite(ranges)] > 0).all()
+
+
+def test_what_is_missing_is_told(result):
+    with pytest.raises(sw.SwelltreeError, match="no statistics of 'delivered_power'"):
+        sw.power_matrix(result, "delivered_power")
+    with pytest.raises(sw.SwelltreeError, match="availability 0"):
+        sw.annual_energy(result, availability=0.0)
+    with pytest.raises(sw.SwelltreeError, match="occurrence is not labelled"):
+        sw.annual_energy(result, np.ones((2, 2)))
+    with pytest.raises(sw.SwelltreeError, match="no occurrence of the sea states"):
+        sw.annual_energy(sw.power_matrix(result).drop_vars("occurrence"))
+
+
+def test_the_page_shows_matrices_and_says_how_to_replay(result, tmp_path):
+    page = sw.write_campaign_report(result, tmp_path / "page.html").read_text()
+    assert page.count("data:image/png") >= 4
+    for text in ("mean power", "capture length", "Slowest cases", "--replay", "small"):
+        assert text in page
+    assert "<script" not in page
+
+
+def test_a_case_is_replayed_by_its_name(result):
+    name = str(result["case_id"].sel(Hs=2.0, Tp=8.0, seed=1).values[0])
+    run = small_campaign(reduce=("statistics", "peaks", "fatigue")).replay(name)
+    expected = result["position"].sel(Hs=2.0, Tp=8.0, seed=1, statistic="std", dof="Heave")
+    own = sw.statistics(run)["position"].sel(statistic="std", dof="Heave")
+    assert own.values == pytest.approx(expected.values[0], rel=5e-3)  # steps of 0.25 s
+    with pytest.raises(sw.SwelltreeError, match="has no case 'abc'"):
+        small_campaign().replay("abc")
+    assert SEA.seed == 3

@@ -1,0 +1,162 @@
+"""Campaigns in several processes, some of which are killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_campaign import small_campaign
+
+TESTS = str(Path(__file__).parents[1])
+DRIVER = """
+import sys
+sys.path.insert(0, {tests!r})
+from made_campaign import small_campaign
+import swelltree as sw
+small_campaign({changes}).run({folder!r}, resume=True, workers={workers})
+"""
+MANY = "vary=[sw.Values('Hs', [1.0, 2.0]), sw.Seeds({seeds})], lanes=2, duration=200.0"
+
+
+def equal(a, b):
+    numbers = [n for n in a.data_vars if a[n].dtype.kind == "f" and n != "seconds"]
+    return all(np.array_equal(a[n].values, b[n].values, equal_nan=True) for n in numbers)
+
+
+def driver(folder, workers=0, **changes):
+    """A process of its own that runs the small campaign."""
+    code = DRIVER.format(tests=TESTS, changes=f"**{changes!r}", folder=str(folder), workers=workers)
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+
+
+def blocks(folder):
+    return len(list((folder / "index").glob("*.json"))) if (folder / "index").exists() else 0
+
+
+def wait_for(condition, seconds=240.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def test_two_processes_of_which_one_is_killed_give_the_same_bits(tmp_path):
+    from distributed import LocalCluster
+
+    campaign = small_campaign(lanes=2)
+    here = campaign.run(tmp_path / "here", workers=0)
+    killed = []
+
+    def kill():
+        # the first process that finished something
+        wait_for(lambda: blocks(tmp_path / "two") >= 1)
+        for cluster in list(LocalCluster._instances):
+            for worker in cluster.workers.values():
+                if worker.pid and not killed:
+                    os.kill(worker.pid, signal.SIGKILL)
+                    killed.append(worker.pid)
+
+    hand = threading.Thread(target=kill)
+    hand.start()
+    two = campaign.run(tmp_path / "two", workers=2)
+    hand.join()
+    assert killed
+    assert two.attrs["cases_done"] == 12
+    assert equal(here, two)
+
+
+def test_a_killed_driver_is_followed_by_one_that_finishes(tmp_path):
+    folder = tmp_path / "store"
+    first = driver(folder, lanes=1)
+    wait_for(lambda: blocks(folder) >= 2 or first.poll() is not None)
+    first.kill()
+    first.wait()
+    there = blocks(folder)
+    before = {f: f.stat().st_mtime_ns for f in (folder / "index").glob("*.json")}
+    result = small_campaign(lanes=1).run(folder, resume=True, workers=0)
+    assert result.attrs["cases_done"] == 12
+    assert 2 <= there <= 12
+    assert all(f.stat().st_mtime_ns == t for f, t in before.items())  # nothing was run again
+
+
+@pytest.mark.slow
+def test_twenty_interruptions_lose_nothing_and_run_nothing_twice(tmp_path):
+    seeds = 60
+    folder = tmp_path / "store"
+    many = MANY.format(seeds=seeds)
+    code = DRIVER.format(tests=TESTS, changes=many, folder=str(folder), workers=2)
+    rng = random.Random(4)
+    for _ in range(20):
+        process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        time.sleep(rng.uniform(1.0, 12.0))
+        kind = rng.choice(["driver", "group", "interrupt"])
+        if process.poll() is None:
+            if kind == "driver":
+                process.kill()
+            else:
+                which = signal.SIGKILL if kind == "group" else signal.SIGINT
+                os.killpg(process.pid, which)
+        process.wait(timeout=120)
+    vary = [sw.Values("Hs", [1.0, 2.0]), sw.Seeds(seeds)]
+    campaign = small_campaign(vary=vary, lanes=2, duration=200.0)
+    result = campaign.run(folder, resume=True, workers=0)
+    assert result.attrs["cases_done"] == 2 * seeds
+    ids = result["case_id"].values.ravel()
+    assert len(set(ids)) == 2 * seeds
+    assert blocks(folder) == seeds
+    assert equal(result, campaign.run(tmp_path / "whole", workers=0))
+
+
+@pytest.mark.slow
+def test_workers_of_a_scheduler_elsewhere_give_the_same_bits(tmp_path):
+    address = "tcp://127.0.0.1:18786"
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    processes = [
+        subprocess.Popen(
+            [*dask, "--host", "127.0.0.1", "--port", "18786", "--no-dashboard"],
+            stderr=subprocess.DEVNULL,
+        )
+    ]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+    for k in range(2):
+        processes.append(
+            subprocess.Popen(
+                [*worker, "--no-dashboard", "--name", f"w{k}", "--local-directory", str(tmp_path)],
+                stderr=subprocess.DEVNULL,
+            )
+        )
+    try:
+        time.sleep(15.0)
+        campaign = small_campaign(lanes=2)
+        far = campaign.run(tmp_path / "far", scheduler=address)
+        assert equal(far, campaign.run(tmp_path / "here", workers=0))
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):
+    import distributed
+
+    true = distributed.Client
+
+    def quick(address, timeout=None):
+        return true(address, timeout=1)
+
+    monkeypatch.setattr(distributed, "Client", quick)
+    with pytest.raises(sw.SwelltreeError, match=r"scheduler 'tcp://127.0.0.1:9' does not answer"):
+        small_campaign().run(tmp_path / "store", scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_negative_number_of_processes_is_told(tmp_path):
+    with pytest.raises(sw.SwelltreeError, match="workers -1 is negative"):
+        small_campaign().run(tmp_path / "store", workers=-1)

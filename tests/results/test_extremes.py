@@ -1,0 +1,71 @@
+"""Largest values to expect, against distributions whose answer is known."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.results.extremes import crests, largest_peaks
+
+RUN, HOURS_3 = 3600.0, 10800.0
+PER_RUN = 450  # peaks of eight seconds
+
+
+def rayleigh(seed, count):
+    return np.random.default_rng(seed).rayleigh(1.0, count)
+
+
+def test_three_ways_find_the_maximum_of_rayleigh_peaks():
+    runs = [rayleigh(seed, PER_RUN) for seed in range(24)]
+    exact = np.sqrt(2 * np.log(3 * PER_RUN))  # 3.80: one of the peaks of three hours is larger
+    peaks, time = np.concatenate(runs), 24 * RUN
+    found = {
+        "weibull": sw.weibull_tail(peaks, time),
+        "threshold": sw.peaks_over_threshold(peaks, time),
+        "maxima": sw.most_probable_maximum([max(run) for run in runs], RUN).value,
+    }
+    for way, value in found.items():
+        assert value == pytest.approx(exact, rel=0.05), way  # 24 runs: 2 % of scatter
+
+
+def test_the_interval_of_confidence_holds_the_exact_value_as_often_as_it_says():
+    exact = np.sqrt(2 * np.log(3 * PER_RUN))
+    held = 0
+    for trial in range(60):
+        maxima = [rayleigh(1000 * trial + k, PER_RUN).max() for k in range(12)]
+        extreme = sw.most_probable_maximum(maxima, RUN, confidence=0.9)
+        assert extreme.low < extreme.value < extreme.high
+        held += extreme.low <= exact <= extreme.high
+    assert 42 <= held <= 59  # 54 of 60; the bootstrap of twelve runs is somewhat narrow
+
+
+def test_longer_times_have_larger_maxima():
+    peaks = rayleigh(5, 2000)
+    ways = (sw.weibull_tail, sw.peaks_over_threshold)
+    for way in ways:
+        assert way(peaks, 4 * RUN, within=RUN) < way(peaks, 4 * RUN, within=HOURS_3)
+
+
+def test_crests_are_one_per_upward_crossing_of_the_mean():
+    t = np.arange(0, 40, 0.1)
+    x = 2.0 + np.sin(t) * (1 + 0.01 * t)
+    found = crests(x)
+    assert len(found) == 7  # the first rises from the mean itself, and the last is cut off
+    assert largest_peaks(np.stack([x, -x]), 3).shape == (2, 3)
+    assert largest_peaks(x, 9)[7:] == pytest.approx([np.nan, np.nan], nan_ok=True)
+    assert (np.diff(largest_peaks(x, 7)) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: sw.weibull_tail([1.0, 2.0], 10.0), "Give at least 10"),
+        (lambda: sw.peaks_over_threshold(np.arange(20.0), -1.0), "duration -1.0 s"),
+        (lambda: sw.peaks_over_threshold(np.arange(20.0), 9.0, threshold=18.5), "lower one"),
+        (lambda: sw.most_probable_maximum([1.0, 2.0], 9.0), "at least 3"),
+        (lambda: sw.most_probable_maximum([1, 2, 3], 9.0, confidence=2.0), "confidence 2.0"),
+    ],
+)
+def test_too_few_values_are_told(call, sentence):
+    with pytest.raises(sw.SwelltreeError) as error:
+        call()
+    assert sentence in str(error.value)

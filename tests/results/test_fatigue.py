@@ -1,0 +1,48 @@
+"""Rainflow counting and damage-equivalent ranges."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+
+
+def test_the_example_of_the_standard_is_counted_as_printed():
+    # ASTM E1049-85, fig. 6: -2 1 -3 5 -1 3 -4 4 -2
+    ranges, means, counts = sw.rainflow([-2, 1, -3, 5, -1, 3, -4, 4, -2])
+    printed = {3: 0.5, 4: 1.5, 6: 0.5, 8: 1.0, 9: 0.5}
+    for size, often in printed.items():
+        assert counts[ranges == size].sum() == often
+    assert counts.sum() == sum(printed.values())
+    assert means[(ranges == 4) & (counts == 1.0)] == pytest.approx([1.0])
+
+
+def test_points_on_the_way_and_shifts_change_nothing():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=300)
+    fine = np.interp(np.arange(0, 299.01, 0.25), np.arange(300), x)
+    for other in (fine, -x, np.repeat(x, 2)):
+        ranges, _, counts = sw.rainflow(other)
+        base, _, often = sw.rainflow(x)
+        assert sorted(zip(ranges.round(9), counts, strict=True)) == sorted(
+            zip(base.round(9), often, strict=True)
+        )
+
+
+def test_a_sine_has_its_own_range_whatever_the_exponent():
+    t = np.linspace(0.0, 100.0, 20001)
+    x = 7.0 + 3.0 * np.sin(2 * np.pi * 0.5 * t)
+    load = sw.damage_equivalent(np.stack([x, 2 * x]), [3.0, 10.0], 100.0, frequency=0.5)
+    # first and last quarter make two more halves of half the range
+    assert load == pytest.approx(np.array([[6.0, 6.0], [12.0, 12.0]]), rel=3e-3)
+
+
+def test_huge_loads_do_not_overflow_and_gaps_stay_gaps():
+    x = 1e40 * np.sin(np.linspace(0, 60, 500))
+    assert np.isfinite(sw.damage_equivalent(x, 10.0, 60.0))
+    assert np.isnan(sw.damage_equivalent(np.full(9, np.nan), 3.0, 1.0))
+    assert sw.damage_equivalent(np.ones(9), 3.0, 1.0) == 0.0
+
+
+def test_a_negative_exponent_is_told():
+    with pytest.raises(sw.SwelltreeError, match=r"exponent -3.*must be positive"):
+        sw.damage_equivalent([0.0, 1.0], -3.0, 10.0)

@@ -1,0 +1,130 @@
+"""Batches: the numbers of single runs, whatever the neighbours."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_campaign import SEA, float_model
+
+STEP = 0.2
+RUN = {"duration": 30.0, "output_step": 0.2}
+# one number of lanes: all tests share one compiled program
+OPTIONS = RUN | {"step": STEP, "reduce": ["series", "statistics"], "lanes": 4}
+
+
+def seas(count, seed=0):
+    rng = np.random.default_rng(seed)
+    return [
+        SEA.replace(
+            spectrum=sw.Jonswap(Hs=rng.uniform(0.5, 3.0), Tp=rng.uniform(5.0, 11.0)),
+            seed=int(rng.integers(1000)),
+        )
+        for _ in range(count)
+    ]
+
+
+def test_a_case_in_a_batch_is_the_single_run_of_the_same_steps():
+    model, many = float_model(), seas(5)
+    damping = [0.8e5, 1.5e5, 1.5e5, 3e5, 5e5]
+    batch = sw.simulate_batch(model, many, {"ptos.pto.damping": damping}, **OPTIONS)
+    assert batch.attrs["engine"] == "xla"
+    for k in (0, 3):
+        own = model.with_values({"ptos.pto.damping": damping[k]})
+        run = sw.simulate(
+            own, many[k], duration=30.0, output_step=0.2, solver="rk4", step=STEP, progress=False
+        )
+        for name in ("position", "absorbed_power", "pto_force"):
+            size = float(abs(run[name]).max())
+            apart = np.abs(batch[f"{name}_series"][k].values - run[name].values).max()
+            assert apart <= 1e-10 * size
+            told = sw.statistics(run)[name].values
+            assert batch[name][k].values == pytest.approx(told, rel=1e-10, abs=1e-10 * size)
+
+
+def test_neighbours_order_and_number_of_lanes_change_no_bit():
+    model, many = float_model(), seas(6, seed=4)
+    whole = sw.simulate_batch(model, many, **OPTIONS)
+    turned = sw.simulate_batch(model, many[::-1], **OPTIONS)
+    alone = sw.simulate_batch(model, many[2:3], **OPTIONS)
+    pairs = sw.simulate_batch(model, many, **(OPTIONS | {"lanes": 3}))
+    for name in ("position", "absorbed_power", "pto_stroke"):
+        x = whole[name].values
+        assert np.array_equal(x, turned[name].values[::-1])
+        assert np.array_equal(x[2], alone[name].values[0])
+        assert x == pytest.approx(pairs[name].values, rel=1e-12, abs=1e-12 * np.abs(x).max())
+
+
+def test_the_chosen_step_keeps_its_error_against_the_default_solver():
+    model, many = float_model(), seas(3, seed=9)
+    options = OPTIONS | {"step": None}
+    batch = sw.simulate_batch(model, many, tolerance=1e-3, **options)
+    assert 0 < batch.attrs["step_error"] <= 1e-3
+    assert batch.attrs["step"] <= 0.2
+    for k, sea in enumerate(many):
+        run = sw.simulate(model, sea, rtol=1e-8, atol=1e-10, progress=False, **RUN)
+        x = run["position"].sel(dof="Heave").values
+        apart = np.abs(batch["position_series"][k].sel(dof="Heave").values - x).max()
+        assert apart <= 2e-3 * x.std()  # the estimate is of a few cases, the limit of the largest
+
+
+def test_a_case_that_cannot_be_run_tells_why_and_stops_no_other():
+    model, many = float_model(), seas(3)
+    bad = SEA.replace(omega_max=20.0, spectrum=sw.Jonswap(Hs=1.0, Tp=0.8))
+    with pytest.warns(sw.SwelltreeWarning, match=r"1 of 3 cases have no result.*case 1, says"):
+        batch = sw.simulate_batch(model, [many[0], bad, many[2]], **OPTIONS)
+    assert "hydro data reach" in batch["message"].values[1]
+    assert np.isnan(batch["position"].values[1]).all()
+    fine = sw.simulate_batch(model, many, **OPTIONS)
+    for k in (0, 2):
+        assert np.array_equal(batch["position"].values[k], fine["position"].values[k])
+
+
+def test_a_run_that_diverges_is_a_failed_case():
+    model = float_model()
+    damping = {"ptos.pto.damping": [1.5e5, 5e9]}  # far too stiff for the step
+    with pytest.warns(sw.SwelltreeWarning, match="1 of 2 cases"):
+        batch = sw.simulate_batch(model, SEA, damping, **OPTIONS)
+    assert batch["message"].values[0] == ""
+    assert "t = " in batch["message"].values[1]
+    assert np.isfinite(batch["position"].values[0]).all()
+
+
+@pytest.mark.slow
+def test_dynamic_lines_are_run_one_by_one_and_say_so():
+    bob = sw.Body("bob", 2e3, (1e3, 1e3, 1e3), position=(0, 0, -20))
+    rope = sw.wire_rope(0.03)
+    line = sw.Line("rope", sw.WORLD, bob, rest_length=20.0, type=rope, segments=3)
+    rail = sw.Slider("rail", sw.WORLD.at(0, 0, -20), bob, axis="z")
+    model = sw.compile(sw.System("hung", [bob], [rail], lines=[line]))
+    options = {"duration": 0.4, "output_step": 0.2, "step": 0.1, "channels": ["position"]}
+    with pytest.warns(sw.SwelltreeWarning, match="one by one"):
+        batch = sw.simulate_batch(model, None, {"bodies.bob.mass": [2000.0, 2100.0]}, **options)
+    assert "one by one" in batch.attrs["engine"]
+    assert batch["message"].values.tolist() == ["", ""]
+    run = sw.simulate(model, duration=0.4, output_step=0.2, step=0.1, progress=False)
+    expected = sw.statistics(run)["position"].values
+    assert batch["position"][0].values == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"seas": None}, "are one case"),
+        ({"seas": [SEA], "parameters": {"ptos.pto.damping": [1.0, 2.0]}}, "as many of each"),
+        ({"seas": ["rough"]}, "str is not a sea"),
+        ({"channels": ["positon"]}, "no channel 'positon'. Did you mean 'position'?"),
+        ({"channels": "position"}, "is one name"),
+        ({"reduce": ["statistic"]}, "Did you mean 'statistics'?"),
+        ({"reduce": []}, "not a list of different names"),
+        ({"step": 0.0}, "step 0.0 s is not positive"),
+        ({"lanes": 0}, "lanes 0 is not a number of cases"),
+        ({"step": None, "tolerance": 0.0}, "tolerance 0.0 of the step"),
+        ({"duration": -1.0}, "duration -1 s is not positive"),
+        ({"parameters": {"ptos.pto.dampig": [1.0, 2.0]}}, "Did you mean 'damping'?"),
+    ],
+)
+def test_bad_input_of_a_batch_is_told_in_a_sentence(changes, sentence):
+    given = {"seas": [SEA, SEA], **OPTIONS, **changes}
+    with pytest.raises(sw.SwelltreeError) as error:
+        sw.simulate_batch(float_model(), **given)
+    assert sentence in str(error.value)
