@@ -32,7 +32,7 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(E
 def run_key(*parts: Any) -> str:
     """Hash of the parts, of the package and of the versions used."""
     contents = _Contents()
-    packages = ("jax", "jaxlib", "numpy", "scipy")
+    packages = ("jax", "jaxlib", "numpy", "scipy", "llvmlite")
     versions = [f"{name} {importlib.metadata.version(name)}" for name in packages]
     return _hash(sys.version, _own_text(), *versions, *(contents.of(part) for part in parts))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
+from swelltree.engine.machine.program import Program
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping import control, events
@@ -266,11 +267,14 @@ def compiled(
     method: str = "tsit5",
     observe: Callable[[Any, Any, Any], Any] | None = None,
     kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
-) -> Callable[[Any, Options, Carry, Any], tuple[Carry, Any]]:
-    """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once."""
+) -> Program:
+    """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
+
+    Explicit methods run as machine code of their own where all can be flattened, else by XLA.
+    """
     how = {"method": method, "observe": observe, "kept": kept}
 
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
         return integrate(problem, args, carry, times, options, **how)
 
-    return jax.jit(advance)
+    return Program(advance, refused="the implicit solver" if method == "stiff" else "")

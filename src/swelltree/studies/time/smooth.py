@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
+from swelltree.engine.machine.program import Program, switched_off
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import (
     Phase,
@@ -100,7 +101,7 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 
 
 @functools.lru_cache(maxsize=64)
-def observer(formulation: Formulation) -> Any:
+def observer(formulation: Formulation) -> Program:
     """Compiled observation of a stack of phases."""
 
     def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
@@ -115,7 +116,7 @@ def observer(formulation: Formulation) -> Any:
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
         return jax.lax.cond(jnp.isfinite(t), lambda: one(model, t, y), lambda: nothing)
 
-    return jax.jit(lambda model, t, y: jax.lax.map(lambda x: if_wanted(model, *x), (t, y)))
+    return Program(lambda model, t, y: jax.lax.map(lambda x: if_wanted(model, *x), (t, y)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -134,12 +135,14 @@ class SmoothStepper(Stepper):
 
     task: Task
     options: Options
+    ran: dict[str, str] = field(default_factory=dict, compare=False)  # which engine, and why
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """Model, formulation, method and numbers."""
         task = self.task
-        return task.model, task.formulation, task.solver, self.options, task.extremes
+        numbers = task.model, task.formulation, task.solver, self.options, task.extremes
+        return *numbers, switched_off()
 
     @property
     def coordinates(self) -> str:
@@ -161,7 +164,8 @@ class SmoothStepper(Stepper):
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
         program = compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
-        return program(self._stepped, self.options, state, times)
+        self.ran["engine"], out = program.run(self._stepped, self.options, state, times)
+        return out
 
     @functools.cached_property
     def _stepped(self) -> Model:
@@ -213,6 +217,7 @@ class SmoothStepper(Stepper):
             "steps_accepted": int(state.n_accepted),
             "steps_rejected": int(state.n_rejected),
             "rate_evaluations": int(state.n_rate),
+            **self.ran,
         }
         if event_count(task.model):
             attrs["events"] = int(state.n_events)

@@ -1,0 +1,127 @@
+"""A traced program as expressions and statements, equation by equation.
+
+Derivatives are not taken here: JAX takes them before, so that they are JAX's own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.values import LARGEST, Value, constants
+
+RULES: dict[str, Callable[..., Any]] = {}
+CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+INLINED = {
+    "jit",
+    "pjit",
+    "closed_call",
+    "core_call",
+    "custom_jvp_call",
+    "custom_vjp_call",
+    "custom_vjp_call_jaxpr",
+    "remat",
+    "remat2",
+    "checkpoint",
+}
+UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
+FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra")
+
+
+def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the rule of primitives: rule(flattening, eqn, *values)."""
+
+    def put(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            RULES[name] = function
+        return function
+
+    return put
+
+
+@lru_cache(maxsize=1)
+def _read_rules() -> None:
+    for name in FILES:
+        importlib.import_module(f"swelltree.engine.machine.rules_{name}")
+
+
+class Flattening:
+    """Programs written into one graph.
+
+    Args:
+        graph: where expressions go.
+        table: makes memory of a large constant; None: such a constant is refused.
+    """
+
+    def __init__(self, graph: Graph, table: Callable[[np.ndarray], Value] | None = None) -> None:
+        _read_rules()
+        self.graph, self.table = graph, table
+
+    def known(self, value: Any) -> Value:
+        """A constant of the program."""
+        value = np.asarray(value)
+        if value.size > LARGEST // 8 and self.table is not None:
+            kind_of(value.dtype)
+            return self.table(value)
+        return constants(self.graph, value)
+
+    def run(self, jaxpr: Any, consts: Any, inputs: list[Value]) -> list[Value]:
+        """Results of a program."""
+        env: dict[Any, Value] = dict(zip(jaxpr.invars, inputs, strict=True))
+        for var, value in zip(jaxpr.constvars, consts, strict=True):
+            env[var] = self.known(value)
+
+        def read(var: Any) -> Value:
+            return self.known(var.val) if hasattr(var, "val") else env[var]
+
+        for eqn in needed(jaxpr):
+            outs = self.one(eqn, [read(var) for var in eqn.invars])
+            env.update(zip(eqn.outvars, outs, strict=True))
+        return [read(var) for var in jaxpr.outvars]
+
+    def closed(self, closed: Any, inputs: list[Value]) -> list[Value]:
+        """Results of a program with its constants."""
+        return self.run(closed.jaxpr, closed.consts, inputs)
+
+    def one(self, eqn: Any, values: list[Value]) -> list[Value]:
+        """Results of one equation."""
+        name = eqn.primitive.name
+        if name in INLINED:
+            return self._inner(eqn, values)
+        if name not in RULES:
+            raise NotFlattenedError(f"the operation '{name}'")
+        for var in (*eqn.invars, *eqn.outvars):
+            kind_of(var.aval.dtype)
+        try:
+            outs = RULES[name](self, eqn, *values)
+        except UNEXPECTED as error:  # another version of JAX describes it by other words
+            what = f"{type(error).__name__}: {error}"
+            raise NotFlattenedError(f"the operation '{name}' as it is here ({what})") from error
+        return outs if isinstance(outs, list) else [outs]
+
+    def _inner(self, eqn: Any, values: list[Value]) -> list[Value]:
+        for word in CALLS:
+            inner = eqn.params.get(word)
+            if inner is not None:
+                if hasattr(inner, "consts"):
+                    return self.closed(inner, values)
+                return self.run(inner, (), values)
+        raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
+
+
+def needed(jaxpr: Any) -> list[Any]:
+    """Equations on which a result depends."""
+    wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects:
+            raise NotFlattenedError(f"the operation '{eqn.primitive.name}', which has side effects")
+        if not wanted.isdisjoint(eqn.outvars):
+            kept.append(eqn)
+            wanted.update(var for var in eqn.invars if not hasattr(var, "val"))
+    return kept[::-1]

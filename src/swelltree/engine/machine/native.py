@@ -1,0 +1,76 @@
+"""Machine code of this processor from LLVM's language, kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import cache_folder
+from swelltree.engine.machine import cache
+
+_lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
+
+
+@functools.lru_cache(maxsize=1)
+def llvm() -> Any:
+    """LLVM, ready for this processor."""
+    import llvmlite.binding
+
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    return llvmlite.binding
+
+
+@functools.lru_cache(maxsize=1)
+def _processor() -> tuple[str, str, str]:
+    """Triple, name and features of this processor."""
+    features = llvm().get_host_cpu_features().flatten()
+    return llvm().get_default_triple(), llvm().get_host_cpu_name(), features
+
+
+def _machine(optimise: int) -> Any:
+    triple, name, features = _processor()
+    target = llvm().Target.from_triple(triple)
+    return target.create_target_machine(cpu=name, features=features, opt=optimise, jit=True)
+
+
+def object_code(text: str, optimise: int = 2) -> bytes:
+    """Compiled object of a module, from the disk where it is known.
+
+    Args:
+        text: of the module.
+        optimise: 0 to 3, how much time the compiler takes.
+    """
+    import llvmlite
+
+    versions = llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info))
+    name = cache.entry_name(text, str(optimise), *versions, *_processor())
+    folder = cache.private_folder(cache_folder())
+    code = cache.read(folder, name)
+    if code is None:
+        with _lock:
+            module = llvm().parse_assembly(text)
+            module.verify()
+            code = _machine(optimise).emit_object(module)
+        cache.write(folder, name, code)
+    return code
+
+
+class Native:
+    """A function that was compiled and loaded."""
+
+    def __init__(self, code: bytes) -> None:
+        with _lock:
+            self.engine = llvm().create_mcjit_compiler(llvm().parse_assembly(""), _machine(0))
+            self.engine.add_object_file(llvm().object_file.ObjectFileRef.from_data(code))
+            self.engine.finalize_object()
+            address = self.engine.get_function_address("run")
+        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+
+    def __call__(self, *rows: np.ndarray) -> None:
+        """Run with the rows fixed, in, out and work."""
+        self.call(*(row.ctypes.data for row in rows))

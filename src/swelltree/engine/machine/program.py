@@ -1,0 +1,261 @@
+"""A function of JAX as a program that runs by LLVM, or by XLA where it cannot be flattened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.machine.flatten import Flattening
+from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.statements import Stores
+from swelltree.engine.machine.text import Writer
+from swelltree.engine.machine.values import Stored, stored, stores
+
+KEPT = 64  # programs of one function, for as many shapes and patterns
+PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
+
+
+@dataclass
+class Compiled:
+    """Machine code for arguments of some shapes, and one pattern of zeros and ones."""
+
+    native: Native
+    tables: np.ndarray  # large constants of the program, behind the fixed numbers
+    turns: list[tuple[int, tuple[int, ...]]]  # matrices that follow transposed
+    outs: list[tuple[int, tuple[int, ...], Any]]  # place, shape and type of the results
+    size: int  # numbers of all results
+    work: int
+    tree: Any
+    last: tuple[Any, Any] = (None, None)
+
+    def row(self, fixed: np.ndarray) -> np.ndarray:
+        """The fixed numbers with all that goes with them."""
+        before, found = self.last
+        if before is not fixed:
+            whole = np.concatenate([fixed, self.tables])
+            turned = [
+                whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1)
+                for at, shape in self.turns
+            ]
+            found = np.concatenate([whole, *turned])
+            self.last = fixed, found
+        return found
+
+
+class Key:
+    """What shapes a program of its fixed arguments; its hash is found once."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts, self.hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Key) and self.parts == other.parts)
+
+
+class Program:
+    """A function whose first arguments rarely change.
+
+    Args:
+        function: as for `jax.jit`; arguments and results are trees of arrays.
+        fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
+            arrays must not be changed in place.
+        refused: a reason to run by XLA in any case.
+    """
+
+    def __init__(self, function: Callable[..., Any], fixed: int = 1, refused: str = "") -> None:
+        self.function, self.fixed, self.refused = function, fixed, refused
+        self.by_xla = jax.jit(function)
+        self.programs: dict[Any, Compiled | str] = {}
+        self.last: tuple[Any, Any, Any] = (None, None, None)
+
+    def jacobian(self, argument: int) -> Program:
+        """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""
+        derivative = jax.jacfwd(self.function, argnums=argument)
+        return Program(derivative, self.fixed, self.refused)
+
+    def engine(self, *args: Any) -> str:
+        """What runs arguments like these, and why it is not LLVM where it is not."""
+        return _engine(self._program(args)[0])
+
+    def __call__(self, *args: Any) -> Any:
+        return self.run(*args)[1]
+
+    def run(self, *args: Any) -> tuple[str, Any]:
+        """What ran, as of `engine`, and the results."""
+        program, numbers, leaves = self._program(args)
+        if isinstance(program, str):
+            return _engine(program), self.by_xla(*args)
+        into = _packed(leaves)
+        out, work = np.empty(program.size), np.empty(program.work)
+        program.native(program.row(numbers), into, out, work)
+        results = jax.tree.unflatten(program.tree, _unpacked(out, program.outs))
+        return _engine(program), results
+
+    def _program(self, args: tuple[Any, ...]) -> tuple[Compiled | str, np.ndarray, list[Any]]:
+        """Program, numbers of the fixed arguments, and the other arguments one by one."""
+        leaves, tree = jax.tree.flatten(args[self.fixed :])
+        fixed, fixed_tree = jax.tree.flatten(args[: self.fixed])
+        refused = self.refused or switched_off()
+        if refused:
+            return refused, np.zeros(0), leaves
+        if any(isinstance(x, Tracer) for x in (*fixed, *leaves)):
+            return "inside another program", np.zeros(0), leaves
+        try:
+            for x in (*fixed, *leaves):
+                kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
+        except NotFlattenedError as error:
+            return str(error), np.zeros(0), leaves
+        key, numbers = self._fixed(fixed, fixed_tree)
+        whole = (key, tree, _kinds(leaves))
+        program = self.programs.get(whole)
+        if program is None:
+            while len(self.programs) >= KEPT:
+                self.programs.pop(next(iter(self.programs)))
+            try:
+                program = self._compiled(args, fixed, leaves)
+            except NotFlattenedError as error:
+                program = str(error)
+            self.programs[whole] = program
+        return program, numbers, leaves
+
+    def _fixed(self, leaves: list[Any], tree: Any) -> tuple[Any, np.ndarray]:
+        """What shapes the program of the fixed arguments, and their numbers."""
+        before, before_tree, found = self.last
+        if before is None or before_tree != tree or not _same_objects(before, leaves):
+            arrays = [np.asarray(x) for x in leaves]
+            pattern = b"".join(_pattern(x).tobytes() for x in arrays)
+            found = Key(tree, _kinds(arrays), pattern), _packed(arrays)
+            self.last = leaves, tree, found
+        return found
+
+    def _compiled(self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]) -> Compiled:
+        closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*args)
+        writing = Writing()
+        inputs = [writing.argument("fixed", x, True) for x in fixed]
+        inputs += [writing.argument("in", x, False) for x in leaves]
+        flat = Flattening(writing.graph, writing.table)
+        outs = flat.run(closed.jaxpr, closed.consts, inputs)
+        places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
+        turns = writing.turns()
+        text = Writer(writing.graph).function()
+        return Compiled(
+            Native(object_code(text)),
+            np.concatenate([np.zeros(0), *writing.tables]),
+            turns,
+            places,
+            writing.numbers["out"],
+            writing.graph.work,
+            jax.tree.structure(shapes),
+        )
+
+
+class Writing:
+    """The graph of one program with the memory of its arguments and results."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.numbers = {"fixed": 0, "in": 0, "out": 0}
+        self.tables: list[np.ndarray] = []
+
+    def _row(self, where: str, size: int, kind: str) -> Buffer:
+        buffer = Buffer(where, self.numbers[where], size, kind)
+        self.numbers[where] += size
+        return buffer
+
+    def argument(self, where: str, x: Any, shapes_program: bool) -> Stored:
+        """An argument as it lies in memory."""
+        x = np.asarray(x)
+        kind = kind_of(x.dtype)
+        buffer = self._row(where, x.size, kind)
+        special = None
+        if shapes_program:
+            pattern = _pattern(x)
+            if pattern.size:
+                unknown = pattern == UNKNOWN
+                floats = np.where(unknown, np.nan, pattern.astype(float))
+                special = floats if kind == "f8" else x.reshape(-1).copy()
+        return stored(buffer, 0, x.shape, self.graph.root, special)
+
+    def table(self, value: np.ndarray) -> Stored:
+        """A large constant, which travels with the fixed arguments."""
+        buffer = self._row("fixed", value.size, kind_of(value.dtype))
+        self.tables.append(_packed([value]))
+        return stored(buffer, 0, value.shape, self.graph.root)
+
+    def turns(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Matrices that are wanted transposed, now that their places can be known."""
+        for (_, shape), buffer in self.graph.turns.items():
+            buffer.start = self._row("fixed", int(np.prod(shape)), buffer.kind).start
+        return list(self.graph.turns)
+
+    def results(self, values: list[Any], avals: list[Any]) -> list[tuple[int, Any, Any]]:
+        """Let results be stored; where they lie."""
+        last, out = Stores(), []
+        for x, aval in zip(values, avals, strict=True):
+            buffer = self._row("out", int(np.prod(aval.shape, dtype=int)), kind_of(aval.dtype))
+            stores(self.graph, buffer, x, last)
+            out.append((buffer.start, tuple(aval.shape), np.dtype(aval.dtype)))
+        self.graph.state(last)
+        return out
+
+
+def _engine(program: Compiled | str) -> str:
+    return f"XLA: {program}" if isinstance(program, str) else "LLVM"
+
+
+def _kinds(leaves: list[Any]) -> tuple[Any, ...]:
+    return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
+
+
+def _same_objects(a: list[Any], b: list[Any]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+UNKNOWN = 2
+
+
+def _pattern(x: np.ndarray) -> np.ndarray:
+    """What shapes a program of a fixed argument: zeros and ones of floats, all of other kinds."""
+    if x.size > PATTERNED:
+        return np.zeros(0, "i1")
+    flat = x.reshape(-1)
+    if x.dtype.kind == "f":
+        return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
+    return flat.astype("i8")
+
+
+def _packed(arrays: list[Any]) -> np.ndarray:
+    """Numbers of arrays, one after another, eight bytes each."""
+    rows = []
+    for x in arrays:
+        x = np.asarray(x).reshape(-1)
+        rows.append(x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64))
+    return np.concatenate([np.zeros(0), *rows])
+
+
+def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], Any]]) -> list[np.ndarray]:
+    arrays = []
+    for start, shape, dtype in outs:
+        part = row[start : start + int(np.prod(shape, dtype=int))]
+        if dtype != np.float64:
+            part = part.view(np.int64).astype(dtype)
+        arrays.append(part.reshape(shape))
+    return arrays
+
+
+ON_TRIAL = "machine code is on trial: SWELLTREE_ENGINE=llvm asks for it"
+
+
+def switched_off() -> str:
+    """Why no program runs by LLVM; empty where the user asks for it."""
+    chosen = os.environ.get("SWELLTREE_ENGINE", "").strip().lower()
+    return "" if chosen == "llvm" else ON_TRIAL

@@ -1,0 +1,132 @@
+"""Linear algebra of small matrices, number by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.machine.flatten import Flattening, rule
+from swelltree.engine.machine.graph import Graph, NotFlattenedError
+from swelltree.engine.machine.values import Value, places
+
+LARGEST_MATRIX = 24  # rows written out
+
+
+def _each_matrix(x: np.ndarray) -> list[list[list[int]]]:
+    return x.reshape(-1, *x.shape[-2:]).tolist()
+
+
+def _less(graph: Graph, a: int, pairs: Any) -> int:
+    """a - sum of products."""
+    for p, q in pairs:
+        a = graph.op("sub", a, graph.op("mul", p, q))
+    return a
+
+
+@rule("cholesky")
+def _cholesky(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+    """Lower factor; not a number where the matrix is not positive definite."""
+    graph, x = flat.graph, places(flat.graph, x)
+    n = x.shape[-1]
+    if n > LARGEST_MATRIX:
+        raise NotFlattenedError(f"the factors of a matrix of {n} rows")
+    out = [_lower_factor(graph, A, n) for A in _each_matrix(x)]
+    return np.array(out, dtype=int).reshape(x.shape)
+
+
+def _lower_factor(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]:
+    L = [[graph.zero] * n for _ in range(n)]
+    for j in range(n):
+        for i in range(j, n):
+            L[i][j] = _less(graph, A[i][j], ((L[i][k], L[j][k]) for k in range(j)))
+        L[j][j] = graph.op("sqrt", L[j][j])
+        for i in range(j + 1, n):
+            L[i][j] = graph.op("div", L[i][j], L[j][j])
+    return L
+
+
+@rule("triangular_solve")
+def _triangular(flat: Flattening, eqn: Any, a: Value, b: Value) -> np.ndarray:
+    graph, p = flat.graph, eqn.params
+    a, b = places(graph, a), places(graph, b)
+    n = a.shape[-1]
+    if n > LARGEST_MATRIX:
+        raise NotFlattenedError(f"a triangular system of {n} rows")
+    if p["transpose_a"]:
+        a = np.swapaxes(a, -1, -2)
+    lower = bool(p["lower"]) != bool(p["transpose_a"])
+    if not p["left_side"]:  # x a = b: a^T x^T = b^T
+        a, b, lower = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), not lower
+    order = list(range(n)) if lower else list(range(n))[::-1]
+    out = []
+    for A, B in zip(_each_matrix(a), _each_matrix(b), strict=True):
+        X = [list(row) for row in B]
+        for k, i in enumerate(order):
+            for col in range(b.shape[-1]):
+                value = _less(graph, B[i][col], ((A[i][j], X[j][col]) for j in order[:k]))
+                X[i][col] = value if p["unit_diagonal"] else graph.op("div", value, A[i][i])
+        out.append(X)
+    x = np.array(out, dtype=int).reshape(b.shape)
+    return x if p["left_side"] else np.swapaxes(x, -1, -2)
+
+
+@rule("qr")
+def _orthogonal(flat: Flattening, eqn: Any, x: Value) -> list[np.ndarray]:
+    """Q and R by Householder's reflections, signs as LAPACK chooses them."""
+    graph, p = flat.graph, eqn.params
+    x = places(graph, x)
+    m, n = x.shape[-2:]
+    if p.get("pivoting") or max(m, n) > LARGEST_MATRIX:
+        raise NotFlattenedError(f"Q and R of a matrix of {m} x {n}")
+    wide = m if p["full_matrices"] else min(m, n)
+    Qs, Rs = [], []
+    for A in _each_matrix(x):
+        Q, R = _reflected(graph, A, m, n)
+        Qs.append([row[:wide] for row in Q])
+        Rs.append(R[:wide])
+    return [
+        np.array(Qs, dtype=int).reshape(*x.shape[:-2], m, wide),
+        np.array(Rs, dtype=int).reshape(*x.shape[:-2], wide, n),
+    ]
+
+
+def _total(graph: Graph, terms: Any) -> int:
+    total = graph.zero
+    for a in terms:
+        total = graph.op("add", total, a)
+    return total
+
+
+def _reflected(graph: Graph, A: Any, m: int, n: int) -> tuple[Any, Any]:
+    op, one, zero = graph.op, graph.one, graph.zero
+    R = [list(row) for row in A]
+    Q = [[one if i == j else zero for j in range(m)] for i in range(m)]
+    for k in range(min(m - 1, n)):
+        rest = _total(graph, (op("mul", R[i][k], R[i][k]) for i in range(k + 1, m)))
+        none = op("eq", rest, zero)  # nothing to reflect
+        alpha = R[k][k]
+        size = op("sqrt", op("add", op("mul", alpha, alpha), rest))
+        beta = op("where", op("ge", alpha, zero), op("neg", size), size)
+        beta = op("where", none, alpha, beta)
+        scale = op("where", none, one, op("sub", alpha, beta))
+        tau = op("where", none, zero, op("div", op("sub", beta, alpha), beta))
+        v = {i: op("div", R[i][k], scale) for i in range(k + 1, m)}
+        for j in range(k + 1, n):
+            w = op(
+                "mul", tau, op("add", R[k][j], _total(graph, (op("mul", v[i], R[i][j]) for i in v)))
+            )
+            R[k][j] = op("sub", R[k][j], w)
+            for i in v:
+                R[i][j] = op("sub", R[i][j], op("mul", v[i], w))
+        R[k][k] = beta
+        for i in v:
+            R[i][k] = zero
+        for row in Q:
+            w = op(
+                "mul", tau, op("add", row[k], _total(graph, (op("mul", v[i], row[i]) for i in v)))
+            )
+            row[k] = op("sub", row[k], w)
+            for i in v:
+                row[i] = op("sub", row[i], op("mul", v[i], w))
+    return Q, R

@@ -1,0 +1,185 @@
+"""Loops and branches stay what they are: what they carry on lies in working memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.machine.flatten import Flattening, rule
+from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
+from swelltree.engine.machine.values import (
+    Stored,
+    Updated,
+    Value,
+    in_memory,
+    numbers,
+    places,
+    stored,
+    stores,
+)
+
+
+def _slots(graph: Graph, avals: Any) -> list[Buffer]:
+    sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
+    return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
+
+
+def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
+    """First values go to their slots."""
+    first = Stores()
+    for buffer, x in zip(slots, values, strict=True):
+        stores(graph, buffer, x, first)
+    graph.state(first)
+
+
+def _carry_on(
+    graph: Graph, slots: list[Buffer], carried: list[Stored], values: list[Value]
+) -> Stores:
+    """Values at the end of a pass go to the slots; where only a few differ, only those."""
+    last, own = Stores(), {id(x.buffer) for x in carried}
+    for buffer, before, x in zip(slots, carried, values, strict=True):
+        if isinstance(x, Updated) and x.base.version == before.version:
+            for k, a in enumerate(x.new.reshape(-1).tolist()):
+                last.moving.append((buffer, x.base.start + k, x.index, a))
+            continue
+        if isinstance(x, Stored):
+            if x.buffer is buffer and x.start == before.start:
+                continue  # as it was
+            if id(x.buffer) in own:  # will be overwritten meanwhile: read first
+                x = places(graph, x)
+        stores(graph, buffer, x, last)
+    return last
+
+
+def _unchanged(body: Any, first: int) -> list[bool]:
+    """Which of the carried values a body hands on as they are."""
+    return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
+
+
+@rule("while")
+def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    graph, p = flat.graph, eqn.params
+    cond, body = p["cond_jaxpr"], p["body_jaxpr"]
+    nc, nb = p["cond_nconsts"], p["body_nconsts"]
+    of_cond, of_body, init = values[:nc], values[nc : nc + nb], list(values[nc + nb :])
+    fixed = _unchanged(body.jaxpr, nb)
+    moving = [k for k, same in enumerate(fixed) if not same]
+    slots = _slots(graph, [eqn.outvars[k].aval for k in moving])
+    _begin(graph, slots, [init[k] for k in moving])
+    with graph.inside() as region:
+        carry = list(init)
+        for k, buffer in zip(moving, slots, strict=True):
+            carry[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, region)
+        (go,) = flat.closed(cond, [*of_cond, *carry])
+        graph.state(Leave(int(places(graph, go))))
+        new = flat.closed(body, [*of_body, *carry])
+        before = [carry[k] for k in moving]
+        graph.state(_carry_on(graph, slots, before, [new[k] for k in moving]))
+    graph.state(Loop(region))
+    for k, buffer in zip(moving, slots, strict=True):
+        init[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, graph.here)
+    return init
+
+
+@rule("scan")
+def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    graph, p = flat.graph, eqn.params
+    n, m, length = p["num_consts"], p["num_carry"], int(p["length"])
+    body = p["jaxpr"]
+    consts, init, rows = values[:n], list(values[n : n + m]), values[n + m :]
+    of_rows, outs = eqn.invars[n + m :], eqn.outvars
+    fixed = _unchanged(body.jaxpr, n)[:m]
+    moving = [k for k, same in enumerate(fixed) if not same]
+    slots = _slots(graph, [outs[k].aval for k in moving])
+    counter = graph.room(1, LONG)
+    results = _slots(graph, [var.aval for var in outs[m:]])
+    tables = [
+        in_memory(graph, x, kind_of(v.aval.dtype)) for x, v in zip(rows, of_rows, strict=True)
+    ]
+    zero = np.array(graph.constant(0, LONG))
+    _begin(graph, [*slots, counter], [*(init[k] for k in moving), zero])
+    with graph.inside() as region:
+        carry = list(init)
+        for k, buffer in zip(moving, slots, strict=True):
+            carry[k] = stored(buffer, 0, outs[k].aval.shape, region)
+        count = stored(counter, 0, (), region)
+        i = int(places(graph, count))
+        end = graph.constant(length, LONG)
+        graph.state(Leave(graph.op("lt", i, end)))
+        at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
+        now = [_row(graph, x, at) for x in tables]
+        new = flat.closed(body, [*consts, *carry, *now])
+        before = [carry[k] for k in moving]
+        last = _carry_on(graph, slots, before, [new[k] for k in moving])
+        for buffer, x in zip(results, new[m:], strict=True):
+            flat_x = places(graph, x).reshape(-1).tolist()
+            first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
+            last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
+        next_i = graph.op("add", i, graph.constant(1, LONG))
+        last.single.append((counter, 0, next_i))
+        graph.state(last)
+    graph.state(Loop(region))
+    for k, buffer in zip(moving, slots, strict=True):
+        init[k] = stored(buffer, 0, outs[k].aval.shape, graph.here)
+    return init + [
+        stored(buffer, 0, var.aval.shape, graph.here)
+        for buffer, var in zip(results, outs[m:], strict=True)
+    ]
+
+
+def _row(graph: Graph, x: Stored, at: int) -> np.ndarray:
+    """One row of a table, the place of which is computed."""
+    shape = x.shape[1:]
+    size = int(np.prod(shape, dtype=int))
+    first = graph.op("mul", at, graph.constant(size, LONG))
+    row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
+    return np.array(row, dtype=int).reshape(shape)
+
+
+@rule("cond")
+def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Value]:
+    graph, branches = flat.graph, eqn.params["branches"]
+    which = places(graph, which)
+    known = numbers(graph, which)
+    most = len(branches) - 1
+    if known is not None:
+        return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))
+    slots = _slots(graph, [var.aval for var in eqn.outvars])
+    regions = []
+    for branch in branches:
+        with graph.inside() as region:
+            outs = flat.closed(branch, list(values))
+            last = Stores()
+            for buffer, x in zip(slots, outs, strict=True):
+                stores(graph, buffer, x, last)
+            graph.state(last)
+        regions.append(region)
+    index = graph.typed("convert", LONG, int(which))
+    index = graph.op("max", index, graph.constant(0, LONG))
+    index = graph.op("min", index, graph.constant(most, LONG))
+    graph.state(Choice(index, regions))
+    return [
+        stored(buffer, 0, var.aval.shape, graph.here)
+        for buffer, var in zip(slots, eqn.outvars, strict=True)
+    ]
+
+
+@rule("platform_index")
+def _platform(flat: Flattening, eqn: Any) -> np.ndarray:
+    """Which way of several is that of this processor."""
+    for k, platforms in enumerate(eqn.params["platforms"]):
+        if platforms is None or "cpu" in platforms:
+            return np.array(flat.graph.constant(k, kind_of(eqn.outvars[0].aval.dtype)))
+    raise NotFlattenedError("a way of computing that is not for CPUs")
+
+
+@rule("custom_linear_solve", "linear_solve")
+def _solved(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    """The way of solving that was given; derivatives were taken before."""
+    lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
+    first = lengths.matvec + lengths.vecmat
+    own = list(values[first : first + lengths.solve])
+    total = sum(lengths)
+    return flat.closed(jaxprs.solve, [*own, *values[total:]])

@@ -1,0 +1,82 @@
+"""What happens in a region besides expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from swelltree.engine.machine.graph import Buffer, Region, Statement
+
+
+@dataclass
+class Stores(Statement):
+    """Numbers that go to memory, all read before the first is written.
+
+    Args:
+        single: (buffer, place, number).
+        moving: (buffer, place, number of the index behind it, number).
+        rows: (buffer, place, from buffer, from place, count): whole rows, not overlapping.
+    """
+
+    single: list[tuple[Buffer, int, int]] = field(default_factory=list)
+    moving: list[tuple[Buffer, int, int, int]] = field(default_factory=list)
+    rows: list[tuple[Buffer, int, Buffer, int, int]] = field(default_factory=list)
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        out = [x[2] for x in self.single]
+        return out + [a for x in self.moving for a in x[2:]]
+
+
+@dataclass
+class Leave(Statement):
+    """The loop around this place ends unless a condition holds."""
+
+    condition: int
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return [self.condition]
+
+
+@dataclass
+class Loop(Statement):
+    """A region again and again, until one of its `Leave`."""
+
+    body: Region
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return []
+
+
+@dataclass
+class Choice(Statement):
+    """One of several regions, by a number from zero on."""
+
+    which: int
+    branches: list[Region]
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return [self.which]
+
+
+@dataclass
+class Combination(Statement):
+    """A sum of rows of memory, each times a number: a matrix times a vector, kept whole.
+
+    Args:
+        out: where the sum goes, `count` numbers.
+        rows: (buffer, place) of each row.
+        weights: number of the expression of each.
+        count: numbers of a row.
+    """
+
+    out: Buffer
+    rows: list[tuple[Buffer, int]]
+    weights: list[int]
+    count: int
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return list(self.weights)
