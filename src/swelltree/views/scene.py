@@ -232,7 +232,7 @@ def lines(
         if name in dataset:
             flags = some[name].transpose("time", "line", ...).values
             if name == "line_grounded":
-                flagged = np.isfinite(flags.astype(float)).all((0, 2))
+                flagged = np.asarray(np.isfinite(flags.astype(float)).all((0, 2)))
             flag = flags > 0.5
             if flag.shape[-1] == nodes:  # a segment lies where both of its ends do
                 flag = flag[..., 1:] & flag[..., :-1]

@@ -43,7 +43,8 @@ def filled(graph: Graph, like: np.ndarray, value: Any, kind: str = FLOAT) -> np.
 
 @rule(*SAME_NAME, "is_finite", "add_any")
 def _each(flat: Flattening, eqn: Any, *values: Value) -> Value:
-    name = {"is_finite": "finite", "add_any": "add"}.get(eqn.primitive.name, eqn.primitive.name)
+    primitive = str(eqn.primitive.name)
+    name = {"is_finite": "finite", "add_any": "add"}.get(primitive, primitive)
     product = lazy_product(*values) if name == "mul" else None
     if product is not None:
         return product
