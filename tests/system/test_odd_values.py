@@ -48,6 +48,7 @@ NEEDED = {
     "height": 1,
     "draft": 1,
     "radius": 1,
+    "spacing": 0.1,
     "thickness": 0.1,
     "depth": 1,
     "profile": [(0, -1), (1, 1)],
