@@ -177,6 +177,13 @@ def test_what_does_not_fit_is_refused_when_compiled(changes, sentence):
         sw.compile(ball_on_a_rail(**changes))
 
 
+def test_currents_are_refused():
+    system = ball_on_a_rail()
+    flowing = system.replace(current=sw.PowerLawCurrent(1.0, depth=20.0))
+    with pytest.raises(sw.SwelltreeError, match="does not know the current"):
+        sw.compile(flowing)
+
+
 def test_hulls_that_are_open_or_carried_twice_are_refused():
     system = ball_on_a_rail(symmetric=False)
     open_box = sw.Mesh(

@@ -27,6 +27,11 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
     water = described_scatterer(system)
     if water is None:
         return None
+    if system.current is not None:
+        raise water.fail(
+            "its flow does not know the current of the system. Leave the current out, or give these "
+            "bodies hydro data."
+        )
     names = described_bodies(system)
     size = water.spacing if water.panel_size is None else water.panel_size
     floaters = [_floater(system, name, size, water.symmetric) for name in names]
