@@ -29,8 +29,8 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         return None
     if system.current is not None:
         raise water.fail(
-            "its flow does not know the current of the system. Leave the current out, or give these "
-            "bodies hydro data."
+            "its flow does not know the current of the system. Leave the current out, or give "
+            "these bodies hydro data."
         )
     names = described_bodies(system)
     size = water.spacing if water.panel_size is None else water.panel_size
