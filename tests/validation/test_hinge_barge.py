@@ -40,7 +40,7 @@ def test_coriolis_forces_do_no_work():
 
 
 def test_the_ram_takes_power():
-    barge = paper.HingeBarge(np.zeros((4, 4)), np.zeros(4), None, None)
+    barge = paper.HingeBarge(np.zeros((4, 4)), np.zeros(4), None, None, None)
     size = np.linalg.eigvalsh(barge.damping)
     assert size.min() > -1e-12
     assert size.max() == pytest.approx(2 * 850.0 * 0.1**2)
