@@ -7,6 +7,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.engine.arrays import namespace
+from swelltree.engine.backend import jnp
 from swelltree.system.errors import SwelltreeError
 
 
@@ -273,3 +274,25 @@ def test_a_negative_spring_of_a_pto_is_allowed(limited):
     found = sw.modes(model)
     expected = np.sqrt((2.0 * 9.81 - 8.0) / 2.0)
     assert float(np.abs(found.natural_frequency.values).max()) == pytest.approx(expected, rel=1e-3)
+
+
+def rooted(t, y):
+    return -50.0 * y[1] + jnp.sqrt(0.2 - y[0])
+
+
+def test_a_law_without_a_number_is_named_by_steady_state_and_the_two_step_scheme():
+    body = sw.Body("bob", mass=1000.0, inertia=(1, 1, 1))
+    rail = sw.Slider("rail", sw.WORLD, body, axis="z")
+    top = sw.WORLD.at(0, 0, 3)
+    spring = sw.SpringDamper("spring", top, body, stiffness=4000.0, damping=100.0, rest_length=3.0)
+    push = sw.AppliedForce("push", body, force=(0, 0, sw.Harmonic(3000.0, 2.0)))
+    law = sw.Controller("law", law=rooted, measures=["pto.stroke", "pto.rate"], drives=["pto"])
+    pto = sw.LinearPto("pto", joint="rail")
+    system = sw.System("one", [body], [rail], [spring, push], ptos=[pto], controllers=[law])
+    model = sw.compile(system)
+    named = r"law 'rooted' \(test_law_faults.py, line \d+\) gives \[nan\]"
+    with pytest.raises(sw.SwelltreeError, match=named):
+        sw.steady_state(model, period=np.pi, harmonics=5)
+    run = sw.simulate(model, duration=4.0, output_step=0.1, solver="two_step", step=0.05)
+    assert run.attrs["result"] == "no_progress"
+    assert re.search(named, run.attrs["message"])

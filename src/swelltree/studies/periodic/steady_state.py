@@ -32,6 +32,7 @@ from swelltree.solvers.threads import one_thread
 from swelltree.spatial.products import compact
 from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic.error import enough_nodes, truncation_error
+from swelltree.studies.periodic.failure import failure
 from swelltree.studies.periodic.nodes import Nodes, in_chunks
 from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
 from swelltree.studies.periodic.set_up import (
@@ -41,7 +42,7 @@ from swelltree.studies.periodic.set_up import (
     period_of,
     set_up,
 )
-from swelltree.studies.periodic.smoothing import STEPS, advice, sharp_forces, smoother
+from swelltree.studies.periodic.smoothing import STEPS, sharp_forces, smoother
 from swelltree.studies.periodic.solve import PeriodicSolution, newton
 from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
@@ -137,7 +138,7 @@ def steady_state(
     periodic = solution.period
     if solution.code is not Code.SUCCESS:
         raise_faults(model)
-        raise SwelltreeError(_failure(solution, model))
+        raise SwelltreeError(failure(solution, model, how))
     fine = _fine(periodic, lambda count: problem(model, count))
     result = _to_dataset(model, how, periodic, solution, fine, radiation, provenance)
     if stability:
@@ -168,19 +169,6 @@ def _with_stability(
     about = {"long_name": "Floquet multiplier", "stable": int(largest < 1.0)}
     return result.assign(floquet_multiplier=("multiplier", values, about)).assign_attrs(
         stable=int(largest < 1.0), largest_multiplier=largest
-    )
-
-
-def _failure(solution: PeriodicSolution, model: Model) -> str:
-    why = {
-        Code.NOT_FINITE: "the forces became infinite or not a number on the way",
-        Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
-    }.get(solution.code, "Newton came no nearer")
-    return (
-        f"steady_state: no periodic motion was found: {why} (estimated error "
-        f"{solution.history[-1]:.2g}, {100 * solution.fraction:.0f} % of the wave height "
-        "reached). The motion may have another period or none: look at simulate, lower the "
-        f"wave{advice(model)} or give more harmonics."
     )
 
 

@@ -18,6 +18,7 @@ from swelltree.studies.time.continuing import end_of
 from swelltree.studies.time.first_sample import Start, as_given
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observer
+from swelltree.studies.time.two_step.laws import law_without_number
 from swelltree.studies.time.two_step.plan import Plan, plan
 from swelltree.studies.time.two_step.start import derivatives_at, first_state
 from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
@@ -191,7 +192,8 @@ class TwoStepStepper(Stepper):
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
         code = code if loop is None else Code.LOOP_SINGULAR
         when = f"time stepping stopped at t = {float(state.t_fail):.6g} s: "
-        return code, when + (loop or why(model, last))
+        law = law_without_number(model, last, float(self.plan.step))
+        return code, when + (loop or law or why(model, last))
 
     def about(self, state: TwoStepState) -> dict[str, Any]:
         """Solver, step and counts."""
