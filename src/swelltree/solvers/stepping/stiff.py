@@ -13,7 +13,7 @@ Derivatives of a run are those of the solved stages, not of the chords.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jax.flatten_util import ravel_pytree
@@ -25,6 +25,8 @@ from swelltree.solvers.stepping.tableaus import KVAERNO5
 GAMMA = 0.26  # the diagonal of the tableau
 MOST_CHORDS = 10
 SMALL = 0.01  # of the tolerance: what a stage may be off
+
+Chord = Callable[[Any], Any]  # right-hand side of a linearised stage (n,) -> change of the value
 
 
 def implicit(
@@ -71,12 +73,6 @@ def implicit(
     )
 
 
-class Chord(NamedTuple):
-    """The linearised stage at the start of a step."""
-
-    solve: Callable[[Any], Any]  # right-hand side (n,) -> change of the value (n,)
-
-
 def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
     """Newton's matrix of the stages, factored: its linear block and its integrals eliminated."""
     args, y = jax.lax.stop_gradient((args, carry.y))
@@ -110,7 +106,7 @@ def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Ch
         rest = np.setdiff1d(np.arange(len(right)), np.concatenate([x, z]))
         return change.at[rest].set(right[rest] + hg * tangent(change)[rest])
 
-    return Chord(solve)
+    return solve
 
 
 def _parts(problem: Problem, args: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -139,7 +135,7 @@ def _by_chords(function: Any, y: Any, chord: Chord, scale: Any) -> Any:
 
     def body(state: Any) -> Any:
         y, before, _, i = state
-        change = chord.solve(-function(y))
+        change = chord(-function(y))
         now = size(change)
         contraction = now / jnp.maximum(before, 1e-300)
         ahead = jnp.where(i == 0, 1.0, contraction / jnp.maximum(1.0 - contraction, 1e-3))

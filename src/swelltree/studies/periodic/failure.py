@@ -28,13 +28,14 @@ def failure(solution: PeriodicSolution, model: Model, how: Formulation) -> str:
         Code.NOT_FINITE: "the forces became infinite or not a number on the way",
         Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
     }.get(solution.code, "Newton came no nearer")
-    law = not_finite(model, _moments(solution, how))
+    advised = (
+        "The motion may have another period or none: look at simulate, lower the "
+        f"wave{advice(model)} or give more harmonics."
+    )
     return (
         f"steady_state: no periodic motion was found: {why} (estimated error "
         f"{solution.history[-1]:.2g}, {100 * solution.fraction:.0f} % of the wave height "
-        "reached). "
-        + (law or "The motion may have another period or none: look at simulate, lower the ")
-        + ("" if law else f"wave{advice(model)} or give more harmonics.")
+        f"reached). {not_finite(model, _moments(solution, how)) or advised}"
     )
 
 
