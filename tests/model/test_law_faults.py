@@ -46,6 +46,10 @@ def late_nan(t, y):
     return [-y[0]] if t < 0.5 else [float("nan")]
 
 
+def place(law):
+    return rf"\(test_law_faults.py, line {law.__code__.co_firstlineno + 1}\)"
+
+
 def pendulum(law, measures=("pivot.Pitch.rate",), plain=False, ptos=()):
     bob = sw.Body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1))
     return sw.System(
@@ -61,9 +65,9 @@ def pendulum(law, measures=("pivot.Pitch.rate",), plain=False, ptos=()):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (branches, r"law 'branches' \(test_law_faults.py, line 14\) asks for numbers.*plain=True"),
-        (by_numpy, r"law 'by_numpy' \(test_law_faults.py, line 20\) asks for numbers.*plain=True"),
-        (fails, r"law 'fails' \(test_law_faults.py, line 24\) fails with KeyError: 'gain'"),
+        (branches, rf"law 'branches' {place(branches)} asks for numbers.*plain=True"),
+        (by_numpy, rf"law 'by_numpy' {place(by_numpy)} asks for numbers.*plain=True"),
+        (fails, rf"law 'fails' {place(fails)} fails with KeyError: 'gain'"),
         (nothing, r"law 'nothing' \(.*\) gives None. Return one value"),
         (too_many, r"the law gives 2 values but drives 1 elements"),
     ],
@@ -76,8 +80,8 @@ def test_a_law_that_cannot_be_compiled_is_named_with_its_line(law, sentence):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (branches, r"law 'branches' \(test_law_faults.py, line 14\) asks for numbers.*plain=True"),
-        (fails, r"law 'fails' \(test_law_faults.py, line 24\) fails with KeyError: 'gain'"),
+        (branches, rf"law 'branches' {place(branches)} asks for numbers.*plain=True"),
+        (fails, rf"law 'fails' {place(fails)} fails with KeyError: 'gain'"),
         (nothing, r"law 'nothing' \(.*\) gives None. Return one value"),
         (lambda t, y: y, r"the law gives 2 values but drives 1 elements"),
     ],
@@ -117,7 +121,7 @@ def test_plain_laws_may_branch_and_use_numpy(law, plain):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (late_fault, r"law 'late_fault' \(test_law_faults.py, line 41\) fails at t = .* KeyError"),
+        (late_fault, rf"law 'late_fault' {place(late_fault)} fails at t = .* KeyError"),
         (late_nan, r"law 'late_nan' .* gives \[nan\] at t = "),
     ],
 )
