@@ -11,7 +11,11 @@ from swelltree.system.paths import number_at, with_numbers
 
 PROGRAMS: list[str] = []
 monitoring.register_event_duration_secs_listener(
-    lambda event, duration, **_: PROGRAMS.append(event) if "/core/compile/" in event else None
+    lambda event, duration, **known: (
+        PROGRAMS.append(f"{event} {known.get('fun_name', '')}")
+        if "/core/compile/" in event
+        else None
+    )
 )
 
 
@@ -57,7 +61,8 @@ def study(name, wave=None, **changes):
 
 @pytest.mark.parametrize("name", ["simulate", "equilibrium", "modes", "rao", "steady_state"])
 def test_a_changed_number_makes_no_new_program(name):
-    study(name)
+    for _ in range(2):  # two threads compile: what one of them lost in the first turn is there now
+        study(name)
     defaults = dict(zip(CHANGES, floats.__defaults__, strict=True))
     made = {}
     for change in CHANGES:
@@ -70,7 +75,8 @@ def test_a_changed_number_makes_no_new_program(name):
 
 @pytest.mark.parametrize("change", [{"amplitude": 0.21}, {"omega": 1.13}, {"phase": 0.4}])
 def test_another_wave_makes_no_new_program(change):
-    study("simulate")
+    for _ in range(2):
+        study("simulate")
     PROGRAMS.clear()
     study("simulate", wave=WAVE | change)
     assert not PROGRAMS
@@ -126,7 +132,8 @@ def standing_study(name, system, wave):
 @pytest.mark.parametrize("name", ["simulate", "equilibrium", "modes", *SLOW])
 def test_other_water_current_and_members_make_no_new_program(name):
     system = standing()
-    standing_study(name, system, HEADED)
+    for _ in range(2):
+        standing_study(name, system, HEADED)
     made = {}
     for path in (*FLOW, *LEG, *MOORING):
         changed = with_numbers(system, {path: another(system, path)})
@@ -192,7 +199,8 @@ def test_numbers_of_rich_systems_make_no_new_program(name, make, paths):
         else:
             getattr(sw, name)(model)
 
-    study(system)
+    for _ in range(2):
+        study(system)
     made = {}
     for path in paths:
         changed = with_numbers(system, {path: another(system, path)})
