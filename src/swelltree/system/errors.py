@@ -39,5 +39,9 @@ _short.maxstring = 60
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as they stand in a sentence: 'a', 'b', 'c'."""
-    return ", ".join(f"'{name}'" for name in names)
+    """Names as they stand in a sentence: 'a', 'b', 'c', on one line whatever a file calls them."""
+    return ", ".join(f"'{_on_one_line(name)}'" for name in names)
+
+
+def _on_one_line(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in str(name))
