@@ -114,7 +114,9 @@ def test_names_of_files_stay_on_one_line(tmp_path):
     raw = values.assign_coords(omega=[1.0], radiating_dof=["d"], influenced_dof=dofs)
     path = tmp_path / "labels.nc"
     raw.to_dataset(name="added_mass").assign(radiation_damping=values).to_netcdf(path)
-    with pytest.raises(sw.SwelltreeError, match=r"forces are on 'a\?b\?\[31m', 'c', motions of 'd'"):
+    with pytest.raises(
+        sw.SwelltreeError, match=r"forces are on 'a\?b\?\[31m', 'c', motions of 'd'"
+    ):
         read_hydro(path)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.hdf5 import broken
 from swelltree.system.files.netcdf4 import read_netcdf4
 
@@ -22,6 +23,7 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
     """
     import xarray as xr
 
+    path = given_path(path, what)
     try:
         with path.open("rb") as file:
             old = file.read(3) == b"CDF"
