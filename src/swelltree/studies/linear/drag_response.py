@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DRAG, DragSolver, LinearDrag, Waves
 from swelltree.studies.linear.excitation import waves_of
 from swelltree.studies.linear.linear_model import LinearModel
@@ -59,7 +60,7 @@ def with_drag(linear: LinearModel, waves: Waves, force: np.ndarray, drag: str) -
 
 
 def with_drag_of_sea(
-    linear: LinearModel, model: Any, sea: Any, waves: Waves, force: np.ndarray
+    linear: LinearModel, model: Model, sea: Any, waves: Waves, force: np.ndarray
 ) -> DragResponse:
     """Response to waves under the drag of the motion in a sea.
 
