@@ -80,7 +80,7 @@ def kinematics(
 
 
 def surface_head(
-    waves: RealisedSea,
+    waves: RealisedSea | LocalWaves,
     t: Array,
     centre: Array,
     x: Array,
