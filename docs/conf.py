@@ -29,6 +29,7 @@ exclude_patterns = ["_build", "tables"]  # tables are parts of pages
 html_theme = "furo"
 html_title = "swelltree"
 html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 # Markdown: $...$ and $$...$$ (label), ::: directives, anchors for headings
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]

@@ -37,6 +37,5 @@ def _whole(text: str) -> str:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer."""
-    app.add_css_file("mathml.css")
     app.add_html_math_renderer("mathml", (inline, None), (displayed, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
