@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 
 @pytree()
@@ -104,7 +108,7 @@ class Effect:
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
 
@@ -118,11 +122,11 @@ class Effect:
         """What stands before the names of its channels."""
         return f"{self.kind}_"
 
-    def commands(self, model: Any, now: Now) -> Iterable[tuple[int, Array]]:
+    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
         """Forces u it asks of the actuators on strokes: their number and u of each."""
         return ()
 
-    def in_sea(self, model: Any, waves: Any) -> Effect:
+    def in_sea(self, model: Model, waves: Any) -> Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
@@ -153,19 +157,19 @@ class Effect:
         """About how many numbers it adds to every sample of a result, beside those of bodies."""
         return 0
 
-    def solved(self, model: Any, now: Now) -> Effect:
+    def solved(self, model: Model, now: Now) -> Effect:
         """The same effect with what it solves for at an instant, before its loads are asked for."""
         return self
 
-    def solved_mass(self, model: Any) -> Array:
+    def solved_mass(self, model: Model) -> Array:
         """Added mass of all bodies (6N, 6N) where it `has_added_mass`, of the instant solved."""
         raise NotImplementedError
 
-    def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
+    def accelerated(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations; channels add to those of `loads`."""
         raise NotImplementedError
 
-    def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+    def acceleration(self, model: Model, formulation: Any, kin: Any, wrench: Array) -> Any:
         """Accelerations of a model with its added mass, by a formulation."""
         raise NotImplementedError
 
@@ -177,11 +181,11 @@ class Effect:
     def check_step(self, step: float) -> None:
         """Refuse a fixed step that it does not stand."""
 
-    def before_run(self, model: Any) -> Effect:
+    def before_run(self, model: Model) -> Effect:
         """The same effect with what holds for a whole run."""
         return self
 
-    def before_step(self, model: Any, t: Array, h: Array, motion_at: Any) -> Effect:
+    def before_step(self, model: Model, t: Array, h: Array, motion_at: Any) -> Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
 
@@ -193,7 +197,7 @@ class Effect:
         """What to look at where a run ended early; empty: nothing."""
         return ""
 
-    def present(self, model: Any, internal: Any) -> Any:
+    def present(self, model: Model, internal: Any) -> Any:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
 
@@ -201,11 +205,11 @@ class Effect:
         """The same effect without waves and radiation: what linear studies differentiate."""
         return self
 
-    def linear(self, model: Any, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Now) -> LinearForm:
         """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
         return LinearForm()
 
-    def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[Any, ...]:
         """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
         return ()
 
@@ -221,7 +225,7 @@ class Effect:
         """These states after a long rest of the bodies at a pose."""
         return states
 
-    def internal_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Now) -> Array:
         """Their rates."""
         raise NotImplementedError
 
@@ -238,11 +242,11 @@ class Effect:
         """Number of events it watches for; static."""
         return 0
 
-    def event_values(self, model: Any, now: Now) -> Array:
+    def event_values(self, model: Model, now: Now) -> Array:
         """Values whose fall through zero is an event, (event_count,)."""
         raise NotImplementedError
 
-    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Now, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
 
@@ -280,11 +284,11 @@ class Effect:
         """One of them."""
         raise NotImplementedError
 
-    def with_spread_number(self, model: Any, item: str, name: str, value: Array) -> Effect:
+    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> Effect:
         """The same effect with another value of one of them."""
         raise NotImplementedError
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
         return {}
 
