@@ -35,7 +35,6 @@ def system(spacing: float, mode: str = "weak_scatterer", **options: Any) -> sw.S
         fine=max(4.0, 4.0 * spacing),
         panel_size=0.92,
         symmetric=True,
-        beach=OMEGA,
         mode=mode,
         **options,
     )

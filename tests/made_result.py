@@ -149,3 +149,28 @@ def made_lines(dataset, count, nodes=12):
         line_slack=(("time", "line", "line_segment"), slack),
         line_grounded=(("time", "line", "line_node"), grounded),
     ).assign_coords(line=[f"line {i}" for i in range(count)])
+
+
+def made_water(dataset, half=True):
+    """The result with a computed free surface around the first body, and pressures on its hull."""
+    from swelltree.effects.weak_scatterer.mesh.shapes import sphere
+    from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
+
+    tank = Tank(70.0, 50.0, 6.0, 12.0, symmetric=half, center=(5.0, 0.0))
+    top, ball = free_surface(tank), sphere(4, 9.0).moved((0.0, 0.0, -20.0))
+    ball = ball.half() if half else ball
+    time = dataset["time"].values
+    rise = np.cos(0.1 * top.vertices[:, 0] - 0.8 * time[:, None])
+    places = np.broadcast_to(top.vertices, (len(time), *top.vertices.shape)).copy()
+    places[..., 2] += rise
+    hull = ball.vertices + 0.5 * np.sin(0.8 * time)[:, None, None] * [1.0, 0.0, 1.0]
+    pressure = -1e4 * hull[..., 2]
+    axes, corner = ("time", "surface_vertex", "axis"), "corner"
+    return dataset.assign(
+        weak_scatterer_surface=(axes, places, {"units": "m"}),
+        weak_scatterer_elevation=(axes[:2], 0.1 * rise, {"units": "m"}),
+        weak_scatterer_hull=(("time", "hull_vertex", "axis"), hull, {"units": "m"}),
+        weak_scatterer_pressure=(("time", "hull_vertex"), pressure, {"units": "Pa"}),
+        weak_scatterer_surface_triangles=(("surface_triangle", corner), top.triangles),
+        weak_scatterer_hull_triangles=(("hull_triangle", corner), ball.triangles),
+    )

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from made_result import HOSTILE, made_run
+from made_result import HOSTILE, made_run, made_water
 from swelltree.views.report import write_report
 
 CHROMIUM = next(
@@ -329,4 +329,25 @@ def test_the_ninth_series_is_told_from_the_first(browser, many):
     longest = max(keys, key=len)
     assert len(longest) >= 9
     assert len(set(longest)) == len(longest)
+    page.close()
+
+
+def test_computed_water_is_drawn_with_the_pressure_on_hulls(browser, tmp_path):
+    run = made_water(made_run(duration=8.0))
+    page = opened(browser, write_report(run, tmp_path / "water.html"))
+    at(page, 3.0)
+    drawn = page.evaluate("Array.from(swelltree.stage.fluid.sheet.attributes.position.array)")
+    now = run.sel(time=3.0, method="nearest")
+    assert np.reshape(drawn, (-1, 3)) == pytest.approx(now.weak_scatterer_surface.values, abs=2e-3)
+    colours = page.evaluate("Array.from(swelltree.stage.fluid.shell.attributes.color.array)")
+    red, _, blue = np.reshape(colours, (-1, 3)).T
+    deepest, highest = (int(i) for i in np.argsort(now.weak_scatterer_hull.values[:, 2])[[0, -1]])
+    assert red[deepest] > blue[deepest]  # high pressure is red, low is blue
+    assert red[highest] < blue[highest]
+    assert "pressure on hulls" in page.inner_text(".tensions")
+    # both halves are there, and the sheet of plane waves leaves them out
+    assert page.evaluate("swelltree.stage.fluid.group.children.length") == 4
+    assert page.evaluate("swelltree.stage.water.hole.toArray()") == pytest.approx(
+        [5, 0, 70], abs=0.1
+    )
     page.close()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_result import HOSTILE, made_run, made_system
+from made_result import HOSTILE, made_run, made_system, made_water
 from swelltree.system.bodies.panels import Panels, hull_panels
 from swelltree.system.drawing import (
     MOST_FACES,
@@ -41,6 +41,25 @@ def test_a_result_from_its_file_gives_the_same_scene(tmp_path):
     sw.save(run, tmp_path / "run.nc")
     again = sw.load_result(tmp_path / "run.nc")
     assert json.dumps(scene(run)) == json.dumps(scene(again))
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_computed_water_is_drawn_where_the_result_says(half):
+    run, blocks = made_water(made_run(duration=8.0), half), Blocks()
+    fluid = scene(run, blocks)["fluid"]
+    assert fluid["mirrored"] is half
+    assert fluid["center"] == pytest.approx([5.0, 0.0], abs=1e-3)
+    assert fluid["radius"] == pytest.approx(70.0)
+    for part, name in (("surface", "surface"), ("hull", "hull"), ("hull", "pressure")):
+        about = fluid[part]["pressure" if name == "pressure" else "position"]
+        values = run[f"weak_scatterer_{name}"].values
+        drawn = read_block(about, blocks.texts[about["block"]]).reshape(values.shape)
+        assert drawn == pytest.approx(values, abs=1e-4 * np.ptp(values, axis=0).max())
+    assert fluid["hull"]["highest"] == run["weak_scatterer_pressure"].values.max()
+    assert scene(made_run(duration=1.0))["fluid"] is None
+    # a large surface is thinned out in time
+    few = scene(run, Blocks(), samples=6_000)["fluid"]
+    assert 2 <= few["time"]["count"] < 30 < fluid["time"]["count"]
 
 
 def test_long_runs_are_thinned_out():

@@ -178,7 +178,7 @@ class Data:
             "subtitle": escape(" · ".join(text for text in about if text)),
             "note": f'<p class="note">{escape(note)}</p>' if note else "",
             "summary": "".join(_of_run(i, head) for i, head in enumerate(self.heads)),
-            "tensions": _tensions(self.runs),
+            "tensions": _keys(self.runs),
             "tables": own_tables,
             "methods": tables.methods_card([dataset for dataset, _ in self.shown]),
             "footer": escape(
@@ -219,6 +219,12 @@ def _of_run(i: int, content: str) -> str:
     return f'<div data-run="{i}"{" hidden" if i else ""}>{content}</div>'
 
 
+def _keys(runs: list[dict[str, Any]]) -> str:
+    """The keys of all colours with a meaning."""
+    keys = _tensions(runs) + _pressures(runs)
+    return f'<div class="tensions">{keys}</div>' if keys else ""
+
+
 def _tensions(runs: list[dict[str, Any]]) -> str:
     """The key of the colours of lines."""
     lines = next((run["scene"]["lines"] for run in runs if run["scene"]["lines"]), None)
@@ -227,9 +233,22 @@ def _tensions(runs: list[dict[str, Any]]) -> str:
     unit, factor = tables.prefixed("N", lines["highest"])
     top = f"{lines['highest'] * factor:.3g} {unit}"
     return (
-        '<div class="tensions"><span>0</span><i class="ramp"></i>'
+        '<span>0</span><i class="ramp"></i>'
         f'<span>{escape(top)}</span><i class="slack"></i><span>slack</span>'
-        '<i class="grounded"></i><span>on the seabed</span></div>'
+        '<i class="grounded"></i><span>on the seabed</span>'
+    )
+
+
+def _pressures(runs: list[dict[str, Any]]) -> str:
+    """The key of the colours of hulls in computed water."""
+    fluid = next((run["scene"]["fluid"] for run in runs if run["scene"]["fluid"]), None)
+    if fluid is None:
+        return ""
+    low, high = fluid["hull"]["lowest"], fluid["hull"]["highest"]
+    unit, factor = tables.prefixed("Pa", high)
+    return (
+        f'<span>{low * factor:.3g}</span><i class="ramp"></i>'
+        f"<span>{escape(f'{high * factor:.3g} {unit}')}, pressure on hulls</span>"
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from swelltree.results.sea import sea_of
 from swelltree.system.drawing import box, pack_shape, unpack_shape
+from swelltree.views.fluid import computed_water
 from swelltree.views.pack import Blocks
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ COLORS = (
 MOST_WAVES = 192  # drawn by a graphics card without trouble
 MOTION_SAMPLES = 3_000_000  # numbers kept of the motion of bodies
 LINE_SAMPLES = 3_000_000  # and of lines
+WATER_SAMPLES = 3_000_000  # and of a computed free surface
 
 
 def scene(
@@ -46,7 +48,8 @@ def scene(
     """
     blocks = Blocks() if blocks is None else blocks
     drawing = drawing_of(dataset)
-    data = drawing | {"waves": waves(dataset), "time": None, "motion": None, "lines": None}
+    parts: dict[str, Any] = dict.fromkeys(("time", "motion", "lines", "fluid"))
+    data = drawing | {"waves": waves(dataset)} | parts
     data["bodies"] = [
         body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])
     ]
@@ -66,6 +69,11 @@ def scene(
     if "line_position" in dataset:
         moving = dataset if "time" in dataset.dims else dataset.expand_dims(time=[0.0])
         data["lines"] = lines(moving, blocks, samples, drawing)
+    if "weak_scatterer_surface" in dataset and "time" in dataset.dims:
+        numbers = 3 * dataset.sizes["surface_vertex"] + 4 * dataset.sizes["hull_vertex"]
+        every = stride(dataset.sizes["time"], numbers, min(samples, WATER_SAMPLES))
+        some = dataset.isel(time=slice(None, None, every))
+        data["fluid"] = computed_water(some, blocks) | {"time": times(some["time"].values)}
     return data
 
 

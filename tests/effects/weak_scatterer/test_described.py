@@ -166,7 +166,7 @@ def test_wrong_words_and_sizes_are_refused_when_described(changes, sentence):
     ("changes", "sentence"),
     [
         ({"step": 2.0}, "step 2 s is too large for a free surface with a spacing of"),
-        ({"beach_from": 99.0}, "beach_from 99.0 m is not inside the tank"),
+        ({"beach_from": 99.0}, "beach_from 99 m is not inside the tank"),
         ({"center": (30.0, 0.0)}, "body 'ball' lies outside the tank"),
         ({"depth": 7.0}, "depth 7 m is not that of the water, 6 m"),
         ({"center": (0.0, 1.0)}, "off the plane of symmetry"),

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.effects.weak_scatterer.beach import FIRST, longest_wave, wanted_beach
 from swelltree.effects.weak_scatterer.checks import described_bodies, described_scatterer
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.mesh.hulls import hull_mesh, rings_below
+from swelltree.effects.weak_scatterer.mesh.hulls import hull_mesh
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.scene import Floater, build_scene
@@ -38,8 +39,9 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
     tank = _tank(system, water, floaters)
     beach = water.beach
     if beach is None:
-        # of the longest wave that such a tank should hold
-        beach = math.sqrt(1.5 * 2.0 * math.pi * system.water.g / water.radius)
+        first = FIRST * water.radius if water.beach_from is None else water.beach_from
+        longest = longest_wave(water.radius, system.water.g)
+        beach = wanted_beach(longest, water.radius - first, tank.depth, system.water.g)
     scene = build_scene(
         tank, floaters, system.water, water.mode, beach=beach, beach_from=water.beach_from
     )
@@ -72,11 +74,10 @@ def _floater(system: System, name: str, size: float, half: bool) -> Floater:
     place = tuple((p + R @ np.array(body.reference)).tolist())
     z = surface.moved(place, R).vertices[:, 2]
     pierces = bool(z.min() < 0.0 < z.max())
-    rings = rings_below(surface.moved(place, R), size) if pierces else 0
     if half:
         _check_symmetric(name, surface, p, R)
         surface = surface if pierces else surface.half()
-    return Floater(name, surface, place, R, size if pierces else None, rings)
+    return Floater(name, surface, place, R, size if pierces else None)
 
 
 def _check_symmetric(name: str, surface: Surface, p: np.ndarray, R: np.ndarray) -> None:

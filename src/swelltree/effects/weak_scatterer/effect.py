@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.effects.weak_scatterer.beach import longest_wave, wanted_beach
 from swelltree.effects.weak_scatterer.energy import (
     Energies,
     fluid_energies,
@@ -72,7 +73,7 @@ class WeakScatterers(Effect):
         coupling: "schur" or "monolithic".
         tank_radius: [m].
         given_step: time step, None: from the waves [s].
-        given_beach: the beach was given; else it is that of the frequency of the waves.
+        given_beach: the beach was given; else it is what waves of their frequency want.
     """
 
     kind: ClassVar[str] = "weak_scatterer"
@@ -133,8 +134,12 @@ class WeakScatterers(Effect):
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
         scene = self.scene
         if not self.given_beach:
-            usual = math.sqrt(1.5 * 2.0 * math.pi * scene.g / self.tank_radius)
-            scene = replace(scene, beach=scene.beach * main_frequency(waves) / usual)
+            usual = longest_wave(self.tank_radius, scene.g)
+            now, before = (
+                wanted_beach(omega, self.tank_radius, scene.depth, scene.g)
+                for omega in (main_frequency(waves), usual)
+            )
+            scene = replace(scene, beach=scene.beach * now / before)
         step = self.given_step
         if step is None:
             step = min(

@@ -57,8 +57,8 @@ class WeakScatterer(Force):
         depth: of the tank [m]; that of the water if not given, and its radius in deep water.
         levels: steps of its wall from the surface to the bottom.
         center: x and y of its middle [m]; that of the bodies if not given.
-        beach: damping at the rim [1/s]; the frequency of the waves if not given.
-        beach_from: radius from which the beach damps [m]; 0.4 of that of the tank if not given.
+        beach: damping at the rim [1/s]; what takes 99.8 % of the waves if not given.
+        beach_from: radius from which the beach damps [m]; a quarter of the tank's if not given.
         mode: "weak_scatterer"; "body_exact": mean free surface, bodies where they are; "linear":
             both in their mean places.
         coupling: with the multibody system: "schur", or "monolithic", equal and slower.
@@ -98,6 +98,11 @@ class WeakScatterer(Force):
             value = getattr(self, field)
             if value is not None and value < 0:
                 raise self.fail(f"{field} {value:g} {unit} is negative. Give zero or more.")
+        if self.beach_from is not None and self.beach_from >= self.radius:
+            raise self.fail(
+                f"beach_from {self.beach_from:g} m is not inside the tank of radius "
+                f"{self.radius:g} m. Give less."
+            )
         far = 0.1 * self.radius if self.far_spacing is None else self.far_spacing
         if self.spacing > self.radius or (self.far_spacing is not None and self.spacing > far):
             raise self.fail(

@@ -82,7 +82,6 @@ def submerged_sphere_on_a_spring() -> list[Check]:
         fine=4.0,
         panel_size=0.92,
         symmetric=True,
-        beach=omega,
         mode="linear",
         step=0.2,
     )

@@ -13,8 +13,6 @@ from swelltree.system.bodies.body import Body
 from swelltree.system.bodies.panels import sphere_centre
 from swelltree.system.bodies.solids import hull_solid
 
-LEAST_RINGS = 3  # from its keel to its waterline
-
 
 def hull_mesh(body: Body, size: float) -> Surface:
     """The closed surface of a body's hull in body axes about its reference point.
@@ -42,15 +40,3 @@ def _with_size(hull: hulls.Hull, size: float) -> hulls.Hull:
     if isinstance(hull, hulls.Union):
         return hull.replace(hulls=tuple(_with_size(part, size) for part in hull.hulls))
     return hull if isinstance(hull, hulls.PanelHull) else hull.replace(panel_size=size)
-
-
-def rings_below(placed: Surface, size: float) -> int:
-    """Steps of a mesh from keel to waterline.
-
-    Args:
-        placed: a hull that pierces the surface, in the world.
-        size: of the steps [m].
-    """
-    low, high = placed.vertices.min(0), placed.vertices.max(0)
-    draft, beam = -float(low[2]), 0.5 * float(min((high - low)[:2]))
-    return max(LEAST_RINGS, round(1.1 * math.hypot(draft, beam) / size))

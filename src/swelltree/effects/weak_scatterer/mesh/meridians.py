@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swelltree.effects.weak_scatterer.mesh.graded import graded
 from swelltree.effects.weak_scatterer.mesh.rings import angles
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.system.errors import SwelltreeError
@@ -51,10 +52,10 @@ class Meridians:
             share = float(np.mean(np.minimum(0.9, self.knuckle[sharp] / wet[sharp])))
             bottom = min(rings - 1, max(1, round(rings * share)))
             knuckle = np.where(sharp, np.minimum(self.knuckle, 0.9 * wet), share * wet)
-        low = knuckle[:, None] * np.arange(bottom) / max(bottom, 1)
-        # finer towards the waterline, whose place on a straight piece is wrong by its bulge
-        part = np.arange(rings - bottom + 1) / (rings - bottom)
-        part = part * (1.6 - 0.6 * part)
+        # finer towards edges, around which the water runs fast, and towards the waterline, whose
+        # place on a straight piece is wrong by its bulge
+        low = knuckle[:, None] * (graded(bottom, False, True)[:-1] if bottom else np.zeros(0))
+        part = graded(rings - bottom, bottom > 0, True)
         side = (wet - knuckle)[:, None]
         high = knuckle[:, None] + side * part[:-1]
         rest = (self.arc[:, -1] - wet)[:, None]

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from swelltree.effects.weak_scatterer.mesh.graded import graded
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.system.errors import SwelltreeError
 
@@ -40,7 +41,7 @@ def still_waterline(name: str, placed: Surface) -> np.ndarray:
 
 
 def meeting_angles(line: np.ndarray, middle: np.ndarray, size: float, half: bool) -> np.ndarray:
-    """Angles about the middle at which a mesh has vertices: at corners, and evenly between them.
+    """Angles about the middle at which a mesh has vertices: at corners, and finer towards them.
 
     Args:
         line: closed, counter-clockwise (k, 2) [m].
@@ -62,10 +63,11 @@ def meeting_angles(line: np.ndarray, middle: np.ndarray, size: float, half: bool
     r = np.interp(whole, angle, radius, period=2.0 * math.pi)
     x, y = r * np.cos(whole), r * np.sin(whole)
     length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-    at = np.interp(needed, whole, length)
+    at = np.interp(needed, whole, length).tolist()
     least = max(1, math.ceil((LEAST // 2 if half else LEAST) / (len(needed) - 1)))
     result = []
     for low, high in itertools.pairwise(at):
         pieces = max(1 if len(needed) > 2 else least, round((high - low) / size))
-        result += np.interp(low + (high - low) * np.arange(pieces) / pieces, length, whole).tolist()
+        part = graded(pieces, start=low > 0.0, end=high < at[-1])[:-1]
+        result += np.interp(low + (high - low) * part, length, whole).tolist()
     return np.array([*result, end] if half else result)

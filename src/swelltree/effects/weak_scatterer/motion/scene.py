@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from swelltree.effects.weak_scatterer.beach import FIRST
 from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
 from swelltree.effects.weak_scatterer.mesh.gradients import (
     Gradient,
@@ -39,6 +40,8 @@ from swelltree.system.bodies.solids import immersed_of_panels
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.water import Water
 
+LEAST_RINGS = 3  # from a keel to its waterline
+
 # mode: does the free surface follow the incident wave, and does the mesh follow the bodies?
 MODES = {
     "linear": (False, False),
@@ -59,7 +62,7 @@ class Floater:
         rotation: from body to world axes, mean in mode "linear" (3, 3).
         meridians: size of triangles at the waterline of a hull that pierces the surface [m];
             none: submerged.
-        rings: steps of its mesh from keel to waterline.
+        rings: steps of its mesh from keel to waterline; none: of the same size.
     """
 
     name: str
@@ -67,7 +70,7 @@ class Floater:
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = None
     meridians: float | None = None
-    rings: int = 6
+    rings: int | None = None
 
     @property
     def placed(self) -> Surface:
@@ -139,8 +142,8 @@ def build_scene(
         floaters: the bodies, under water or, with meridians, on the surface.
         water: rho and g; the depth of the water is that of the tank.
         mode: "linear", "body_exact" or "weak_scatterer".
-        beach: nu_0, about the frequency of the waves [1/s].
-        beach_from: r_0 [m]; 0.4 of the radius if not given.
+        beach: nu_0 [1/s].
+        beach_from: r_0 [m]; a quarter of the radius if not given.
     """
     if mode not in MODES:
         raise SwelltreeError(
@@ -155,7 +158,7 @@ def build_scene(
     top, shells, parts, hulls = _meshed(tank, floaters)
     boundary, still = numbered(tank, top, parts)
     near = neighbours(top.vertices, top.triangles, tank.symmetric)
-    first = 0.4 * tank.radius if beach_from is None else beach_from
+    first = FIRST * tank.radius if beach_from is None else beach_from
     if not 0.0 <= first < tank.radius:
         raise SwelltreeError(
             f"beach_from {first} m is not inside the tank of radius {tank.radius} m. Give less."
@@ -188,7 +191,7 @@ def _meshed(
     """Free surface, hulls in it, own vertices and triangles of bodies, vertices in body axes."""
     half = tank.symmetric
     cut = {i: _cut(f, half) for i, f in enumerate(floaters) if f.meridians is not None}
-    rings = [ring for _, _, ring in cut.values()]
+    rings = [ring for _, _, ring, _ in cut.values()]
     top = pierced_surface(tank, rings) if cut else free_surface(tank)
     shells, parts, hulls, first = [], [], [], 0
     for number, floater in enumerate(floaters):
@@ -196,11 +199,11 @@ def _meshed(
             parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
             hulls.append(floater.surface.vertices)
             continue
-        lines, wet, ring = cut[number]
+        lines, wet, ring, steps = cut[number]
         reach = _reach(tank, ring, [r for r in rings if r is not ring])
         follow = following(top.vertices[:, :2], ring, reach, half)
-        shells.append(build_shell(lines, wet, follow, ring, floater.rings, number, first))
-        own, triangles = shell_triangles(len(ring), floater.rings, half)
+        shells.append(build_shell(lines, wet, follow, ring, steps, number, first))
+        own, triangles = shell_triangles(len(ring), steps, half)
         parts.append((own, np.where(triangles < own, triangles, triangles + first)))
         hulls.append(np.zeros((0, 3)))
         first += len(ring)
@@ -215,8 +218,8 @@ def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
     return min([REACH * size, rim, *(0.95 * gap for gap in gaps)])
 
 
-def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray]:
-    """Lines of a hull that pierces the surface, their wet lengths, and its still waterline."""
+def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
+    """Lines of a hull that pierces the surface, their wet lengths, waterline and steps."""
     assert floater.meridians is not None
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
     line = still_waterline(floater.name, floater.placed)
@@ -234,7 +237,7 @@ def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarra
 
 def _with_displacement(
     floater: Floater, lines: Meridians, half: bool, shift: np.ndarray
-) -> tuple[Meridians, np.ndarray, np.ndarray]:
+) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
     """Meridians whose wet mesh displaces in still water what the hull does.
 
     Args:
@@ -244,7 +247,8 @@ def _with_displacement(
         shift: from the reference point to the axis, in body axes [m].
 
     Returns:
-        the meridians about the reference point, their wet lengths and their waterline (line, 2).
+        the meridians about the reference point, their wet lengths, their waterline (line, 2), and
+        the steps of the mesh along them.
     """
     placed = floater.placed
     faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
@@ -252,18 +256,21 @@ def _with_displacement(
     wanted = 0.5 * wanted if half else wanted
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
     place = (jnp.asarray(floater.position + turn @ shift, float), jnp.asarray(turn))
-    count = len(lines.arc)
-    _, triangles = shell_triangles(count, floater.rings, half)
     wet, water = still_lengths(lines, *place), np.zeros((0, 3))
     if not np.isfinite(wet).all():
         raise SwelltreeError(
             f"body '{floater.name}': a line from keel to top does not cross the still water. "
             "Move the body."
         )
-    lines = lines.divided(wet, floater.rings)
+    count, steps = len(lines.arc), floater.rings
+    if steps is None:
+        assert floater.meridians is not None
+        steps = max(LEAST_RINGS, round(float(wet.mean()) / floater.meridians))
+    _, triangles = shell_triangles(count, steps, half)
+    lines = lines.divided(wet, steps)
     for _ in range(4):  # the waterline moves a little when the lines move out
         wet = still_lengths(lines, *place)
-        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), floater.rings, 0)
+        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), steps, 0)
         shell, water = (np.array(x) for x in shell_vertices(bare, None, 0.0, *place))
         mesh = Surface(np.concatenate([shell, water]), triangles)
         volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
@@ -274,7 +281,7 @@ def _with_displacement(
     ring = water[:, :2]
     if half:
         ring[[0, -1], 1] = 0.0
-    return lines.moved(shift), wet, ring
+    return lines.moved(shift), wet, ring, steps
 
 
 def vertices_at(

@@ -5,6 +5,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { make } from "./dom.js";
+import { Fluid } from "./fluid.js";
 import { Lines, tensionColour } from "./lines.js";
 import { on, sameThing, set, state } from "./state.js";
 import { Struts, bodies, joints, markerSize, placeOf } from "./things.js";
@@ -117,6 +118,8 @@ export class Stage {
     this.water.clear(Boolean(this.lines));
     this.colours(this.dark);
     if (this.lines) this.lines.group.visible = ["run", "still"].includes(clip.kind);
+    if (this.fluid) this.fluid.group.visible = clip.kind === "run";
+    this.water.leaveOut(this.fluid?.group.visible ? this.fluid.data : null);
     this.touch();
   }
 
@@ -138,6 +141,7 @@ export class Stage {
     this.markers = joints(data, this.made, this.world, marker);
     this.struts = new Struts(data, this.world, marker);
     this.lines = data.lines ? new Lines(data.lines, this.world) : null;
+    this.fluid = data.fluid ? new Fluid(data.fluid, this.world) : null;
     if (!this.water) this.water = new Water(Math.max(size.x, size.y, 0.4 * size.z, 1e-3), QUALITY[this.quality].cells);
     this.bed(data);
     this.names = this.made.map((body) => {
@@ -204,6 +208,7 @@ export class Stage {
     this.hemisphere.intensity = dark ? 1.1 : 1.6;
     this.sun.intensity = dark ? 1.6 : 2.0;
     this.water?.mesh && this.water.colours(dark);
+    this.fluid?.colours(dark);
     this.touch();
   }
 
@@ -265,6 +270,7 @@ export class Stage {
     this.made.forEach((body, i) => this.clip.pose(i, t, body.group.position, body.group.quaternion));
     this.struts.update(this.made);
     if (this.lines?.group.visible) this.lines.update(t);
+    if (this.fluid?.group.visible) this.fluid.update(t);
     this.water.at(t);
     if (this.followed) {
       const shift = this.followed.body.group.position.clone().sub(this.followed.last);

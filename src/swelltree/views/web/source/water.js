@@ -32,6 +32,7 @@ const VERTEX = /* glsl */ `
 const FRAGMENT = /* glsl */ `
   uniform vec3 deep, light, sky, sun, grid;
   uniform float reach, crest, cell, cover;
+  uniform vec3 hole; // where the water was computed and is drawn otherwise: centre and radius
   varying vec3 place;
   varying vec2 slope;
   varying float height;
@@ -42,6 +43,7 @@ const FRAGMENT = /* glsl */ `
     return 1.0 - min(min(near.x, near.y), 1.0);
   }
   void main() {
+    if (distance(place.xy, hole.xy) < hole.z) discard;
     vec3 normal = normalize(vec3(-slope, 1.0));
     vec3 view = normalize(cameraPosition - place);
     if (dot(normal, view) < 0.0) normal = -normal;
@@ -107,6 +109,12 @@ export class Water {
     this.cells = cells;
     this.mesh = null;
     this.sea = null;
+    this.hole = new Vector3();
+  }
+
+  /** Leave out what was computed; null: nothing. */
+  leaveOut(fluid) {
+    this.hole.set(...(fluid ? [...fluid.center, fluid.radius] : [0, 0, 0]));
   }
 
   /** The sea of a clip; null is still water. */
@@ -135,6 +143,7 @@ export class Water {
         crest: { value: height },
         cell: { value: cellOf(this.span) },
         cover: { value: 0.84 },
+        hole: { value: this.hole },
       },
     });
     const geometry = old?.geometry ?? sheet(this.reach, 1.1 * this.span, this.cells);

@@ -1,0 +1,50 @@
+"""The free surface and the pressure on hulls that weak scatterers computed, for the viewer."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.views.pack import Blocks
+
+
+def computed_water(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
+    """Places of both surfaces, and the pressure.
+
+    Args:
+        dataset: samples of a result in time with weak scatterers.
+        blocks: where packed numbers go.
+    """
+    top = dataset["weak_scatterer_surface"].values
+    pressure = dataset["weak_scatterer_pressure"].values
+    first = top[0]
+    # of a half tank the other half is drawn as its image
+    mirrored = bool(first[:, 1].min() >= 0.0)
+    low, high = first[:, :2].min(0), first[:, :2].max(0)
+    middle = 0.5 * (low + high) * [1.0, 0.0 if mirrored else 1.0]
+    return {
+        "mirrored": mirrored,
+        "center": np.round(middle, 4).tolist(),
+        "radius": round(float(0.5 * (high[0] - low[0])), 4),
+        "surface": {
+            "faces": _faces(dataset["weak_scatterer_surface_triangles"].values),
+            "position": blocks.add(top.reshape(len(top), -1)),
+        },
+        "hull": {
+            "faces": _faces(dataset["weak_scatterer_hull_triangles"].values),
+            "position": blocks.add(dataset["weak_scatterer_hull"].values.reshape(len(top), -1)),
+            "pressure": blocks.add(pressure),
+            "lowest": float(np.nanmin(pressure)),
+            "highest": float(np.nanmax(pressure)),
+        },
+    }
+
+
+def _faces(triangles: np.ndarray) -> str:
+    return base64.b64encode(zlib.compress(triangles.astype("<u2").tobytes(), 9)).decode()
