@@ -1,5 +1,7 @@
 """Winches in a run: stops, steps that cannot carry them, slack lines; nothing is lost."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,21 @@ def test_a_line_that_was_let_go_is_not_told_to_be_slack_by_its_load():
     assert found[:, 0].tolist() == [False] * 5 + [True]
     for k in (1, 2):
         assert found[:, k].tolist() == [False, True, True, True, False, False]
+
+
+@slow
+def test_a_run_with_a_release_does_not_blame_the_weight_of_the_load():
+    # the line hangs slack for three of its four seconds, because its load was let go
+    stages = [
+        sw.Stage("pay_out", "winch", length=0.3, speed=0.5, ramp=0.1),
+        sw.Stage("release", "hoist", start=1.0),
+    ]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", sw.SwelltreeWarning)
+        run = sw.simulate(hoist(stages), duration=4.0, output_step=0.1, step=0.05)
+    assert "line 'hoist' is released" in run.attrs["event_log"]
+    assert np.abs(run.fairlead_tension.sel(time=slice(1.2, None)).values).max() < 1.0
+    assert not any("slack" in str(warning.message) for warning in told)
 
 
 @slow
