@@ -26,8 +26,8 @@ def codes(*args, **more):
     return {f.code: f for f in sw.check_physics(*args, **({"trial": False} | more))}
 
 
-def held():
-    return [sw.LinearMooring("lines", "vessel", stiffness={"Surge": 1e4, "Sway": 1e4, "Yaw": 1e6})]
+def held(name="vessel"):
+    return [sw.LinearMooring("lines", name, stiffness={"Surge": 1e4, "Sway": 1e4, "Yaw": 1e6})]
 
 
 def test_a_healthy_float_has_no_findings():
@@ -129,6 +129,22 @@ def test_a_decay_from_afar_is_no_finding():
     rail = sw.Slider("rail", sw.WORLD, body, axis=(0, 0, 1), position=1.0)
     system = sw.System("decay", [body], [rail], water=WATER)
     assert codes(sw.compile(system, heaving_float(), radiation="none")) == {}
+
+
+def test_a_float_dropped_from_the_air_has_its_rest():
+    """In the air nothing tells where the water is; it is described afloat."""
+    body = sw.Body("float", MASS, (1e6,) * 3, hull=sw.Cylinder(6.43, 2.0, 3.0, panel_size=1.5))
+    free = sw.Free("drop", sw.WORLD, body, position={"Heave": 6.0, "Surge": 1.5, "Yaw": 0.4})
+    system = sw.System("drop", [body], [free], water=WATER, moorings=held("float"))
+    own = sw.compile(system, heaving_float(), radiation="none", nonlinear=True)
+    assert float(sw.simulate(own, times=[0.0, 0.01]).position.sel(dof="Heave")[0, 0]) == 6.0
+    rest = sw.equilibrium(own)
+    volume = MASS / WATER.rho
+    assert float(rest.position.sel(dof="Heave")[0]) == pytest.approx(
+        2.0 - volume / (np.pi * 6.43**2), abs=0.05
+    )
+    found = sw.check_physics(own, trial=False)
+    assert "no equilibrium" not in {finding.code for finding in found}
 
 
 def test_only_freedoms_that_the_joints_leave_are_spoken_of():

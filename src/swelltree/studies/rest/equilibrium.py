@@ -27,6 +27,7 @@ from swelltree.solvers.newton import (
 )
 from swelltree.solvers.solution import Code
 from swelltree.studies.given import study_of_model
+from swelltree.studies.rest.as_described import as_described
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
 from swelltree.system.errors import SwelltreeError
 
@@ -115,6 +116,9 @@ def equilibrium(
 ) -> xr.Dataset:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
 
+    A body with hydrodynamic data that starts where no rest is near, as one dropped from the air,
+    comes to that near its described pose.
+
     Systems with dynamic lines walk to rest by the steps of their own time stepping.
 
     Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
@@ -172,7 +176,10 @@ def _settled(how: Formulation) -> Any:
 def find_rest(
     model: Model, how: Formulation, start: State | None = None
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
-    """State of rest, multipliers, the forces out of balance before, and how Newton went."""
+    """State of rest, multipliers, the forces out of balance before, and how Newton went.
+
+    Where it is not found from the start it is sought from where the bodies are described.
+    """
     model = with_drums_stopped(model)
     state = how.start(model) if start is None else start
     if start is None and slack_at_start(model, how, state):
@@ -194,6 +201,9 @@ def find_rest(
         path=path,
     )
     n = state.s.shape[0]
+    if solution.code is not Code.SUCCESS and start is None and model.hydro is not None:
+        described = as_described(model, how, state, model.hydro.mean, _settled(how))
+        return find_rest(model, how, described)
     if solution.code is not Code.SUCCESS:
         raise SwelltreeError(
             "equilibrium: no state of rest was found. "

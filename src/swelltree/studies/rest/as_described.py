@@ -1,0 +1,49 @@
+"""Bodies brought to where they are described, from where a run starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from swelltree.engine.arrays import Array
+from swelltree.formulations.base import Formulation, State
+from swelltree.model.kinematics import Pose
+from swelltree.model.model import Model
+from swelltree.spatial.rotations import rotation_vector
+
+STEPS = 20
+NEAR = 1e-9  # m, rad
+
+
+def as_described(
+    model: Model,
+    how: Formulation,
+    state: State,
+    mean: Pose,
+    step_to: Callable[[Model, State, Array], State],
+) -> State:
+    """The state with all bodies at the poses that their data are of, as near as the joints allow.
+
+    A run may start far from there, as that of a body dropped from the air does, where nothing
+    tells which way its rest lies. Gauss-Newton on the poses, by the velocity transformation.
+
+    Args:
+        model: compiled.
+        how: the formulation.
+        state: where to begin.
+        mean: where the bodies are described.
+        step_to: the state reached by a step, its joints closed.
+    """
+    t = np.zeros(())
+    state = State(state.q, 0.0 * state.s, state.chart)
+    for _ in range(STEPS):
+        kin = how.kinematics(model, t, state)
+        p, R = np.asarray(kin.motion.pose.p), np.asarray(kin.motion.pose.R)
+        turn = np.asarray(rotation_vector(np.asarray(mean.R) @ np.swapaxes(R, 1, 2)))
+        gap = np.concatenate([np.asarray(mean.p) - p, turn], axis=1).reshape(-1)
+        step = np.linalg.lstsq(np.asarray(kin.P), gap, rcond=None)[0]
+        if np.abs(step).max(initial=0.0) < NEAR:
+            break
+        state = step_to(model, state, step)
+    return state
