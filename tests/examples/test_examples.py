@@ -77,6 +77,20 @@ def test_case_files_run(path, tmp_path):
     assert list(tmp_path.glob("*.nc"))
 
 
+@slow
+@needs_bem
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_case_files_have_a_rest_and_no_error_of_physics(path):
+    from typer.testing import CliRunner
+
+    from swelltree.cli import app
+
+    answer = CliRunner().invoke(app, ["check", "--physics", str(path)])
+    assert answer.exit_code == 0, answer.output
+    assert "will not settle" not in answer.output
+    assert "physics" in answer.output
+
+
 def test_a_case_without_hydro_section_has_no_data():
     import dataclasses
 

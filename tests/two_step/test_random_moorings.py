@@ -97,7 +97,7 @@ def test_a_random_mooring_runs_or_says_why_not():
 def test_random_moorings_run_or_say_why_not():
     """All seeds, whichever fail: each failure is told with its seed."""
     wrong = {}
-    for seed in range(100):
+    for seed in range(60):
         try:
             check(seed)
         except Exception as error:
