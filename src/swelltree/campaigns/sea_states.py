@@ -57,7 +57,7 @@ def sea_states(table: CaseTable, sea: Sea | None, water: Any, g: float) -> dict[
     found = []
     for k in first:
         where = {name: x for name, x in table.row(int(k)).items() if not of_model(name)}
-        waves = realise(in_sea(sea, where), water)
+        waves = realise(in_sea(sea, where) or sea, water)
         found.append(sea_quantities(waves, float(water.rho), g, float(water.depth)))
     values = np.array(found)[inverse.ravel()]
     return {

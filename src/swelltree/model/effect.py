@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.kinematics import Motion
+from swelltree.model.internal_state import InternalState
+from swelltree.model.kinematics import Motion, Pose
+from swelltree.model.layout import Layout
+
+if TYPE_CHECKING:
+    from swelltree.effects.drag.drag import DragPieces
+    from swelltree.effects.linear_hydro.excitation import DataExcitation
+    from swelltree.effects.linear_hydro.radiation import RadiationSources
+    from swelltree.effects.lines.winches import Winches
+    from swelltree.model.model import Model
+    from swelltree.waves.sea import RealisedSea
 
 
 @pytree()
@@ -51,11 +61,13 @@ class Now:
 
     t: Array  # s
     motion: Motion
-    internal: Any  # internal_state.InternalState: states of radiation memory and of elements
-    hold: Any = None  # forces that hold locked strokes, where an effect watches them
-    solved: Any = None  # Loads of the effect with unknowns, where a scheme has solved for them
+    internal: InternalState  # states of radiation memory and of elements
+    hold: Array | None = None  # forces that hold locked strokes, where an effect watches them
+    solved: Loads | None = (
+        None  # Loads of the effect with unknowns, where a scheme has solved for them
+    )
 
-    def states(self, effect: Effect) -> Any:
+    def states(self, effect: Effect) -> Array | None:
         """Internal states of an effect; those of its start where a study knows none."""
         known = self.internal.elements.get(effect.kind)
         return effect.internal_start() if known is None else known
@@ -76,8 +88,8 @@ class LinearElements:
 class LinearForm:
     """What an effect adds to a linear model beside the derivative of its loads at rest."""
 
-    radiation: Any = None  # effects.linear_hydro.radiation.RadiationSources
-    excitation: Any = None  # effects.linear_hydro.excitation.DataExcitation
+    radiation: RadiationSources | None = None
+    excitation: DataExcitation | None = None
     elements: LinearElements | None = None
     inputs: dict[str, np.ndarray] = field(default_factory=dict)  # {item: (6, 6N) unit wrenches}
     notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
@@ -104,7 +116,7 @@ class Effect:
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
 
@@ -118,11 +130,11 @@ class Effect:
         """What stands before the names of its channels."""
         return f"{self.kind}_"
 
-    def commands(self, model: Any, now: Now) -> Iterable[tuple[int, Array]]:
+    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
         """Forces u it asks of the actuators on strokes: their number and u of each."""
         return ()
 
-    def in_sea(self, model: Any, waves: Any) -> Effect:
+    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
@@ -140,8 +152,8 @@ class Effect:
         return ()
 
     @property
-    def winches(self) -> Any:
-        """Its winches as `effects.lines.winches.Winches`; None: it has none."""
+    def winches(self) -> Winches | None:
+        """Its winches; None: it has none."""
         return None
 
     def with_winches_held(self) -> Effect:
@@ -153,19 +165,19 @@ class Effect:
         """About how many numbers it adds to every sample of a result, beside those of bodies."""
         return 0
 
-    def solved(self, model: Any, now: Now) -> Effect:
+    def solved(self, model: Model, now: Now) -> Effect:
         """The same effect with what it solves for at an instant, before its loads are asked for."""
         return self
 
-    def solved_mass(self, model: Any) -> Array:
+    def solved_mass(self, model: Model) -> Array:
         """Added mass of all bodies (6N, 6N) where it `has_added_mass`, of the instant solved."""
         raise NotImplementedError
 
-    def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
+    def accelerated(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations; channels add to those of `loads`."""
         raise NotImplementedError
 
-    def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+    def acceleration(self, model: Model, formulation: Any, kin: Any, wrench: Array) -> Any:
         """Accelerations of a model with its added mass, by a formulation."""
         raise NotImplementedError
 
@@ -177,15 +189,15 @@ class Effect:
     def check_step(self, step: float) -> None:
         """Refuse a fixed step that it does not stand."""
 
-    def before_run(self, model: Any) -> Effect:
+    def before_run(self, model: Model) -> Effect:
         """The same effect with what holds for a whole run."""
         return self
 
-    def before_step(self, model: Any, t: Array, h: Array, motion_at: Any) -> Effect:
+    def before_step(self, model: Model, t: Array, h: Array, motion_at: Any) -> Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
 
-    def out_of_range(self, states: Array) -> Any:
+    def out_of_range(self, states: Array) -> Array | bool:
         """Whether its internal states left all measure, so that a run must end."""
         return False
 
@@ -193,7 +205,7 @@ class Effect:
         """What to look at where a run ended early; empty: nothing."""
         return ""
 
-    def present(self, model: Any, internal: Any) -> Any:
+    def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
 
@@ -201,12 +213,12 @@ class Effect:
         """The same effect without waves and radiation: what linear studies differentiate."""
         return self
 
-    def linear(self, model: Any, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Now) -> LinearForm:
         """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
         return LinearForm()
 
-    def drag(self, model: Any, motion: Motion) -> tuple[Any, ...]:
-        """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
+        """Its drag, for equivalent linearisation; at a pose, in numpy."""
         return ()
 
     def without_drag(self) -> Effect:
@@ -217,11 +229,11 @@ class Effect:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
 
-    def internal_settled(self, states: Array, pose: Any) -> Array:
+    def internal_settled(self, states: Array, pose: Pose) -> Array:
         """These states after a long rest of the bodies at a pose."""
         return states
 
-    def internal_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Now) -> Array:
         """Their rates."""
         raise NotImplementedError
 
@@ -238,11 +250,11 @@ class Effect:
         """Number of events it watches for; static."""
         return 0
 
-    def event_values(self, model: Any, now: Now) -> Array:
+    def event_values(self, model: Model, now: Now) -> Array:
         """Values whose fall through zero is an event, (event_count,)."""
         raise NotImplementedError
 
-    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Now, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
 
@@ -280,11 +292,11 @@ class Effect:
         """One of them."""
         raise NotImplementedError
 
-    def with_spread_number(self, model: Any, item: str, name: str, value: Array) -> Effect:
+    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> Effect:
         """The same effect with another value of one of them."""
         raise NotImplementedError
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
         return {}
 

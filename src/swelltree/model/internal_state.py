@@ -7,9 +7,12 @@ mode of a latch. Every state has a rate; one that only changes at events has the
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.engine.arrays import Array, pytree
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 
 @pytree()
@@ -25,7 +28,7 @@ class InternalState:
 AT_REST = InternalState()
 
 
-def internal_at_rest(model: Any) -> InternalState:
+def internal_at_rest(model: Model) -> InternalState:
     """Internal states before any motion."""
     starts = {effect.kind: effect.internal_start() for effect in model.effects}
     elements: dict[str, Array] = {kind: x for kind, x in starts.items() if x is not None}
@@ -33,7 +36,7 @@ def internal_at_rest(model: Any) -> InternalState:
     return InternalState(next((x for x in memory if x is not None), ()), elements)
 
 
-def internal_settled(model: Any, internal: InternalState, pose: Any) -> InternalState:
+def internal_settled(model: Model, internal: InternalState, pose: Any) -> InternalState:
     """Internal states with those that follow the places of bodies as after a long rest there."""
     rested = {
         group.kind: group.internal_settled(internal.elements[group.kind], pose)
@@ -43,7 +46,7 @@ def internal_settled(model: Any, internal: InternalState, pose: Any) -> Internal
     return InternalState(internal.radiation, rested)
 
 
-def internal_rate(model: Any, now: Any) -> InternalState:
+def internal_rate(model: Model, now: Any) -> InternalState:
     """Rates of all internal states."""
     internal = now.internal
     rates = {

@@ -7,12 +7,15 @@ modelled.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 
 @pytree("stretching")
@@ -25,7 +28,7 @@ class Sea:
     wind: Any = None  # currents.Wind
 
 
-def surface_at(model: Any, t: Array, points: Array) -> Array:
+def surface_at(model: Model, t: Array, points: Array) -> Array:
     """Height of the free surface above the still water at points (k, 3) [m]."""
     from swelltree.waves.sea import elevation
 
@@ -34,7 +37,9 @@ def surface_at(model: Any, t: Array, points: Array) -> Array:
     return elevation(model.sea.waves, t, points[:, 0], points[:, 1])
 
 
-def water_at(model: Any, t: Array, points: Array, follows: np.ndarray | None = None) -> Kinematics:
+def water_at(
+    model: Model, t: Array, points: Array, follows: np.ndarray | None = None
+) -> Kinematics:
     """Velocity, acceleration and dynamic pressure of the water at points (k, 3).
 
     Points above the surface get what stretching says there; who asks must know the surface.
@@ -62,14 +67,14 @@ def water_at(model: Any, t: Array, points: Array, follows: np.ndarray | None = N
     )
 
 
-def current_at(model: Any, t: Array, points: Array) -> Array:
+def current_at(model: Model, t: Array, points: Array) -> Array:
     """Velocity of the current alone at points (k, 3) [m/s]."""
     if model.sea.current is None:
         return 0.0 * points
     return model.sea.current.flow(t, points)[0]
 
 
-def waves_at(model: Any, t: Array, points: Array) -> Kinematics:
+def waves_at(model: Model, t: Array, points: Array) -> Kinematics:
     """The same without the current."""
     from swelltree.waves.sea import kinematics
 

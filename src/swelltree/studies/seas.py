@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from swelltree.model.model import Model
 from swelltree.results.sea import sea_quantities, sea_text
+from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
-from swelltree.waves.sea import elevation, realise
+from swelltree.waves.sea import AnySea, RealisedSea, elevation, realise
 
 
-def realised(model: Model, sea: Any, case: int | str) -> Any:
+def realised(model: Model, sea: AnySea, case: int | str) -> RealisedSea:
     """A described sea in the model's water."""
-    return sea if isinstance(sea, Components) else realise(sea, model.water, case)
+    return sea if isinstance(sea, RealisedSea) else realise(sea, model.water, case)
 
 
-def with_elevation(result: Any, sea: Any, waves: Any) -> Any:
+def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Components:
+    """Components of a sea, for a study that adds up linear waves."""
+    waves = realised(model, sea, case)
+    if not isinstance(waves, Components):
+        raise SwelltreeError(
+            f"{study} works on linear waves, and this sea is not linear. Use RegularWave(...)."
+        )
+    return waves
+
+
+def with_elevation(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
     """The result with the free surface at the origin."""
     surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.engine.arrays import Array
-from swelltree.system.waters.seas import GriddedSea, SeaOf, StreamFunctionWave
+from swelltree.system.waters.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
 from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components
@@ -14,8 +12,11 @@ from swelltree.waves.local import LocalWaves
 from swelltree.waves.stream_function import StreamWave, stream_wave
 from swelltree.waves.water import AnyWater
 
+RealisedSea = Components | StreamWave | GridWaves
+AnySea = Sea | RealisedSea  # described or realised
 
-def realise(sea: Any, water: AnyWater, case: int | str = 0) -> Components | StreamWave | GridWaves:
+
+def realise(sea: Sea, water: AnyWater, case: int | str = 0) -> RealisedSea:
     """A sea ready for use: components, the solution of a steep wave, or a field on a grid.
 
     Args:
@@ -35,7 +36,7 @@ def realise(sea: Any, water: AnyWater, case: int | str = 0) -> Components | Stre
     return components(sea, water, case)
 
 
-def elevation(waves: Any, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
+def elevation(waves: RealisedSea, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
     """Free surface of a realised sea [m]; times and places broadcast.
 
     Args:
@@ -52,7 +53,7 @@ def elevation(waves: Any, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
 
 
 def kinematics(
-    waves: Any,
+    waves: RealisedSea,
     t: Array,
     x: Array,
     y: Array,
@@ -79,7 +80,7 @@ def kinematics(
 
 
 def surface_head(
-    waves: Any,
+    waves: RealisedSea | LocalWaves,
     t: Array,
     centre: Array,
     x: Array,

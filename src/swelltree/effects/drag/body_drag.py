@@ -20,6 +20,8 @@ from swelltree.effects.drag.drag import TINY, DragPieces, size
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
 from swelltree.model.sea import water_at
 from swelltree.spatial.vectors import dot, matvec, skew, transpose
@@ -39,10 +41,10 @@ class BodyDrags(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"body_drag": ("body_drag", self.names, "drag and lift of a body")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)
@@ -61,7 +63,7 @@ class BodyDrags(Effect):
         across = lift * speed - (lift * w).sum(-1)[..., None] * w / speed
         return 0.5 * rho * (along + across)
 
-    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """One piece for each element."""
         body = np.array(self.body)
         at_point = point_motion(motion, body, self.point)

@@ -25,6 +25,8 @@ from swelltree.effects.drag.wet_strips import submergence, wetness
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
 from swelltree.model.sea import surface_at, water_at
 from swelltree.spatial.vectors import cross, dot, matvec, skew
@@ -56,10 +58,10 @@ class MorisonMembers(Effect):
     member: tuple[int, ...]  # of each strip
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"member": ("member", self.names, "slender member")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)
@@ -99,7 +101,7 @@ class MorisonMembers(Effect):
         rows = np.arange(len(self.names))[:, None]
         return (rows == np.array(self.member)[None, :]).astype(float)
 
-    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """Pieces across (two directions) and along the members."""
         body = np.array(self.body)
         at_point = point_motion(motion, body, self.point)

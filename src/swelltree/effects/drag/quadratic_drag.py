@@ -11,6 +11,8 @@ from swelltree.effects.drag.drag import TINY, DragPieces
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.sea import current_at, water_at
 from swelltree.spatial.vectors import dot, matvec, transpose
 
@@ -28,10 +30,10 @@ class QuadraticDrags(Effect):
     felt: tuple[str, ...]  # ground, current or water
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"quadratic_drag": ("quadratic_drag", self.names, "quadratic drag")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion
@@ -46,7 +48,7 @@ class QuadraticDrags(Effect):
         power = dot(wrench, v)
         return Loads(total, 0.0 * power, power, {"wrench": wrench})
 
-    def _flow(self, model: Any, t: Array, motion: Motion) -> Array:
+    def _flow(self, model: Model, t: Array, motion: Motion) -> Array:
         """Velocity of the fluid that counts, at the reference points (e, 3)."""
         at = motion.pose.p[np.array(self.body)]
         current = np.array([f == "current" for f in self.felt], dtype=float)[:, None]
@@ -58,7 +60,7 @@ class QuadraticDrags(Effect):
             flow = flow + water * water_at(model, t, at).velocity
         return flow
 
-    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """One piece for each degree of freedom."""
         body = np.repeat(np.array(self.body), 6)
         R = np.asarray(motion.pose.R)[np.array(self.body)]

@@ -19,6 +19,8 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.inertia import kirchhoff, world_added_mass
 from swelltree.model.kinematics import Pose
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.sea import water_at
 from swelltree.spatial.vectors import cross, dot, matvec
 
@@ -35,10 +37,10 @@ class WaterInertia(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"water_inertia": ("water_inertia", self.names, "body with added mass of its own")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion

@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.effects.hulls.wetted_hull import Triangles, places, wetted
 from swelltree.engine.arrays import known, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.local import local_waves
 from swelltree.waves.sea import surface_head
@@ -30,14 +31,14 @@ class Hulls(Effect):
     bodies: tuple[int, ...]
     radius: float  # of the farthest point of any hull from its reference point, m
 
-    def in_sea(self, model: Any, waves: Any) -> Hulls:
+    def in_sea(self, model: Model, waves: Any) -> Hulls:
         """The same in a realised sea, expanded about the bodies where that is quicker."""
         near = waves
         if isinstance(waves, Components) and waves.is_known and known(model.water.depth):
             near = local_waves(waves, self.radius, model.water)
         return replace(self, near=near)
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches of the total pressure; stored energy in still water, else power."""
         pose = now.motion.pose
         xp = namespace(pose.p)

@@ -31,6 +31,8 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion
 from swelltree.model.sea import water_at
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
@@ -69,11 +71,11 @@ class Immersions(Effect):
     names: tuple[str, ...]
     stepped: bool = False  # the wrench is taken elsewhere
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         bodies = self.names[: len(self.body)]
         return {"immersion": ("immersion", bodies, "body at the surface")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         motion, e = now.motion, len(self.body)
         xp = namespace(motion.pose.p)
@@ -113,7 +115,7 @@ class Immersions(Effect):
             channels,
         )
 
-    def depths(self, model: Any, t: Array, motion: Motion) -> tuple[Surface, Array, Array]:
+    def depths(self, model: Model, t: Array, motion: Motion) -> tuple[Surface, Array, Array]:
         """Surface above the points, their depth and its rate."""
         at_point = point_motion(motion, np.array(self.body), self.point)
         surface = surface_near(model, t, at_point.position[:, :2])
@@ -121,7 +123,7 @@ class Immersions(Effect):
         rate = surface.rate + dot(surface.slope, v[:, :2]) - v[:, 2]
         return surface, surface.height - at_point.position[:, 2], rate
 
-    def water(self, model: Any, t: Array, motion: Motion, wet: Wet, height: Array) -> Any:
+    def water(self, model: Model, t: Array, motion: Motion, wet: Wet, height: Array) -> Any:
         """Motion of the water at the centres of what is wet, never above the surface."""
         body = np.array(self.body)
         p = motion.pose.p[body] + matvec(motion.pose.R[body], wet.center)
@@ -154,15 +156,15 @@ class Immersions(Effect):
         """Force of accelerated water on its added mass."""
         return matvec(A[:, :, :3], acceleration)
 
-    def lift(self, model: Any, volume: Array) -> Array:
+    def lift(self, model: Model, volume: Array) -> Array:
         """Buoyancy (e, 3)."""
         return -(model.rho * self.buoyant * volume)[:, None] * model.gravity
 
-    def pressed(self, model: Any, wet: Wet, flow: Any) -> Array:
+    def pressed(self, model: Model, wet: Wet, flow: Any) -> Array:
         """Pressure of waves on the wet volume (e, 3)."""
         return (model.rho * self.buoyant * wet.volume)[:, None] * flow.acceleration
 
-    def drawn(self, model: Any, motion: Motion, wet: Wet, flow: Any, v: Array) -> Array:
+    def drawn(self, model: Model, motion: Motion, wet: Wet, flow: Any, v: Array) -> Array:
         """Drag at the centre of what is wet (e, 3)."""
         R = motion.pose.R[np.array(self.body)]
         there = v[:, :3] + cross(v[:, 3:], matvec(R, wet.center))
@@ -174,13 +176,13 @@ class Immersions(Effect):
         arm = matvec(motion.pose.R[np.array(self.body)], wet.center)
         return namespace(force).concatenate([force, cross(arm, force)], axis=-1)
 
-    def spread(self, model: Any, wrench: Array) -> Array:
+    def spread(self, model: Model, wrench: Array) -> Array:
         """Wrenches of all bodies (N, 6)."""
         rows = np.arange(model.layout.n_bodies)[:, None]
         hits = (rows == np.array(self.body)[None, :]).astype(float)
         return (hits[:, :, None] * wrench[None]).sum(1)
 
-    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """One piece for each body, with what is wet at rest."""
         body = np.array(self.body)
         still = model.replace(sea=replace(model.sea, waves=None))
@@ -217,7 +219,7 @@ def _drag(rho: Array, area: Array, w: Array) -> Array:
     return 0.5 * rho * area * w * namespace(w, area).sqrt(w**2 + TINY)
 
 
-def surface_near(model: Any, t: Array, place: Float[Array, "e 2"]) -> Surface:
+def surface_near(model: Model, t: Array, place: Float[Array, "e 2"]) -> Surface:
     """Height, rate and slope of the wave surface over places.
 
     Slope and rate are central differences, which serve every kind of sea.
@@ -236,12 +238,12 @@ def surface_near(model: Any, t: Array, place: Float[Array, "e 2"]) -> Surface:
     return Surface(eta[0], (eta[5] - eta[6]) / (2.0 * NEAR), slope)
 
 
-def immersions(model: Any) -> Immersions | None:
+def immersions(model: Model) -> Immersions | None:
     """The group of a model, None if it has no such bodies."""
     return model.effect(Immersions)
 
 
-def immersed_mass(model: Any, t: Array, motion: Motion) -> Any:
+def immersed_mass(model: Model, t: Array, motion: Motion) -> Any:
     """Added mass of what is wet of each body now, world axes (N, 6, 6); None without any."""
     group = immersions(model)
     if group is None:
@@ -251,7 +253,7 @@ def immersed_mass(model: Any, t: Array, motion: Motion) -> Any:
     return group.spread(model, A.reshape(len(group.body), 36)).reshape(-1, 6, 6)
 
 
-def with_immersed_mass(model: Any, t: Array, motion: Motion) -> Any:
+def with_immersed_mass(model: Model, t: Array, motion: Motion) -> Any:
     """The model with the added mass that its bodies have at their depth now."""
     mass = immersed_mass(model, t, motion)
     if mass is None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Pose
+from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
 from swelltree.spatial.vectors import matmul, transpose
 
@@ -87,7 +88,7 @@ def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
     return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
 
 
-def without_table(model: Any) -> Any:
+def without_table(model: Model) -> Any:
     """The model as time stepping needs it."""
     if model.hydro is None or model.hydro.table is None:
         return model

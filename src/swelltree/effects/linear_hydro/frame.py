@@ -23,6 +23,7 @@ import numpy as np
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Pose
+from swelltree.model.model import Model
 from swelltree.spatial.vectors import matmul, transpose
 
 KIND = "frame"
@@ -104,7 +105,7 @@ class FollowingFrame(Effect):
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
 
-    def present(self, model: Any, internal: Any) -> Any:
+    def present(self, model: Model, internal: Any) -> Any:
         """The model with its added mass in the axes of the mean yaw."""
         if KIND not in internal.elements:
             return model
@@ -118,13 +119,13 @@ class FollowingFrame(Effect):
         """The yaw of the bodies there."""
         return yaw(self.mean, pose)
 
-    def internal_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Now) -> Array:
         """Rate of the mean yaw; whole turns count."""
         xp = namespace(now.motion.pose.p)
         off = yaw(self.mean, now.motion.pose) - now.internal.elements[KIND]
         return xp.arctan2(xp.sin(off), xp.cos(off)) / self.time
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrench from the turning of the frame; `model` has its added mass turned already."""
         xp = namespace(now.motion.pose.p)
         v = now.motion.v

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.model import Model
 
 
 @pytree("names")
@@ -16,7 +17,7 @@ class KnownRadiation(Effect):
     radiation: Array  # (N, 6)
     names: tuple[str, ...] = ("periodic radiation",)
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """The wrench, booked as work."""
         xp = namespace(now.motion.v)
         wrench = xp.asarray(self.radiation)

@@ -20,6 +20,7 @@ from jaxtyping import Complex, Float
 
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.model.model import Model
 from swelltree.spatial.linear_steps import exact_stages, first_order_hold
 from swelltree.spatial.products import apply
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -83,7 +84,7 @@ class Memory:
         return X, 0.5 * step * X @ self.B
 
 
-def with_exact_memory(model: Any, step: float) -> Any:
+def with_exact_memory(model: Model, step: float) -> Any:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
     hydro = model.hydro
     if hydro is None or not isinstance(hydro.memory, Memory) or namespace(hydro.memory.A) is not np:

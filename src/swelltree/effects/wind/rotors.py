@@ -13,6 +13,7 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.build_layout import local_point
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
 from swelltree.spatial.vectors import dot, matvec
 from swelltree.system import System
@@ -36,7 +37,7 @@ class Rotors(Effect):
     units: ClassVar[dict[str, str]] = {"thrust": "N", "wind": "m/s", "power": "W"}
     dims: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(units, ("rotor",))
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         body = np.array(self.body)
         hub = point_motion(now.motion, body, self.point)
         xp = namespace(hub.position)
@@ -54,7 +55,7 @@ class Rotors(Effect):
         power = dot(force, hub.velocity)
         return Loads(wrench, 0.0 * power, power, channels)
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"rotor": ("rotor", self.names, "rotor in the wind")}
 
     def numbers(self) -> dict[str, Any]:

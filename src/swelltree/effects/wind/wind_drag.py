@@ -8,6 +8,8 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
 from swelltree.spatial.vectors import dot
 
@@ -23,10 +25,10 @@ class WindDrags(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"wind_drag": ("wind_drag", self.names, "wind force")}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)

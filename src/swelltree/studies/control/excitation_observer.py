@@ -31,8 +31,9 @@ from swelltree.studies.linear.signals import (
     spelled,
 )
 from swelltree.studies.linear.state_space import import_control
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError, listed
+from swelltree.waves.sea import AnySea
 
 WIDTH = 0.125  # of the gap to the next oscillator: damping of each, over its frequency
 UNTOLD = 0.01  # of the force's size: noise for what neither model nor oscillators know
@@ -116,7 +117,7 @@ def excitation_observer(
     *,
     noise: Any,
     step: float,
-    sea: Any,
+    sea: AnySea,
     excitations: Sequence[str] | None = None,
     known: Sequence[str] = (),
     oscillators: int = 8,
@@ -187,14 +188,14 @@ def _check(names: tuple[str, ...], T: np.ndarray, step: float, oscillators: int)
 
 
 def _force_spectrum(
-    model: Model, linear: LinearModel, sea: Any, case: int | str, share: np.ndarray
+    model: Model, linear: LinearModel, sea: AnySea, case: int | str, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies of the sea and the variance of every excitation at each, (c, m)."""
     if linear.excitation.by_data is None:
         raise SwelltreeError(
             "excitation_observer: the model has no hydro data. Compile with hydro=..."
         )
-    waves = realised(model, sea, case)
+    waves = linear_waves("excitation_observer", model, sea, case)
     inside = linear.excitation.by_data.in_band(waves)
     omega, beta = np.asarray(waves.omega)[inside], np.asarray(waves.beta)[inside]
     F = linear.excitation(omega, beta) * np.asarray(waves.amplitude)[inside, None]

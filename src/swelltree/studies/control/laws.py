@@ -22,8 +22,9 @@ from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, with_signals
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import AnySea
 
 Law = Callable[[Array, Array], Array]
 
@@ -77,7 +78,7 @@ def reactive_law(damping: float, stiffness: float, force_max: float = np.inf) ->
 
 def tracking_law(
     model: Model,
-    sea: Any,
+    sea: AnySea,
     pto: str,
     *,
     gain: float | None = None,
@@ -105,7 +106,7 @@ def tracking_law(
     how = chosen_formulation("path_matrix")
     ports = find_ports(model, pto)
     model = freed(model, ports.place)
-    waves = realised(model, sea, case)
+    waves = linear_waves("tracking_law", model, sea, case)
     linear = linear_model(model, how, radiation, study="tracking_law")
     if linear.excitation.by_data is None:
         raise SwelltreeError("tracking_law: the model has no hydro data. Compile with hydro=...")

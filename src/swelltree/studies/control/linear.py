@@ -31,6 +31,7 @@ from swelltree.studies.control.series import Response, rate_of
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import RealisedSea
 
 SOFT = 1e-9  # of the largest stiffness: nothing holds this direction in the mean
 
@@ -145,7 +146,7 @@ def _mean(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return G @ inverse @ G.T * np.outer(held, held), held
 
 
-def wave_forces(linear: LinearModel, port: Port, waves: Any) -> np.ndarray:
+def wave_forces(linear: LinearModel, port: Port, waves: RealisedSea | None) -> np.ndarray:
     """Excitation of all bodies by harmonic, (N, 6N) complex."""
     if not isinstance(waves, Components):
         raise SwelltreeError(

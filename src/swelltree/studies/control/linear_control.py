@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -31,10 +30,11 @@ from swelltree.studies.control.search import (
 )
 from swelltree.studies.control.series import Response
 from swelltree.studies.linear.linear_model import LinearModel
+from swelltree.waves.sea import RealisedSea
 
 
 def linear_control(
-    linear: LinearModel, port: Port, waves: Any, asked: Asked
+    linear: LinearModel, port: Port, waves: RealisedSea | None, asked: Asked
 ) -> tuple[ControlSolution, float]:
     """The best force on the linear model, and the power that no force passes."""
     begin = time.process_time()

@@ -24,6 +24,7 @@ from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period
 from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,7 +37,7 @@ HIGHER = 3  # times the highest component of a sea: limits give the force corner
 @study_of_model
 def optimal_control(
     model: Model,
-    sea: Any,
+    sea: AnySea,
     pto: Any = None,
     *,
     force_max: Any = None,

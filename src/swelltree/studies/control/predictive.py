@@ -31,8 +31,9 @@ from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import AnySea
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
 LEAST = 1e-7  # of the largest curvature of the work: smaller ones are raised to it
@@ -71,7 +72,7 @@ class Mpc:
     def __init__(
         self,
         model: Model,
-        sea: Any,
+        sea: AnySea,
         ports: Ports,
         *,
         sample: float,
@@ -101,9 +102,9 @@ class Mpc:
         self.begin: np.ndarray | None = None
         self.solves = 0
 
-    def _preview(self, model: Model, sea: Any, case: int | str) -> Any:
+    def _preview(self, model: Model, sea: AnySea, case: int | str) -> Any:
         """Excitation in the free directions at times, known ahead."""
-        waves = realised(model, sea, case)
+        waves = linear_waves("mpc", model, sea, case)
         linear = self.plant.linear
         if linear.excitation.by_data is None:
             raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
@@ -237,7 +238,7 @@ class Mpc:
 
 def with_mpc(
     model: Model,
-    sea: Any,
+    sea: AnySea,
     pto: Any = None,
     *,
     force_max: float = np.inf,
@@ -272,7 +273,7 @@ def with_mpc(
                 f"pto '{name}': damping {c:g} and stiffness {k:g} would act beside the controller, "
                 "which could then not keep its force limit. Set both to zero."
             )
-    waves = realised(model, sea, case)
+    waves = linear_waves("mpc", model, sea, case)
     peak = 2 * np.pi / float(np.asarray(waves.omega)[np.asarray(waves.amplitude).argmax()])
     sample = peak / 30 if sample is None else sample
     length = 1.5 * peak if horizon is None else horizon

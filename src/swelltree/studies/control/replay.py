@@ -13,6 +13,7 @@ from swelltree.solvers.fourier import from_complex
 from swelltree.studies.control.series import values_at
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import RealisedSea
 
 LONGEST = 60.0  # s: of periods up to this, many are run
 MANY, FEW = 30, 4  # periods of a run
@@ -22,7 +23,7 @@ DECAYS = 0.95  # of what differed a stretch before: more than this does not calm
 
 
 def replayed_powers(
-    model: Model, result: Any, waves: Any, period: float, radiation: str
+    model: Model, result: Any, waves: RealisedSea | None, period: float, radiation: str
 ) -> tuple[dict[str, float], str]:
     """Mean power of the last periods in time, as attributes, and a sentence where it is another.
 
@@ -55,7 +56,7 @@ def replayed_powers(
     return {"replayed_power": power, "replayed_change": change}, said
 
 
-def _why_not(model: Model, waves: Any, radiation: str) -> str:
+def _why_not(model: Model, waves: RealisedSea | None, radiation: str) -> str:
     if not isinstance(waves, Components):
         return "this sea has no ramp"
     hydro = model.hydro
@@ -68,7 +69,7 @@ def _why_not(model: Model, waves: Any, radiation: str) -> str:
 
 
 def _powers(
-    model: Model, result: Any, waves: Any, period: float
+    model: Model, result: Any, waves: RealisedSea | None, period: float
 ) -> tuple[tuple[float, float], str]:
     """Mean power of the last two stretches of a run, and what does not repeat in it."""
     from swelltree.studies.control.laws import replayed
@@ -80,6 +81,7 @@ def _powers(
     highest = max(len(result.harmonic) - 1, 1)
     each = int(np.clip(SAMPLES * highest / 15, SAMPLES, 20 * SAMPLES))
     times = np.arange(count * each + 1) * period / each
+    assert isinstance(waves, Components)  # _why_not
     driven = replayed(model, result, ramp=ramp)
     run = simulate(driven, replace(waves, ramp=ramp), times=times, progress=False)
     if str(run.attrs.get("result", "success")) != "success":

@@ -7,8 +7,6 @@ will it take. `brief_check` is the part that costs milliseconds and precedes eve
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
@@ -19,6 +17,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
 from swelltree.system.findings import Finding, sorted_findings
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import AnySea
 
 CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told before a run
 
@@ -26,7 +25,7 @@ CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told 
 @study_of_model
 def check_physics(
     model: Model,
-    sea: Any = None,
+    sea: AnySea | None = None,
     *,
     duration: float | None = None,
     formulation: str | None = None,
@@ -50,7 +49,7 @@ def check_physics(
     findings += resting
     waves = None if sea is None else realised(model, sea, case)
     lies = not any(finding.code == "no equilibrium" for finding in resting)
-    if isinstance(waves, Components) and len(waves.amplitude):
+    if sea is not None and isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
         findings += inside
         if lies and model.hydro is not None and model.hydro.table is not None and not inside:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,10 @@ from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.studies.linear.modes import modes
 from swelltree.studies.linear.response import response
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import AnySea
 
 DECAYED = 0.05  # of the largest damping: what may be left at the end of the data
 LIGHT = 0.05  # of critical damping: less resonates strongly
@@ -115,10 +115,10 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
 
 
 def expected_motion(
-    model: Model, wave: Any, how: Formulation, case: int | str
+    model: Model, wave: AnySea, how: Formulation, case: int | str
 ) -> Iterator[Finding]:
     """Largest motions to be expected, by the linear answer, against the linear range."""
-    waves = realised(model, wave, case)
+    waves = linear_waves("check", model, wave, case)
     steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2
     steep = steep / (2 * np.pi * model.water.g)
     if steep > STEEP:

@@ -25,11 +25,12 @@ from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import AnySea
 
 TRIAL = 4  # wave periods of the trial run
 
 
-def wave_period(model: Model, sea: Any, case: int | str) -> float:
+def wave_period(model: Model, sea: AnySea | None, case: int | str) -> float:
     """Mean period of the sea, ten seconds where there is none [s]."""
     waves = None if sea is None else realised(model, sea, case)
     if isinstance(waves, Components) and len(waves.amplitude):
@@ -38,7 +39,11 @@ def wave_period(model: Model, sea: Any, case: int | str) -> float:
 
 
 def trial_run(
-    model: Model, sea: Any, duration: float | None, formulation: str | None, case: int | str
+    model: Model,
+    sea: AnySea | None,
+    duration: float | None,
+    formulation: str | None,
+    case: int | str,
 ) -> list[Finding]:
     """Run a little twice: the first call compiles, the second shows the speed."""
     period = wave_period(model, sea, case)
@@ -71,7 +76,9 @@ def trial_run(
 class TrialOnLines:
     """Rest and trial run of a system with dynamic lines or contacts."""
 
-    def __init__(self, model: Model, sea: Any, formulation: str | None, case: int | str) -> None:
+    def __init__(
+        self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
+    ) -> None:
         self.period = wave_period(model, sea, case)
         self.length = TRIAL * self.period
         self.refused: SwelltreeError | None = None
@@ -83,7 +90,7 @@ class TrialOnLines:
             self.stepper = self._stepper(model, None, formulation, case)
 
     def _stepper(
-        self, model: Model, sea: Any, formulation: str | None, case: int | str
+        self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
     ) -> TwoStepStepper:
         """The stepper of the trial, quickly compiled."""
         ends = Sampling(times=np.array([0.0, self.length]))

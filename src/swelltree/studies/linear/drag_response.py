@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DRAG, DragSolver, LinearDrag, Waves
 from swelltree.studies.linear.excitation import waves_of
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.waves.sea import AnySea
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def with_drag(linear: LinearModel, waves: Waves, force: np.ndarray, drag: str) -
 
 
 def with_drag_of_sea(
-    linear: LinearModel, model: Any, sea: Any, waves: Waves, force: np.ndarray
+    linear: LinearModel, model: Model, sea: AnySea | None, waves: Waves, force: np.ndarray
 ) -> DragResponse:
     """Response to waves under the drag of the motion in a sea.
 
@@ -70,6 +72,7 @@ def with_drag_of_sea(
         waves: c of them, of one metre.
         force: their excitation without that by drag, (c, 6N).
     """
+    assert sea is not None  # check_drag
     in_sea = waves_of(model, sea, 0)
     there = with_drag(linear, in_sea, linear.excitation(in_sea.omega, in_sea.beta), "stochastic")
     damping = None

@@ -14,9 +14,9 @@ from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint
 from swelltree.studies.linear.wave_forces import group_excitation
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError
-from swelltree.waves.airy import Components
+from swelltree.waves.sea import AnySea
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,9 @@ def has_table(model: Model) -> bool:
     return model.hydro is not None and model.hydro.table is not None
 
 
-def waves_of(model: Model, sea: Any, case: int | str) -> Waves:
+def waves_of(model: Model, sea: AnySea, case: int | str) -> Waves:
     """Components of a sea that the data cover."""
-    waves = realised(model, sea, case)
-    if not isinstance(waves, Components):
-        raise SwelltreeError(
-            "response works on linear waves, and this sea is not linear. Use RegularWave(...)."
-        )
+    waves = linear_waves("response", model, sea, case)
     inside = in_band(table_of(model), waves) if has_table(model) else slice(None)
     width = np.broadcast_to(waves.width, np.shape(waves.omega))
     columns = (waves.omega, waves.beta, waves.amplitude, width)

@@ -34,6 +34,7 @@ from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.waves.dispersion import dispersion, group_speed
+from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +57,7 @@ def rao(
     radiation: str = "data",
     drag: str = "none",
     amplitude: Any = None,
-    sea: Any = None,
+    sea: AnySea | None = None,
     start: State | None = None,
     provenance: dict[str, Any] | None = None,
 ) -> xr.Dataset:

@@ -27,6 +27,7 @@ from swelltree.studies.linear.rao import check_excited
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @study_of_model
 def response(
     model: Model,
-    sea: Any,
+    sea: AnySea,
     *,
     formulation: str | Formulation = "path_matrix",
     radiation: str = "data",

@@ -28,12 +28,13 @@ from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import RealisedSea
 
 STEPS = 400  # of the time stepping, per period and at least twenty per harmonic
 
 
 def multipliers(
-    model: Model, how: Formulation, period: Period, Y: np.ndarray, waves: Any
+    model: Model, how: Formulation, period: Period, Y: np.ndarray, waves: RealisedSea | None
 ) -> np.ndarray:
     """Floquet multipliers of a periodic motion, the largest first.
 

@@ -19,6 +19,8 @@ from swelltree.solvers.fourier import basis
 from swelltree.studies.periodic.problem import Period, sizes
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.gridded import GridWaves
+from swelltree.waves.sea import RealisedSea
 
 
 def whole_number(study: str, name: str, value: Any, least: int) -> int:
@@ -30,9 +32,9 @@ def whole_number(study: str, name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def highest_harmonic(waves: Any, length: float) -> int:
+def highest_harmonic(waves: RealisedSea | None, length: float) -> int:
     """Number of the highest component of a sea, in harmonics of the period."""
-    if waves is None:
+    if waves is None or isinstance(waves, GridWaves):
         return 0
     omega = np.atleast_1d(np.asarray(waves.omega, float))
     size = np.broadcast_to(np.asarray(getattr(waves, "amplitude", 1.0), float), omega.shape)
@@ -40,7 +42,7 @@ def highest_harmonic(waves: Any, length: float) -> int:
 
 
 def harmonics_for(
-    study: str, waves: Any, length: float, given: Any, least: int, factor: int
+    study: str, waves: RealisedSea | None, length: float, given: Any, least: int, factor: int
 ) -> int:
     """Harmonics of a series: as given, or so many times the highest component of the sea.
 
@@ -86,12 +88,17 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
         )
 
 
-def period_of(study: str, waves: Any, period: float | None) -> float:
+def period_of(study: str, waves: RealisedSea | None, period: float | None) -> float:
     """Length of one period, which the sea must fit."""
     if waves is None:
         if period is None:
             raise SwelltreeError(f"{study}: give a wave, or the period of the motion.")
         return float(period)
+    if isinstance(waves, GridWaves):
+        raise SwelltreeError(
+            f"{study}: a sea on a grid is known for its length only and does not repeat. "
+            "Use simulate, or a sea of components."
+        )
     repeats = float(getattr(waves, "repeat_period", np.inf))
     omega = np.atleast_1d(np.asarray(waves.omega, float))
     if len(omega) == 1:
@@ -115,7 +122,7 @@ def period_of(study: str, waves: Any, period: float | None) -> float:
 class PeriodAsked:
     """A sea, the period and its series."""
 
-    waves: Any  # realised, or None
+    waves: RealisedSea | None
     length: float  # s
     harmonics: int
     nodes: int | None  # equidistant, per period; None: chosen

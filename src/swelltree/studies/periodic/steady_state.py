@@ -47,6 +47,7 @@ from swelltree.studies.periodic.solve import PeriodicSolution, newton
 from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import AnySea, RealisedSea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,7 +60,7 @@ COARSE = 0.01  # of the largest coefficient: a truncation that is told
 @study_of_model
 def steady_state(
     model: Model,
-    sea: Any = None,
+    sea: AnySea | None = None,
     harmonics: int | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
@@ -145,7 +146,11 @@ def steady_state(
         result = _with_stability(result, model, how, solution, waves)
     time = result["time"].assign_attrs(period=length)
     result = result.assign_coords(time=time)
-    return result if waves is None else with_elevation(result, sea, replace(waves, ramp=0.0))
+    return (
+        result
+        if sea is None or waves is None
+        else with_elevation(result, sea, replace(waves, ramp=0.0))
+    )
 
 
 def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
@@ -157,7 +162,11 @@ def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
 
 
 def _with_stability(
-    result: Any, model: Model, how: Formulation, solution: PeriodicSolution, waves: Any
+    result: Any,
+    model: Model,
+    how: Formulation,
+    solution: PeriodicSolution,
+    waves: RealisedSea | None,
 ) -> xr.Dataset:
     """The result with its Floquet multipliers."""
     from swelltree.studies.periodic.floquet import multipliers

@@ -19,10 +19,11 @@ from swelltree.model.model import Model
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.rest.equilibrium import equilibrium
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import linear_waves
 from swelltree.studies.time.operability import succeeded
 from swelltree.studies.time.simulate import simulate
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @study_of_model
 def linear_and_nonlinear(
     model: Model,
-    sea: Any,
+    sea: AnySea,
     *,
     duration: float,
     output_step: float | None = None,
@@ -64,7 +65,7 @@ def linear_and_nonlinear(
     import xarray as xr
 
     start = 2.0 * duration / 3.0 if settled is None else settled
-    waves = realised(model, sea, case)
+    waves = linear_waves("linear_and_nonlinear", model, sea, case)
     ramp = float(waves.ramp)
     if not ramp <= start < duration:
         raise SwelltreeError(

@@ -13,11 +13,12 @@ from swelltree.model.model import Model
 from swelltree.studies.doctor.sea import YAW, beyond_linear
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import RealisedSea
 
 FAR = 0.125  # wave lengths: farther away, the excitation has another phase
 
 
-def left_linear_range(model: Model, result: Any, waves: Any) -> list[Finding]:
+def left_linear_range(model: Model, result: Any, waves: RealisedSea | None) -> list[Finding]:
     """Findings about a run that went beyond what its linear data can say.
 
     Args:
@@ -62,7 +63,9 @@ def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
             )
 
 
-def _wandered(model: Model, name: str, amplitude: np.ndarray, waves: Any) -> Iterator[Finding]:
+def _wandered(
+    model: Model, name: str, amplitude: np.ndarray, waves: RealisedSea | None
+) -> Iterator[Finding]:
     """Has the body gone to another phase of the waves, or turned to another heading?"""
     assert model.hydro is not None
     if not isinstance(model.hydro.waves, WaveLoads) or not isinstance(waves, Components):

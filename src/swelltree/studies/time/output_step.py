@@ -19,6 +19,7 @@ from swelltree.model.solved import coupled_effect
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
+from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave
 
 PER_PERIOD = 20  # samples per period
@@ -33,7 +34,7 @@ FREEDOMS = 120  # of more the modes would take longer than is worth while
 
 def output_times(
     model: Model,
-    waves: Any,
+    waves: RealisedSea | None,
     duration: Any,
     output_step: Any,
     times: Any,
@@ -111,7 +112,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def default_output_step(
-    model: Model, waves: Any, duration: float, multiple_of: float | None = None
+    model: Model, waves: RealisedSea | None, duration: float, multiple_of: float | None = None
 ) -> float:
     """A twentieth of the shortest of the periods of the waves and of the bodies [s].
 
@@ -146,7 +147,7 @@ def numbers_per_sample(model: Model) -> int:
     return 100 * model.layout.n_bodies + sum(effect.size_of_sample for effect in model.effects)
 
 
-def periods(model: Model, waves: Any) -> list[float]:
+def periods(model: Model, waves: RealisedSea | None) -> list[float]:
     """Periods that a result should show [s]: of the waves, and of bodies that swing by them."""
     of_waves = wave_period(waves)
     result = [] if of_waves is None else [of_waves]
@@ -157,7 +158,7 @@ def periods(model: Model, waves: Any) -> list[float]:
     return result + [2 * np.pi / w for w in swinging if 0 < w <= fastest]
 
 
-def wave_period(waves: Any) -> float | None:
+def wave_period(waves: RealisedSea | None) -> float | None:
     """Period above which three quarters of the energy of the sea lie [s]; not above the peak's."""
     if isinstance(waves, StreamWave):
         return float(2 * np.pi / np.asarray(waves.omega))

@@ -33,6 +33,7 @@ from swelltree.studies.time.winch_findings import (
     tell_of_winches,
 )
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +45,7 @@ SLOW_CHUNK = 20  # the same where every sample takes long
 @study_of_model
 def simulate(
     model: Model,
-    sea: Any = None,
+    sea: AnySea | None = None,
     *,
     duration: float = 0.0,
     output_step: float | None = None,
@@ -133,12 +134,14 @@ def simulate(
     run = drive(stepper, task.times, keeping)
     result = _labelled(task, run, provenance)
     result = _with_findings(task, watched(task.model, result), findings)
-    return result if task.waves is None else with_elevation(result, sea, task.waves)
+    if sea is None or task.waves is None:
+        return result
+    return with_elevation(result, sea, task.waves)
 
 
 def simulate_traced(
     model: Model,
-    sea: Any = None,
+    sea: AnySea | None = None,
     *,
     duration: float = 0.0,
     output_step: float | None = None,

@@ -20,6 +20,7 @@ from swelltree.studies.time.continuing import continued, end_time, is_run
 from swelltree.studies.time.output_step import output_times
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.two_step.state import usual_formulation
+from swelltree.waves.sea import AnySea, RealisedSea
 
 TWO_STEP = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 TWO_STEP_FORMULATIONS = ("lagrange", "path_matrix")
@@ -65,7 +66,7 @@ class Task:
 
     model: Model  # in its sea
     still: Model  # without it
-    waves: Any  # realised, or None
+    waves: RealisedSea | None
     times: np.ndarray  # of the samples [s]
     begin: float  # time at which the run begins [s]
     formulation: Formulation
@@ -87,7 +88,7 @@ class Task:
 
 def read_task(
     model: Model,
-    sea: Any,
+    sea: AnySea | None,
     sampling: Sampling,
     stepping: Stepping,
     *,

@@ -18,6 +18,8 @@ from swelltree.effects.lines.dynamic.numbers import even_numbers, line_number, w
 from swelltree.effects.lines.seabed import Bed
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 
 STATIC_LINES = (
     "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
@@ -111,7 +113,7 @@ class DynamicLines(Effect):
     def size_of_sample(self) -> int:
         return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Forces on bodies as they were solved for; none where they are unknowns still."""
         if now.solved is not None:
             return now.solved
@@ -135,10 +137,10 @@ class DynamicLines(Effect):
     def spread_number(self, item: str, name: str) -> Array:
         return line_number(self, item, name)
 
-    def with_spread_number(self, model: Any, item: str, name: str, value: Array) -> DynamicLines:
+    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> DynamicLines:
         return with_line_number(self, model, item, name, value)
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         result = {"junction": ("junction", self.junctions, "free junction of lines")}
         if self.n_contacts:
             bodies = (*layout.bodies, "junction")

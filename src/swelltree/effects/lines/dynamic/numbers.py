@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
+from swelltree.model.model import Model
 
 EVEN = ("EA", "mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat")
 
@@ -52,7 +53,7 @@ def line_number(lines: Any, name: str, quantity: str) -> Array:
     return getattr(lines.arrays, quantity)[row][-1]
 
 
-def with_line_number(lines: Any, model: Any, name: str, quantity: str, value: Array) -> Any:
+def with_line_number(lines: Any, model: Model, name: str, quantity: str, value: Array) -> Any:
     """The lines with one number of a line replaced, in both of their theories."""
     row, old = lines.lines.index(name), line_number(lines, name, quantity)
     arrays = lines.arrays
@@ -67,7 +68,7 @@ def with_line_number(lines: Any, model: Any, name: str, quantity: str, value: Ar
     return replace(lines, arrays=arrays, static=static)
 
 
-def _static(lines: Any, model: Any, name: str, longer: Any) -> Any:
+def _static(lines: Any, model: Model, name: str, longer: Any) -> Any:
     """The catenaries with the numbers of the line as they are now."""
     static, arrays, row = lines.static, lines.arrays, lines.lines.index(name)
     at = static.line.index(static.lines.index(name))

@@ -10,6 +10,7 @@ from swelltree.effects.lines.quasi_static.build import build_lines
 from swelltree.effects.lines.quasi_static.lines import STATIC_FIELDS, QuasiStaticLines
 from swelltree.engine.arrays import pytree
 from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.system import System
 
 
@@ -32,7 +33,7 @@ def static_lines(system: System, layout: Layout) -> StaticLines | None:
     return StaticLines(**{field.name: getattr(built, field.name) for field in fields(built)})
 
 
-def with_static_lines(model: Any) -> Any:
+def with_static_lines(model: Model) -> Any:
     """The model with what stands for effects that have unknowns of their own."""
     for effect in model.effects:
         if effect.has_unknowns:

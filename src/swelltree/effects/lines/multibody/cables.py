@@ -46,6 +46,8 @@ from swelltree.effects.lines.winches import Winches
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Motion
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion, spread
 from swelltree.model.sea import surface_at, water_at
 from swelltree.spatial.products import masked_sum
@@ -180,7 +182,7 @@ class Cables(Effect):
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         result = {"line": ("line", self.lines, "cable, from end A to end B")}
         if self.drums is not None:
             result["winch"] = ("winch", self.drums.winches.names, "winch")
@@ -191,7 +193,7 @@ class Cables(Effect):
         n = self.rows().shape[1]
         return {"line_node": n + 1, "line_segment": n}
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)
         elements, pay_out, speed = self.elements, 0.0, np.zeros(0)
@@ -256,13 +258,13 @@ class Cables(Effect):
         result = stretch(replace(self.elements, rest_length=rest), a, b)
         return tip.velocity[:, 2], (self._first(x) * result.elastic[None]).sum(1)
 
-    def speeds(self, model: Any, now: Now) -> Array:
+    def speeds(self, model: Model, now: Now) -> Array:
         """Rope speed of every winch (winch,) [m/s], positive when it pays out."""
         return speeds(self.drums, now.t, self._states(now.internal), *self._measured(now))[0]
 
     def _booked(
         self,
-        model: Any,
+        model: Model,
         now: Now,
         result: Stretch,
         speed: Array,
@@ -308,7 +310,7 @@ class Cables(Effect):
         """States of the winches."""
         return None if self.drums is None else drum_start(self.drums)
 
-    def internal_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Now) -> Array:
         """Rates of the states of the winches."""
         x, drums = self._states(now.internal), self.drums
         speed, rate = speeds(drums, now.t, x, *self._measured(now))
@@ -328,7 +330,7 @@ class Cables(Effect):
         columns = xp.stack(columns, -1)
         return xp.concatenate([columns, booked.momentum, none, none, none], -1)
 
-    def present(self, model: Any, internal: Any) -> Any:
+    def present(self, model: Model, internal: Any) -> Any:
         """The model with the masses of the rope that is out, idle elements locked."""
         if self.drums is None:
             return model
@@ -342,11 +344,11 @@ class Cables(Effect):
         """Split and merge of every winch."""
         return 0 if self.drums is None else 2 * len(self.drums.reels)
 
-    def event_values(self, model: Any, now: Now) -> Array:
+    def event_values(self, model: Model, now: Now) -> Array:
         """Distance of the first elements from being split and merged [m]."""
         return event_values(self.drums, self.elements.rest_length, self._states(now.internal))
 
-    def switched(self, model: Any, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Now, hit: Array) -> Array:
         """States with one idle element less after a split, one more after a merge."""
         x = self._states(now.internal)
         xp = namespace(x)
@@ -387,7 +389,7 @@ class Cables(Effect):
 
     def _water(
         self,
-        model: Any,
+        model: Model,
         now: Now,
         elements: Elements,
         a: PointMotion,
@@ -475,7 +477,7 @@ class Cables(Effect):
             "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),
         }
 
-    def drag(self, model: Any, motion: Motion) -> tuple[DragPieces, ...]:
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """Pieces across (two directions) and along both halves of the elements."""
         if not self.in_water:
             return ()

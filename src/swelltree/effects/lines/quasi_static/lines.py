@@ -19,6 +19,8 @@ from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
 from swelltree.effects.lines.quasi_static.junctions import Junctions, joined, rest_of_junctions
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.layout import Layout
+from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
 from swelltree.spatial.products import masked_sum
 from swelltree.spatial.vectors import dot
@@ -70,7 +72,7 @@ class QuasiStaticLines(Effect):
     node_piece: tuple[int, ...]  # piece of every point of every line in results
     keeps_energy: bool
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {
             "line": ("line", self.lines, "line, from end A to end B"),
             "junction": ("junction", self.junction_names, "free point of lines"),
@@ -87,7 +89,7 @@ class QuasiStaticLines(Effect):
             name: [(("pieces", "sections"), row, {}), ((), row, {})] for name, row in rows.items()
         }
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches, stored energy or power, tensions and shapes."""
         body_A, body_B = np.array(self.body_A, dtype=int), np.array(self.body_B, dtype=int)
         at_A = point_motion(now.motion, body_A, self.point_A)

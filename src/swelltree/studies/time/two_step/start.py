@@ -25,6 +25,7 @@ from swelltree.two_step.start import at_rest, force_derivatives, motion_at, star
 from swelltree.two_step.state import Form, StepperState
 from swelltree.two_step.step_rows import with_ends
 from swelltree.waves.airy import Components
+from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave
 
 STARTS = ("equilibrium", "described", "cold")
@@ -33,7 +34,7 @@ PER_OWN_PERIOD = 40  # steps in the shortest period of a body
 LONGEST, SHORTEST = 0.1, 1e-3  # s
 
 
-def default_step(model: Model, waves: Any) -> float:
+def default_step(model: Model, waves: RealisedSea | None) -> float:
     """A step that follows the waves and the motion of the bodies in them [s]."""
     step = LONGEST
     if isinstance(waves, StreamWave):
