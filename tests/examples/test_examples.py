@@ -25,8 +25,8 @@ def example(name: str):
     return importlib.import_module(name)
 
 
-# runs that are not machine code, and why
-BY_XLA = {"XLA: the two-step scheme", "XLA: the implicit solver"}
+# runs that are not machine code, and why: two-step, many panels or strips times wave components
+BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def engines(monkeypatch):
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     monkeypatch.setattr(sw, "simulate", seen)
     yield engines
-    assert {engine for engine in engines if engine != "LLVM"} <= BY_XLA
+    assert all(x == "LLVM" or x.endswith(BY_XLA) for x in engines), engines
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,8 @@ REFUSED = {
         "pure_callback",
     ),
     "unknown": (jax.scipy.special.gammaln, "lgamma"),
-    "large": (lambda x: jnp.sin(x[0] + jnp.arange(30000.0)).sum(), "30000 numbers"),
+    "large": (lambda x: jnp.sin(x[0] + jnp.arange(21000.0)).sum(), "21000 numbers"),
+    "many": (lambda x: jnp.sin(x[0] + jnp.arange(30000.0)).sum(), "90001 numbers, more than 70000"),
 }
 
 

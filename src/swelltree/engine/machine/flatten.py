@@ -127,6 +127,8 @@ def count_numbers(jaxpr: Any) -> int:
     count = 0
     for eqn in needed(jaxpr):
         name = eqn.primitive.name
+        for var in (*eqn.invars, *eqn.outvars):
+            kind_of(var.aval.dtype)
         if name not in RULES and name not in INLINED:
             raise NotFlattenedError(f"the operation '{name}'")
         inner = [eqn.params[word] for word in BODIES if eqn.params.get(word) is not None]
