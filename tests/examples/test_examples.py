@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import swelltree as sw
 from support import ROOT, refdata
 from swelltree.hydro.case import hydro_of_case
 from swelltree.system import load
@@ -22,6 +23,26 @@ def example(name: str):
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
     return importlib.import_module(name)
+
+
+# runs that are not machine code, and why: two-step, many panels or strips times wave components
+BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000")
+
+
+@pytest.fixture(autouse=True)
+def engines(monkeypatch):
+    """Every run of an example is machine code, but for what is listed."""
+    simulate, engines = sw.simulate, []
+
+    def seen(*args, **options):
+        result = simulate(*args, **options)
+        engines.append(result.attrs["engine"])
+        return result
+
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    monkeypatch.setattr(sw, "simulate", seen)
+    yield engines
+    assert all(x == "LLVM" or x.endswith(BY_XLA) for x in engines), engines
 
 
 @pytest.mark.parametrize(
