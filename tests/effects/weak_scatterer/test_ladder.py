@@ -161,26 +161,27 @@ def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wav
     """Section 6.2 of Wuillaume et al. (2017): cables need steps of 5 ms, the water does not."""
     from swelltree.validation.moorings.cables import OMEGA, floater, floater_model
 
-    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=4.0)
-    how = {"duration": 10.0, "output_step": 0.1, "start": "described"}
+    # both models switch a wave on in their own way: slowly, and compared when it has grown
+    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=10.0)
+    how = {"duration": 14.0, "output_step": 0.1, "start": "equilibrium"}
     tank = sw.WeakScatterer(
-        "tank", 9.5, 0.12, ["float"], fine=0.6, far_spacing=0.8, panel_size=0.07, symmetric=True,
-        mode="linear",
+        "tank", 9.5, 0.2, ["float"], fine=0.3, far_spacing=1.0, panel_size=0.1, levels=3,
+        symmetric=True, mode="linear",
     )  # fmt: skip
     system = floater(True)
     model = sw.compile(system.replace(forces=(*system.forces, tank)))
     ours = sw.simulate(model, wave, step=0.005, **how)
     theirs = sw.simulate(floater_model(True), wave, **how)
     assert ours.attrs["result"] == "success"
-    surge, load = (
-        [run[name].values.reshape(len(run.time), -1)[:, 0] for run in (ours, theirs)]
-        for name in ("joint_coordinate", "fairlead_tension")
-    )
-    size = np.abs(surge[1]).max()
-    print("6.2", np.abs(surge[0] - surge[1]).max() / size)
-    assert size > 1e-3
-    assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
-    assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])
+    # surge of the floater and of what hangs on it; tension changes with their squares only
+    off, at = [], ours.time.values
+    for body in (0, -1):
+        a, b = (phasor(at, run.position.values[:, body, 0], OMEGA) for run in (ours, theirs))
+        off.append(abs(a - b) / abs(b))
+    loads = [float(run.fairlead_tension.values.mean()) for run in (ours, theirs)]
+    print("6.2", off, loads)
+    assert max(off) < 0.03
+    assert loads[0] == pytest.approx(loads[1], rel=1e-4)
 
 
 def dropped(lift, duration, **tank):
@@ -208,6 +209,8 @@ def test_sphere_dropped_by_a_metre_decays_as_in_inwave(mode):
 
 
 def test_sphere_dropped_by_nearly_its_radius_runs_through():
-    _, heave, run = dropped(4.5, 12.0, step=0.05)
-    print("drop", heave.min(), float(np.abs(run.weak_scatterer_elevation).max()))
+    _, heave, run = dropped(4.5, 8.0, step=0.08, spacing=1.5, far_spacing=5.0, panel_size=1.2)
+    moved = float(run.kinetic_energy.sum("body").max())
+    left = float(np.abs(run.energy_residual).max()) / moved
+    print("drop", heave.min(), heave.max(), float(np.abs(run.weak_scatterer_elevation).max()), left)
     assert -4.5 < heave.min() < -2.0
