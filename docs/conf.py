@@ -1,6 +1,15 @@
-"""Sphinx configuration: MyST pages, numbered equations, bibliography, API from docstrings."""
+"""Sphinx configuration: MyST pages, numbered equations, bibliography, reference of the package."""
 
+import sys
 from importlib import metadata
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import reference  # noqa: E402
+
+reference.write(HERE / "reference")
 
 project = "swelltree"
 author = "The swelltree developers"
@@ -12,16 +21,15 @@ except metadata.PackageNotFoundError:
 
 extensions = [
     "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
-    "sphinx.ext.viewcode",
+    "mathml",
     "sphinxcontrib.bibtex",
 ]
+html_math_renderer = "mathml"  # equations need no network
 exclude_patterns = ["_build", "tables"]  # tables are parts of pages
 html_theme = "furo"
 html_title = "swelltree"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 # Markdown: $...$ and $$...$$ (label), ::: directives, anchors for headings
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
@@ -36,10 +44,3 @@ numfig = True
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "unsrt"
 bibtex_reference_style = "author_year"
-
-autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_format = "short"
-napoleon_google_docstring = True
-napoleon_numpy_docstring = False
-napoleon_use_rtype = False

@@ -6,6 +6,7 @@ The hook must stand before the first import of the package, so it stands here. H
 
 import ctypes
 import gc
+import importlib.util
 import os
 from pathlib import Path
 
@@ -20,7 +21,18 @@ import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
-install_import_hook("swelltree", "typecheck.check")
+
+
+def checked_modules() -> list[str]:
+    """All rooms of the package, but for machine code: it is written by millions of small calls."""
+    spec = importlib.util.find_spec("swelltree")
+    house = Path(str(spec and spec.origin)).parent
+    rooms = {path.stem for path in house.iterdir() if path.name[0] not in "_."} - {"engine", "py"}
+    of_engine = {path.stem for path in (house / "engine").glob("[!_]*.py")}
+    return sorted(f"swelltree.{room}" for room in (*rooms, *(f"engine.{x}" for x in of_engine)))
+
+
+install_import_hook(checked_modules(), "typecheck.check")
 
 LARGE = 1_500_000_000  # bytes of a worker, above which compiled programs are let go
 LARGER = 2_200_000_000  # the same within a module, whose tests share programs

@@ -116,9 +116,9 @@ def damage_hdf5(path: Path, seed: int) -> None:
 
 
 def _other_item(rng: random.Random, file: h5py.File, name: str) -> None:
-    if name not in file:
+    item = file.get(name)
+    if item is None:  # an earlier damage took it away or led it elsewhere
         return
-    item = file[name]
     if isinstance(item, h5py.Dataset) and rng.random() < 0.75:
         _other_dataset(rng, file, name)
         return

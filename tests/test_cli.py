@@ -438,6 +438,18 @@ TIE = (
 )
 
 
+def test_physics_names_the_engine_of_each_run_and_the_reason(tmp_path, monkeypatch):
+    path = tmp_path / "light.toml"
+    text = LIGHT.replace("FORCES", TIE).replace(
+        "duration = 2.0", "duration = 2.0\nsolver = 'stiff'"
+    )
+    path.write_text(text)
+    assert "engine: XLA: the implicit solver" in swelltree("check", "--physics", path).output
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    said = swelltree("check", "--physics", path).output
+    assert said.count("engine: XLA: SWELLTREE_ENGINE=xla asks for it") == 1
+
+
 @pytest.mark.parametrize(("forces", "rests"), [("", False), (TIE, True)], ids=["free", "tied"])
 def test_physics_says_each_thing_once(tmp_path, forces, rests):
     """Of two studies and the outline before them; a tied buoy has its state of rest."""
@@ -448,4 +460,5 @@ def test_physics_says_each_thing_once(tmp_path, forces, rests):
     assert said.count("displaced water has 1000 kg: 100 kg or 10 % too light") == 1
     assert said.count("no equilibrium") == (0 if rests else 1)
     assert ("leaves 981 N to" in said) == rests
+    assert said.count("engine: LLVM") == 2  # one of each study
     assert done.exit_code == (0 if rests else 1)

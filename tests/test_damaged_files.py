@@ -1,12 +1,15 @@
 """Damaged files of every format: finite data or a sentence, and nothing else."""
 
 import h5py
+import numpy as np
 import pytest
 import xarray as xr
+from scipy.io import netcdf_file
 
 import swelltree as sw
 from damaged import READERS, spoiled
 from support import refdata
+from swelltree.hydro.readers.read import read_hydro
 from swelltree.waves.netcdf import open_netcdf
 
 NAMED = {reader.name: reader for reader in READERS}
@@ -93,6 +96,28 @@ def test_netcdf_files_of_others_are_read_as_xarray_reads_them(place):
     path = refdata(*place)
     with xr.open_dataset(path) as whole:
         xr.testing.assert_identical(open_netcdf(path, "file"), whole.load())
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate dimension names")
+def test_old_netcdf_with_a_dimension_twice_is_a_sentence(tmp_path):
+    path = tmp_path / "old.nc"
+    with netcdf_file(path, "w") as file:
+        file.createDimension("omega", 3)
+        file.createVariable("added_mass", "f8", ("omega", "omega"))[:] = 1.0
+    with pytest.raises(sw.SwelltreeError, match="'omega', 'omega', of which one is there twice"):
+        open_netcdf(path, "hydro data")
+
+
+def test_names_of_files_stay_on_one_line(tmp_path):
+    dofs = ["a\nb\x1b[31m", "c"]
+    values = xr.DataArray(np.ones((1, 1, 2)), dims=("omega", "radiating_dof", "influenced_dof"))
+    raw = values.assign_coords(omega=[1.0], radiating_dof=["d"], influenced_dof=dofs)
+    path = tmp_path / "labels.nc"
+    raw.to_dataset(name="added_mass").assign(radiation_damping=values).to_netcdf(path)
+    with pytest.raises(
+        sw.SwelltreeError, match=r"forces are on 'a\?b\?\[31m', 'c', motions of 'd'"
+    ):
+        read_hydro(path)
 
 
 def test_result_that_lost_something_is_told(tmp_path):

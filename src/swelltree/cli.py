@@ -132,7 +132,19 @@ def _check_physics(loaded: Any, case: Path, said: set[str]) -> int:
             said.add(finding.sentence)
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
+        if run is not None:
+            console.print(f"- engine: {_engine(model, run)}", markup=False, highlight=False)
     return int(wrong > 0)
+
+
+def _engine(model: Any, run: Any) -> str:
+    """What will compute a run, or why that cannot be said."""
+    from swelltree.studies.time.engines import engine_of
+
+    try:
+        return engine_of(model, run)
+    except SwelltreeError as error:
+        return f"not known, the run would not begin: {error}"
 
 
 @app.command()

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import swelltree as sw
 from support import ROOT, refdata
 from swelltree.hydro.case import hydro_of_case
 from swelltree.system import load
@@ -22,6 +23,26 @@ def example(name: str):
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
     return importlib.import_module(name)
+
+
+# runs that are not machine code, and why: two-step, many panels or strips times wave components
+BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000")
+
+
+@pytest.fixture(autouse=True)
+def engines(monkeypatch):
+    """Every run of an example is machine code, but for what is listed."""
+    simulate, engines = sw.simulate, []
+
+    def seen(*args, **options):
+        result = simulate(*args, **options)
+        engines.append(result.attrs["engine"])
+        return result
+
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    monkeypatch.setattr(sw, "simulate", seen)
+    yield engines
+    assert all(x == "LLVM" or x.endswith(BY_XLA) for x in engines), engines
 
 
 @pytest.mark.parametrize(
@@ -75,6 +96,20 @@ def test_case_files_run(path, tmp_path):
     answer = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path)])
     assert answer.exit_code == 0, answer.output
     assert list(tmp_path.glob("*.nc"))
+
+
+@slow
+@needs_bem
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_case_files_have_a_rest_and_no_error_of_physics(path):
+    from typer.testing import CliRunner
+
+    from swelltree.cli import app
+
+    answer = CliRunner().invoke(app, ["check", "--physics", str(path)])
+    assert answer.exit_code == 0, answer.output
+    assert "will not settle" not in answer.output
+    assert "physics" in answer.output
 
 
 def test_a_case_without_hydro_section_has_no_data():

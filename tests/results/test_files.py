@@ -41,8 +41,9 @@ def test_a_full_disk_ends_with_a_sentence_and_the_old_files(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
-    assert said[0] == "cannot write 'run.nc': File too large. Choose a folder you may write to."
-    assert said[1] == "cannot write 'hydro.nc': File too large. Choose a folder you may write to."
+    room = "Free some room or choose a folder on another disk."
+    assert said[0] == f"cannot write 'run.nc': File too large. {room}"
+    assert said[1] == f"cannot write 'hydro.nc': File too large. {room}"
     assert (tmp_path / "run.nc").read_bytes() == old
     assert [file.name for file in tmp_path.iterdir()] == ["run.nc"]
 

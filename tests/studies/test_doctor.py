@@ -145,6 +145,12 @@ def test_only_freedoms_that_the_joints_leave_are_spoken_of():
     hinge = sw.Hinge("hinge", sw.WORLD, body, axis=(0, 1, 0))
     own = sw.compile(sw.System("flap", [body], [hinge], water=WATER), data, fit={"error": 0.5})
     assert not any("Roll" in finding.sentence for finding in sw.check_physics(own, trial=False))
+    # the one that moves is told, and once
+    data.radiation_damping.values[:, 4, 4] = 2.0 * data.radiation_damping.values[:, 4, 4].max()
+    own = sw.compile(sw.System("flap", [body], [hinge], water=WATER), data, fit={"error": 0.5})
+    told = [f.sentence for f in sw.check_physics(own, trial=False) if f.code == "kernel"]
+    assert len(told) == 1
+    assert "Pitch" in told[0]
 
 
 @pytest.mark.slow

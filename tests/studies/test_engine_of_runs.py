@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.engine.machine.program import ON_TRIAL
+from swelltree.engine.machine.program import ASKED
+from swelltree.studies.time.engines import engine_of
 from swelltree.validation.machines.pto_systems import oscillator
 
 
@@ -48,9 +49,9 @@ CASES = {
 def both(monkeypatch, make, wave, how):
     model = make()
     how = {"duration": 2.0, "output_step": 0.1, **how}
-    monkeypatch.setenv("SWELLTREE_ENGINE", "llvm")
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     by_llvm = sw.simulate(model, wave, **how)
-    monkeypatch.delenv("SWELLTREE_ENGINE")
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
     return by_llvm, sw.simulate(model, wave, **how)
 
 
@@ -72,10 +73,31 @@ def same(found, right, near):
 def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, *CASES[name])
     assert found.attrs["engine"] == "LLVM"
-    assert right.attrs["engine"] == f"XLA: {ON_TRIAL}"
+    assert right.attrs["engine"] == f"XLA: {ASKED}"
     # the search for an event ends within 1e-10 s: rounding may take it one step more or less
     counts = ("events",) if "events" in right.attrs else ("steps_accepted", "rate_evaluations")
     for count in counts:
         assert found.attrs[count] == right.attrs[count]
     # what a latch found 1e-10 s late still has to stop, within 0.1 s: 1e-9 of the acceleration
     same(found, right, 1e-8 if "events" in right.attrs else 1e-9)
+
+
+slow = pytest.mark.slow
+GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]
+
+
+@pytest.mark.parametrize("name", [GALLERY[0], *(pytest.param(x, marks=slow) for x in GALLERY[1:])])
+def test_runs_of_the_gallery_are_machine_code(monkeypatch, name):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    device = getattr(sw.gallery, name)()
+    run = sw.SimulateStudy("run", duration=20.0, output_step=0.1, sea=device.sea)
+    assert engine_of(device.model(), run) == "LLVM"
+
+
+def test_what_cannot_be_flattened_runs_by_xla_and_says_why(monkeypatch):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    model = sw.compile(chain())
+    run = sw.SimulateStudy("run", duration=1.0, solver="stiff")
+    assert engine_of(model, run) == "XLA: the implicit solver"
+    result = sw.simulate(model, duration=0.2, output_step=0.1, solver="stiff")
+    assert result.attrs["engine"] == "XLA: the implicit solver"

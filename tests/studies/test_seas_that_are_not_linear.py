@@ -45,7 +45,7 @@ STUDIES = {
 @pytest.mark.parametrize("make", [gridded, steep])
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_sea_that_is_not_linear_gets_a_sentence(name, make):
-    with pytest.raises(sw.SwelltreeError, match="not linear|does not repeat"):
+    with pytest.raises(sw.SwelltreeError, match=r"not linear|does not repeat"):
         STUDIES[name](make())
 
 

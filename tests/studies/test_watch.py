@@ -122,8 +122,14 @@ def test_a_parallelogram_passes_its_flat_position_or_says_which_loop_it_was(form
         message = result.attrs["message"]
         assert "The loop of joint 'd' through 'a', 'b', 'c'" in message
         stopped = float(message.split("stopped at t = ")[1].split(" s")[0])
-        assert stopped == pytest.approx(0.1614, abs=2e-3)
-        assert result.time.values[-1] == pytest.approx(0.15)
+        assert 0.0 <= stopped - result.time.values[-1] < 0.05
+        # the cranks lie flat there: what is left of the angle is that of 0.05 s of acceleration
+        last = result.isel(time=-1)
+        angle, rate = (
+            float(last[name].sel(coordinate="a__Pitch"))
+            for name in ("joint_coordinate", "joint_rate")
+        )
+        assert abs(np.cos(angle + rate * (stopped - float(last.time)))) < 0.03
 
 
 def test_a_run_that_diverged_because_a_loop_opened_says_so():

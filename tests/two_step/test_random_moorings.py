@@ -2,19 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import swelltree as sw
 
-COUNTS, SEGMENTS = (1, 3, 6), (5, 20, 60)
+# lines, and segments of the longest: every pair is a program, which takes its time to compile
+SHAPES = ((1, 60), (3, 20), (6, 5))
 
 
 def random_mooring(seed: int) -> tuple[sw.System, sw.IrregularSea]:
-    """A float on one to six lines, slack to taut, elastic (EA 1e6 to 1e11) or inextensible."""
+    """A float on one to six lines, slack to taut, each elastic (EA 1e6 to 1e11) or inextensible."""
     rng = np.random.default_rng(seed)
-    count, segments = rng.choice(COUNTS), int(rng.choice(SEGMENTS))
-    axial = rng.choice(["elastic", "inextensible"])
+    count, most = SHAPES[rng.integers(len(SHAPES))]
     depth = 10.0 ** rng.uniform(1.3, 2.3)
     volume = 10.0 ** rng.uniform(1.5, 3.5)
     size = volume ** (1 / 3)
@@ -42,6 +40,8 @@ def random_mooring(seed: int) -> tuple[sw.System, sw.IrregularSea]:
             EA=10.0 ** rng.uniform(6, 11),
             damping_ratio=rng.uniform(0.0, 0.8),
         )
+        axial = rng.choice(["elastic", "inextensible"])
+        segments = most if k == 0 else int(rng.integers(3, most + 1))
         slack = rng.uniform(1.002, 1.3) if axial == "inextensible" else rng.uniform(0.99, 1.3)
         point = body.at(*B)
         lines.append(
@@ -94,7 +94,12 @@ def test_a_random_mooring_runs_or_says_why_not():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 100_000))
-def test_random_moorings_run_or_say_why_not(seed):
-    check(seed)
+def test_random_moorings_run_or_say_why_not():
+    """All seeds, whichever fail: each failure is told with its seed."""
+    wrong = {}
+    for seed in range(60):
+        try:
+            check(seed)
+        except Exception as error:
+            wrong[seed] = f"{type(error).__name__}: {error}"
+    assert wrong == {}

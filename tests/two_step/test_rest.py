@@ -1,9 +1,14 @@
 """Lines come to rest however many segments they have."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.two_step.relax import LAST_STEP
+from swelltree.two_step.start import LIGHT
 
 
 @pytest.mark.slow
@@ -100,3 +105,48 @@ def test_light_clump_between_stiff_lines_comes_to_rest():
     rest = sw.equilibrium(sw.compile(sw.System("s", [clump], [free], **parts)))
     assert rest.attrs["largest_motion"] < 1e-7
     assert rest.attrs["iterations"] < 250
+
+
+def spun(moment, stiffness=0.0):
+    """A buoy under water on a tether, which does not hold its yaw; described beside its rest."""
+    body = sw.Body(
+        "buoy",
+        mass=8e3,
+        inertia=(2e4, 2.2e4, 1.5e4),
+        displaced_volume=10.0,
+        position=(3.0, -2.0, -18.0),
+        rotation_deg=(0.0, 0.0, 40.0),
+    )
+    rope = sw.LineType("rope", 0.05, 4.0, EA=5e6, damping_ratio=0.5)
+    return sw.System(
+        "s",
+        [body],
+        [sw.Free("free", sw.WORLD, body)],
+        [sw.AppliedForce("spin", body, torque=(0.0, 0.0, moment))],
+        lines=[sw.Line("tether", (2.2, -1.5, -40.0), body.at(0, 0, -1.5), 20.0, rope, segments=2)],
+        water=sw.Water(depth=40.0),
+        moorings=[sw.LinearMooring("twist", body, {"Yaw": stiffness})] if stiffness else [],
+    )
+
+
+def test_what_never_rests_is_told_with_its_motion(monkeypatch):
+    monkeypatch.setattr("swelltree.two_step.relax.MOST", 25)
+    with pytest.warns(sw.SwelltreeWarning, match="after 25 steps body 'buoy' still moves") as told:
+        rest = sw.equilibrium(sw.compile(spun(0.02)))
+    text = next(str(w.message) for w in told if "still moves" in str(w.message))
+    (moved,) = (float(x) for x in re.findall(r"by (\S+) m or rad from one", text))
+    assert rest.attrs["largest_motion"] == pytest.approx(moved, rel=0.05)
+    # from rest a step turns it by moment / inertia * h^2, with a twentieth of the inertia, and a
+    # matrix of rotation changes by that or, at 45 degrees, by 0.7 of it
+    turned = 0.02 / ((1.0 - LIGHT) * 1.5e4) * LAST_STEP**2
+    assert 0.65 * turned < moved < 1.05 * turned
+
+
+def test_what_rests_is_not_told_to_move():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sw.SwelltreeWarning)
+        rest = sw.equilibrium(sw.compile(spun(0.02, 0.5)))
+    assert rest.attrs["largest_motion"] < 1e-7
+    # the spring is slack where the buoy is described
+    yaw = rest.position.sel(body="buoy").values[5]
+    assert yaw - np.deg2rad(40.0) == pytest.approx(0.02 / 0.5, abs=1e-3)

@@ -12,6 +12,7 @@ from swelltree.system.casefile.schema import class_schema
 from swelltree.system.casefile.studies import SimulateStudy
 from swelltree.system.casefile.user_code import use_code_beside
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.waters.seas import Sea
 
 SECTIONS = ("campaign", "vary")
@@ -37,6 +38,7 @@ def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
     """What a campaign file says, without compiling anything."""
     import tomllib
 
+    path = given_path(path, "campaign file")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

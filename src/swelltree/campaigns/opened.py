@@ -13,6 +13,7 @@ import numpy as np
 
 from swelltree.campaigns.store import RESULTS, Store
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.given_paths import given_path
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,7 +60,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     """The same with one dimension, case, in the order of the table."""
     import xarray as xr
 
-    store = Store(folder)
+    store = Store(given_path(folder, "campaign"))
     about = store.about()
     count, lanes = int(about["cases"]), int(about["lanes"])
     blocks = -(-count // lanes)

@@ -10,7 +10,6 @@ that it names. Whatever was cut off, lost or changed makes a block missing, and 
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import json
 import shutil
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.whole_files import unwritable, write_whole
+from swelltree.system.files.whole_files import is_full, unwritable, write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -162,7 +161,7 @@ class Store:
         write_whole(self._index(block), text)
 
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             return SwelltreeError(
                 f"the disk of '{path}' is full. Free some room and continue with --resume; all "
                 "finished blocks are kept."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.files.given_paths import given_path
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,9 +20,9 @@ def hydro_options(case: Case) -> dict[str, Any]:
 
 def check_hydro_file(case: Case) -> None:
     """A sentence where the file or folder of the [hydro] section is not there."""
-    if case.hydro is None or case.hydro.file is None or Path(case.hydro.file).exists():
+    if case.hydro is None or case.hydro.file is None or os.path.exists(case.hydro.file):
         return
-    path = Path(case.hydro.file)
+    path = given_path(case.hydro.file, "hydro: file")
     near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     hint = suggest(path.name, near) or " Check the path; it is taken from the case file's folder."
     raise SwelltreeError(f"hydro: file '{path}' does not exist.{hint}")

@@ -29,6 +29,7 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number
 
 # options by their names in MoorDyn, old and new, in lower case
@@ -85,6 +86,7 @@ def read_moordyn(
 
 def file_text(path: Path) -> str:
     """Text of a mooring file, or the sentence why there is none."""
+    path = given_path(path, "mooring file")
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -50,12 +50,13 @@ def _text(place: Place, row: TextRow, name: str) -> str:
     """A file that is named beside its own, or from a folder above, as MoorDyn is run."""
     text = name.strip("\"'")
     folders = [place.path.parent, *place.path.resolve().parents[1:]]
-    path = next((at / text for at in folders if (at / text).is_file()), folders[0] / text)
     try:
+        path = next((at / text for at in folders if (at / text).is_file()), folders[0] / text)
         return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a value error: of a NUL among its letters
+        why = getattr(error, "strerror", error)
         raise place.fail(
-            row, f"'{name}' is neither a number nor a file that can be read: {error.strerror}."
+            row, f"'{name}' is neither a number nor a file that can be read: {why}."
         ) from None
 
 

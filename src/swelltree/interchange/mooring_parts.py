@@ -364,6 +364,13 @@ class Parts:
                 f"loads of '{row.object}' cannot be read, only those of bodies that move by "
                 "themselves. Take the row out and use AppliedForce.",
             )
+        if len(row.linear) != 3 or len(row.quadratic) != 3:
+            raise self._fail(
+                "external loads",
+                row.line,
+                f"Blin has {len(row.linear)} and Bquad {len(row.quadratic)} values between bars. "
+                "Give three of each for a body.",
+            )
         slides = any(j.name == f"{body.name}_free" and j.type == "subset" for j in made["joints"])
         even = len(set(row.quadratic)) == 1
         if any(row.quadratic) and row.axes == "G" and not slides and not even:

@@ -16,7 +16,7 @@ from swelltree.interchange.sections import MOST_SEGMENTS
 from swelltree.interchange.tables import LineRow, PointRow, attachment
 from swelltree.interchange.yaml_text import read_yaml
 from swelltree.system import LineType, Seabed, Water
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, error_in_file, listed, suggest
 from swelltree.system.files.numbers import to_number, to_whole
 
 GRAVITY = 9.81
@@ -66,7 +66,7 @@ class _Yaml:
         self.data = data
 
     def fail(self, section: str, name: Any, text: str) -> SwelltreeError:
-        return SwelltreeError(f"{self.path.name}, section '{section}', '{name}': {text}")
+        return error_in_file(f"{self.path.name}, section '{section}', '{name}': {text}")
 
     def rows(self, section: str) -> list[dict[str, Any]]:
         rows = self.data.get(section)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 from swelltree.system.files.numbers import to_number, to_whole
 
 MOST_SEGMENTS = 100_000  # of one line or rod
@@ -72,7 +72,7 @@ class Place:
     def fail(self, row: TextRow | int, text: str) -> SwelltreeError:
         """The error to raise about a row."""
         number = row if isinstance(row, int) else row.number
-        return SwelltreeError(f"{self.path.name}, section '{self.section}', line {number}: {text}")
+        return error_in_file(f"{self.path.name}, section '{self.section}', line {number}: {text}")
 
     def number(self, row: TextRow, index: int, what: str) -> float:
         """A word as a number."""

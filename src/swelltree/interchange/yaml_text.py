@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 
 _COMMENT = re.compile(r"""(?:^|\s)#(?=(?:[^"']|"[^"]*"|'[^']*')*$).*""")
 _KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s\[\]{}"',#&*!|>][^:]*?)\s*:(?:\s+(.*))?$""")
@@ -29,7 +29,7 @@ class _Lines:
 
     def fail(self, text: str) -> SwelltreeError:
         number = self.rows[min(self.place, len(self.rows) - 1)][0] if self.rows else 1
-        return SwelltreeError(f"{self.source}, line {number}: {text}")
+        return error_in_file(f"{self.source}, line {number}: {text}")
 
 
 def read_yaml(text: str, source: str) -> Any:
@@ -113,7 +113,9 @@ def _nested(lines: _Lines, indent: int) -> Any:
 
 
 def _inline(lines: _Lines, text: str) -> Any:
-    """A value on one row; brackets may go on over several rows."""
+    """A value on one row, or none; brackets may go on over several rows."""
+    if not text:
+        return None
     while text[0] in "[{" and text.count(text[0]) > text.count("]" if text[0] == "[" else "}"):
         if lines.place + 1 >= len(lines.rows):
             raise lines.fail(f"'{text}' is not closed. Close the bracket.")

@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.kinematics import Motion
+from swelltree.model.internal_state import InternalState
+from swelltree.model.kinematics import Motion, Pose
 from swelltree.model.layout import Layout
 
 if TYPE_CHECKING:
+    from swelltree.effects.drag.drag import DragPieces
+    from swelltree.effects.linear_hydro.excitation import DataExcitation
+    from swelltree.effects.linear_hydro.radiation import RadiationSources
+    from swelltree.effects.lines.winches import Winches
     from swelltree.model.model import Model
+    from swelltree.waves.sea import RealisedSea
 
 
 @pytree()
@@ -55,11 +61,13 @@ class Now:
 
     t: Array  # s
     motion: Motion
-    internal: Any  # internal_state.InternalState: states of radiation memory and of elements
-    hold: Any = None  # forces that hold locked strokes, where an effect watches them
-    solved: Any = None  # Loads of the effect with unknowns, where a scheme has solved for them
+    internal: InternalState  # states of radiation memory and of elements
+    hold: Array | None = None  # forces that hold locked strokes, where an effect watches them
+    solved: Loads | None = (
+        None  # Loads of the effect with unknowns, where a scheme has solved for them
+    )
 
-    def states(self, effect: Effect) -> Any:
+    def states(self, effect: Effect) -> Array | None:
         """Internal states of an effect; those of its start where a study knows none."""
         known = self.internal.elements.get(effect.kind)
         return effect.internal_start() if known is None else known
@@ -80,8 +88,8 @@ class LinearElements:
 class LinearForm:
     """What an effect adds to a linear model beside the derivative of its loads at rest."""
 
-    radiation: Any = None  # effects.linear_hydro.radiation.RadiationSources
-    excitation: Any = None  # effects.linear_hydro.excitation.DataExcitation
+    radiation: RadiationSources | None = None
+    excitation: DataExcitation | None = None
     elements: LinearElements | None = None
     inputs: dict[str, np.ndarray] = field(default_factory=dict)  # {item: (6, 6N) unit wrenches}
     notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
@@ -126,7 +134,7 @@ class Effect:
         """Forces u it asks of the actuators on strokes: their number and u of each."""
         return ()
 
-    def in_sea(self, model: Model, waves: Any) -> Effect:
+    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
@@ -144,8 +152,8 @@ class Effect:
         return ()
 
     @property
-    def winches(self) -> Any:
-        """Its winches as `effects.lines.winches.Winches`; None: it has none."""
+    def winches(self) -> Winches | None:
+        """Its winches; None: it has none."""
         return None
 
     def with_winches_held(self) -> Effect:
@@ -189,7 +197,7 @@ class Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
 
-    def out_of_range(self, states: Array) -> Any:
+    def out_of_range(self, states: Array) -> Array | bool:
         """Whether its internal states left all measure, so that a run must end."""
         return False
 
@@ -197,7 +205,7 @@ class Effect:
         """What to look at where a run ended early; empty: nothing."""
         return ""
 
-    def present(self, model: Model, internal: Any) -> Any:
+    def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
 
@@ -209,8 +217,8 @@ class Effect:
         """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
         return LinearForm()
 
-    def drag(self, model: Model, motion: Motion) -> tuple[Any, ...]:
-        """Its drag as `drag.DragPieces`, for equivalent linearisation; at a pose, in numpy."""
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
+        """Its drag, for equivalent linearisation; at a pose, in numpy."""
         return ()
 
     def without_drag(self) -> Effect:
@@ -221,7 +229,7 @@ class Effect:
         """States of its own at the start, such as the volume of an accumulator."""
         return None
 
-    def internal_settled(self, states: Array, pose: Any) -> Array:
+    def internal_settled(self, states: Array, pose: Pose) -> Array:
         """These states after a long rest of the bodies at a pose."""
         return states
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,17 +148,21 @@ def _of_effects(model: Model, text: Any) -> dict[str, Any]:
     return result
 
 
+@functools.cache
+def version(package: str) -> str:
+    """Of an installed package; files are read once, which takes as long as a short run."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
 def provenance(model: Model) -> dict[str, Any]:
     """Attributes of every result: versions, time, water, what compile noticed."""
-    import importlib.metadata
     import platform
     from datetime import UTC, datetime
-
-    def version(package: str) -> str:
-        try:
-            return importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            return "unknown"
 
     return {
         "title": "swelltree result",

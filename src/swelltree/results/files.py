@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.hdf5 import open_hdf5
 from swelltree.system.files.whole_files import clean_up, write_whole
 from swelltree.waves.netcdf import open_netcdf
@@ -148,7 +149,7 @@ def _text(value: Any) -> str:
 
 def load_result(path: str | Path) -> xr.Dataset:
     """Read a result file into memory."""
-    path = Path(path)
+    path = given_path(path, "result file")
     if not path.is_file():
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."

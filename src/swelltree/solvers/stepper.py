@@ -74,6 +74,10 @@ class Stepper(ABC):
         """State after the output times of one chunk, and their samples."""
 
     @abstractmethod
+    def engine(self, times: np.ndarray) -> str:
+        """What computes a chunk of such output times, and why: see `Program.engine`."""
+
+    @abstractmethod
     def blank(self, count: int) -> Any:
         """So many possible samples: they give shapes, and what `observe` is compiled with."""
 

@@ -4,9 +4,23 @@ import difflib
 import reprlib
 from collections.abc import Iterable
 
+LONGEST_SENTENCE = 500  # letters
+
 
 class SwelltreeError(Exception):
     """A mistake in the input, told in one sentence that says how to mend it."""
+
+
+def error_in_file(sentence: str) -> SwelltreeError:
+    """The error about what stands in a file, which may be long: one line, its middle left out.
+
+    Args:
+        sentence: names the place, what stands there and what to do.
+    """
+    text = _on_one_line(" ".join(sentence.split()))
+    if len(text) > LONGEST_SENTENCE:
+        text = f"{text[: LONGEST_SENTENCE - 150]} ... {text[-150:]}"
+    return SwelltreeError(text)
 
 
 class SwelltreeWarning(UserWarning):
@@ -39,5 +53,9 @@ _short.maxstring = 60
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as they stand in a sentence: 'a', 'b', 'c'."""
-    return ", ".join(f"'{name}'" for name in names)
+    """Names as they stand in a sentence: 'a', 'b', 'c', on one line whatever a file calls them."""
+    return ", ".join(f"'{_on_one_line(name)}'" for name in names)
+
+
+def _on_one_line(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in str(name))

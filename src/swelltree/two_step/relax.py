@@ -39,6 +39,7 @@ class Rest:
     sample: Any
     moved: Any  # largest motion of the last step, as if it had been long [m, rad]
     steps: Any
+    mover: Any  # what moved so: "body", "line" or "junction" and its number
 
 
 def relaxed(
@@ -63,6 +64,7 @@ def relaxed(
     """
     state = settled(model, stopped(state))
     h, longest, moved, reach, sample = FIRST_STEP, LAST_STEP, np.inf, np.inf, None
+    mover = None
     pull_back, at = derivatives(state), state
     way = _way(state, state)
     for count in range(1, MOST + 1):
@@ -71,13 +73,13 @@ def relaxed(
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
             if moved < NOTHING * tolerance and reach < UNTOLD:
-                return Rest(state, sample, reach, count)
+                return Rest(state, sample, reach, count, mover)
             longest = max(0.5 * h, ENOUGH)
             h *= 0.25
             if h < 1e-3:
-                return Rest(state, now, reach, count)
+                return Rest(state, now, reach, count, mover)
             continue
-        moved, sample = _distance(state, after), now
+        (moved, mover), sample = _largest(state, after), now
         reach = moved * max(1.0, ENOUGH / h) ** 2
         before, way = way, _way(state, after)
         # bodies that stand still while lines move do not swing
@@ -85,7 +87,7 @@ def relaxed(
         swings = moves and way @ before < -SWING * (before @ before)
         state = settled(model, stopped(after))
         if moved < tolerance and h >= ENOUGH:
-            return Rest(state, sample, moved, count)
+            return Rest(state, sample, moved, count, mover)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
             pull_back, at = derivatives(state), state
         # a step that took Newton long may have ended far from where it should
@@ -97,7 +99,7 @@ def relaxed(
             # what was hard on the way need not be hard at its end
             longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
             h = min(2.0 * h, longest)
-    return Rest(state, sample, reach, MOST)
+    return Rest(state, sample, reach, MOST, mover)
 
 
 def settled(model: Model, state: StepperState) -> StepperState:
@@ -127,10 +129,16 @@ def _way(a: StepperState, b: StepperState) -> np.ndarray:
     return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
 
 
-def _distance(a: StepperState, b: StepperState) -> float:
-    """Largest motion between two states."""
-    most = [np.abs(_way(a, b)).max(initial=0.0)]
+def _largest(a: StepperState, b: StepperState) -> tuple[float, tuple[str, int] | None]:
+    """Largest motion between two states, and what made it."""
+    pairs = {"body": [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]}
     if a.lines is not None:
-        pairs = [(a.lines.q, b.lines.q), (a.lines.y, b.lines.y)]
-        most += [np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0) for x, y in pairs]
-    return float(max(most))
+        pairs["junction"] = [(a.lines.y, b.lines.y)]
+        pairs["line"] = [(a.lines.q, b.lines.q)]
+    most, mover = 0.0, None
+    for kind, x, y in [(kind, x, y) for kind, both in pairs.items() for x, y in both if len(x)]:
+        gap = np.abs(np.asarray(y) - np.asarray(x)).reshape(len(x), -1).max(axis=1)
+        # ends of lines move as what they are on: that is named
+        if gap.max() > most * (1.0 + 1e-6):
+            most, mover = float(gap.max()), (kind, int(gap.argmax()))
+    return most, mover

@@ -48,7 +48,7 @@ def scene(
     """
     blocks = Blocks() if blocks is None else blocks
     drawing = drawing_of(dataset)
-    parts = dict.fromkeys(("time", "motion", "lines", "fluid"))
+    parts: dict[str, Any] = dict.fromkeys(("time", "motion", "lines", "fluid"))
     data = drawing | {"waves": waves(dataset)} | parts
     data["bodies"] = [
         body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])

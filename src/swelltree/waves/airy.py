@@ -122,7 +122,8 @@ def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Ar
         x: [m].
         y: [m].
     """
-    _, cos = _sin_cos(angles(waves, t, x, y))
+    theta = angles(waves, t, x, y)
+    cos = np.cos(theta) if namespace(theta) is np else _sin_cos(theta)[1]
     return ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.hdf5 import broken
 from swelltree.system.files.netcdf4 import read_netcdf4
 
@@ -22,12 +23,14 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
     """
     import xarray as xr
 
+    path = given_path(path, what)
     try:
         with path.open("rb") as file:
             old = file.read(3) == b"CDF"
         if old:
             with xr.open_dataset(path, engine="scipy") as result:
                 whole = result.load()
+            _refuse_repeated_dimensions(whole, path, what)
         else:
             variables, attrs = read_netcdf4(path, what)
             whole = xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
@@ -36,3 +39,14 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
         raise
     except Exception as error:  # the libraries answer with many kinds
         raise broken(path, what, error) from None
+
+
+def _refuse_repeated_dimensions(dataset: xr.Dataset, path: Path, what: str) -> None:
+    """Rows that cannot be told from columns by name are of no use to us."""
+    for name, variable in dataset.variables.items():
+        dims = [str(dim) for dim in variable.dims]
+        if len(set(dims)) < len(dims):
+            raise SwelltreeError(
+                f"{what} '{path}': variable {listed([str(name)])} has the dimensions "
+                f"{listed(dims)}, of which one is there twice. Is the file whole?"
+            )

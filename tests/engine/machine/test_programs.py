@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.program import ON_TRIAL, Program
+from swelltree.engine.machine.program import ASKED, Program
 
 BESIDE = 0.0123  # keeps steps away from ties that rounding decides
 TABLE = np.linspace(-1.0, 1.0, 5000) ** 3
@@ -90,6 +90,13 @@ ARRAYS = {
     "ties of max": lambda x: jnp.maximum(x, x[::-1]),
     "ties of largest": lambda x: jnp.max(jnp.stack([x, x, x[::-1]]), axis=0),
     "smallest": jnp.min,
+    "largest of nothing": lambda x: jnp.max(x[:0], initial=-0.2) + jnp.min(x[4:], initial=0.3) + x,
+    "interpolated": lambda x: jnp.interp(x + BESIDE, XS, YS),
+    "places": lambda x: x + jnp.searchsorted(XS, x, side="right"),
+    "order of sorting": lambda x: (
+        x * jax.lax.lt_to_p.bind(jnp.where(x > 0, x, jnp.nan), jnp.where(x < 0.4, x, jnp.nan)[::-1])
+        - x * jax.lax.le_to_p.bind(-0.0 * x, 0.0 * x[::-1])
+    ),
     "product": jnp.prod,
     "argmax": lambda x: x[jnp.argmax(x)] + jnp.argmin(x),
     "atan2": lambda x: jnp.arctan2(x, x[::-1] + 0.1),
@@ -275,9 +282,9 @@ REFUSED = {
         lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((4,), float), x),
         "pure_callback",
     ),
-    "interpolated": (lambda x: jnp.interp(x, XS, YS), "lt_to"),
     "unknown": (jax.scipy.special.gammaln, "lgamma"),
-    "large": (lambda x: jnp.sin(x[0] + jnp.arange(30000.0)).sum(), "30000 numbers"),
+    "large": (lambda x: jnp.sin(x[0] + jnp.arange(21000.0)).sum(), "21000 numbers"),
+    "many": (lambda x: jnp.sin(x[0] + jnp.arange(30000.0)).sum(), "90001 numbers, more than 70000"),
 }
 
 
@@ -290,9 +297,17 @@ def test_what_cannot_be_flattened_is_named_and_runs_by_xla(name):
     np.testing.assert_array_equal(program(x), jax.jit(function)(x))
 
 
-def test_engine_runs_only_where_it_is_asked_for(monkeypatch):
+def test_engine_is_machine_code_unless_another_is_asked_for(monkeypatch):
+    program, x = Program(jnp.sin, fixed=0), numbers(0)
+    for chosen in ("", " LLVM "):
+        monkeypatch.setenv("SWELLTREE_ENGINE", chosen)
+        assert program.engine(x) == "LLVM"
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    assert program.engine(x) == f"XLA: {ASKED}"
+    monkeypatch.setenv("SWELLTREE_ENGINE", "vulkan")
+    assert "neither 'llvm' nor 'xla'" in program.engine(x)
     monkeypatch.delenv("SWELLTREE_ENGINE")
-    assert Program(jnp.sin, fixed=0).engine(numbers(0)) == f"XLA: {ON_TRIAL}"
+    assert program.engine(x) == "LLVM"
 
 
 def test_program_within_another_is_traced():

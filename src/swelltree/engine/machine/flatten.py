@@ -17,6 +17,9 @@ from swelltree.engine.machine.values import LARGEST, Value, constants
 
 RULES: dict[str, Callable[..., Any]] = {}
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+BODIES = (*CALLS, "cond_jaxpr", "body_jaxpr")
+FREE = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose"}  # no number is computed
+FREE |= {"concatenate", "split", "copy"}
 INLINED = {
     "jit",
     "pjit",
@@ -112,6 +115,28 @@ class Flattening:
                     return self.closed(inner, values)
                 return self.run(inner, (), values)
         raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
+
+
+def count_numbers(jaxpr: Any) -> int:
+    """How many numbers a program computes, the bodies of its loops once.
+
+    Operations without a rule are refused here, before anything is written. Branches are not looked
+    into: which is taken may be known while it is written.
+    """
+    _read_rules()
+    count = 0
+    for eqn in needed(jaxpr):
+        name = eqn.primitive.name
+        for var in (*eqn.invars, *eqn.outvars):
+            kind_of(var.aval.dtype)
+        if name not in RULES and name not in INLINED:
+            raise NotFlattenedError(f"the operation '{name}'")
+        inner = [eqn.params[word] for word in BODIES if eqn.params.get(word) is not None]
+        if inner:
+            count += sum(count_numbers(getattr(body, "jaxpr", body)) for body in inner)
+        elif name not in FREE:
+            count += sum(int(np.prod(var.aval.shape, dtype=int)) for var in eqn.outvars)
+    return count
 
 
 def needed(jaxpr: Any) -> list[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from swelltree.engine.backend import cache_folder
 from swelltree.engine.machine import cache
+from swelltree.engine.machine.graph import NotFlattenedError
 
 _lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
 
@@ -53,8 +54,11 @@ def object_code(text: str, optimise: int = 2) -> bytes:
     code = cache.read(folder, name)
     if code is None:
         with _lock:
-            module = llvm().parse_assembly(text)
-            module.verify()
+            try:
+                module = llvm().parse_assembly(text)
+                module.verify()
+            except RuntimeError as error:
+                raise NotFlattenedError(f"what LLVM does not read ({error})") from error
             code = _machine(optimise).emit_object(module)
         cache.write(folder, name, code)
     return code

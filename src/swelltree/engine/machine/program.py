@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import Tracer, jax
-from swelltree.engine.machine.flatten import Flattening
+from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code
 from swelltree.engine.machine.statements import Stores
@@ -18,6 +18,7 @@ from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Stored, stored, stores
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
+LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 
 
@@ -138,7 +139,11 @@ class Program:
         return found
 
     def _compiled(self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]) -> Compiled:
-        closed, shapes = jax.make_jaxpr(self.function, return_shape=True)(*args)
+        traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
+        closed = traced.jaxpr
+        count = count_numbers(closed.jaxpr)
+        if count > LARGEST:
+            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
         writing = Writing()
         inputs = [writing.argument("fixed", x, True) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
@@ -154,7 +159,7 @@ class Program:
             places,
             writing.numbers["out"],
             writing.graph.work,
-            jax.tree.structure(shapes),
+            jax.tree.structure(traced.out_info),
         )
 
 
@@ -252,10 +257,12 @@ def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], Any]]) -> 
     return arrays
 
 
-ON_TRIAL = "machine code is on trial: SWELLTREE_ENGINE=llvm asks for it"
+ASKED = "SWELLTREE_ENGINE=xla asks for it"
 
 
 def switched_off() -> str:
-    """Why no program runs by LLVM; empty where the user asks for it."""
+    """Why no program runs by LLVM; empty where all may."""
     chosen = os.environ.get("SWELLTREE_ENGINE", "").strip().lower()
-    return "" if chosen == "llvm" else ON_TRIAL
+    if chosen in ("", "llvm"):
+        return ""
+    return ASKED if chosen == "xla" else "SWELLTREE_ENGINE is neither 'llvm' nor 'xla'"

@@ -51,6 +51,25 @@ def _each(flat: Flattening, eqn: Any, *values: Value) -> Value:
     return each(flat.graph, name, *(places(flat.graph, x) for x in values))
 
 
+@rule("lt_to", "le_to")
+def _in_total_order(flat: Flattening, eqn: Any, x: Value, y: Value) -> np.ndarray:
+    """Less in the order of sorting: -0 before 0, NaN last."""
+    graph, x, y = flat.graph, places(flat.graph, x), places(flat.graph, y)
+    if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
+        return each(graph, str(eqn.primitive.name)[:2], x, y)
+    if eqn.primitive.name == "lt_to":
+        return _before(graph, x, y)
+    return each(graph, "not", _before(graph, y, x))
+
+
+def _before(graph: Graph, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    one = filled(graph, x, 1.0)
+    signs = each(graph, "lt", each(graph, "div", one, x), each(graph, "div", one, y))
+    less = each(graph, "where", each(graph, "eq", x, y), signs, each(graph, "lt", x, y))
+    last = each(graph, "and", each(graph, "eq", x, x), each(graph, "ne", y, y))
+    return each(graph, "or", less, last)
+
+
 @rule("copy", "copy_p", "stop_gradient", "optimization_barrier")
 def _same(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     return list(values)

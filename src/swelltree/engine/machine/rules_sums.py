@@ -43,11 +43,21 @@ def _reduced(flat: Flattening, eqn: Any, x: Value) -> Value:
     kept = [d for d in range(x.ndim) if d not in axes]
     shape = tuple(x.shape[d] for d in kept)
     if not x.size:
+        dtype = np.dtype(eqn.outvars[0].aval.dtype)
         if empty is None:
-            raise NotFlattenedError(f"{eqn.primitive.name} of nothing")
-        return np.full(shape, graph.constant(empty, kind_of(eqn.outvars[0].aval.dtype)))
+            empty = _extreme(dtype, lowest=name == "max")
+        return np.full(shape, graph.constant(empty, kind_of(dtype)))
     rows = x.transpose([*kept, *axes]).reshape(int(np.prod(shape, dtype=int)), -1).tolist()
     return np.array([joined(graph, name, row) for row in rows], dtype=int).reshape(shape)
+
+
+def _extreme(dtype: Any, lowest: bool) -> Any:
+    """What a largest or smallest value begins from."""
+    if dtype.kind == "b":
+        return not lowest
+    if dtype.kind == "f":
+        return -np.inf if lowest else np.inf
+    return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
 
 
 @rule(*RUNNING)

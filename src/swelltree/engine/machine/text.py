@@ -18,6 +18,7 @@ from swelltree.engine.machine.graph import (
     UNSIGNED,
     Buffer,
     Graph,
+    NotFlattenedError,
     Region,
 )
 from swelltree.engine.machine.statements import Choice, Combination, Leave, Loop, Stores
@@ -313,7 +314,8 @@ class Writer:
         args = ", ".join(f"double {a}" for a in x)
         if name in INTRINSICS:
             return self.line(f"call double @llvm.{INTRINSICS[name]}.f64({args})")
-        assert name in WRITERS, name
+        if name not in WRITERS:
+            raise NotFlattenedError(f"the function '{name}'")
         self.functions.add(name)
         return self.line(f"call double @st_{name}({args})")
 
@@ -340,7 +342,8 @@ class Writer:
             above = self._compared("gt", kind, x[0], "0")
             low = self.line(f"select i1 {below}, {T} -1, {T} 0")
             return self.line(f"select i1 {above}, {T} 1, {T} {low}")
-        assert name in ("div", "rem"), name
+        if name not in ("div", "rem"):
+            raise NotFlattenedError(f"the function '{name}' of whole numbers")
         if kind == UNSIGNED:
             return self._divided_unsigned(name, T, *x)
         return self._divided(name, T, *x)

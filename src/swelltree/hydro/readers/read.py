@@ -22,6 +22,7 @@ from swelltree.hydro.readers.nemoh import lookup
 from swelltree.hydro.soundness import check_agrees, check_announced
 from swelltree.system.bodies.frames import euler_deg_matrix
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import to_number, to_positive
 from swelltree.system.waters.water import Water
 
@@ -72,7 +73,7 @@ def read_hydro(
         water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
             rho, g and depth tell them; a case file gives its own.
     """
-    path = Path(path)
+    path = given_path(path, "hydro data")
     check_way(gaps)
     _check_given(names, rho, g, depth, length)
     kind = recognise(path) if format is None else format.lower()

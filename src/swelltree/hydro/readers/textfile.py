@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, shown, suggest
+from swelltree.system.errors import SwelltreeError, error_in_file, shown, suggest
 from swelltree.system.files.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
 
 
@@ -96,7 +96,7 @@ class TextFile:
             index: of the line, from zero.
             text: what is wrong there.
         """
-        return SwelltreeError(f"'{self.path}' line {index + 1}: {text}")
+        return error_in_file(f"'{self.path}' line {index + 1}: {text}")
 
     def at(self, index: int) -> Fail:
         """What makes errors about a line, for the functions that read numbers."""

@@ -190,7 +190,7 @@ def hull_table(body: Given, folder: Path, out: Path, center: Any) -> dict[str, A
     """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
     geometry = body.text("geometryFile")
     path = folder / geometry.replace("\\", "/")
-    if not geometry or "\0" in geometry or not path.is_file():
+    if not geometry or not os.path.isfile(path):
         body.findings.leave(
             body.place("geometryFile"),
             f"{body.label}: the mesh '{geometry}' is not there, so nonlinearHydro is left out.",

@@ -7,6 +7,7 @@ become studies of one case file; what belongs to the system makes a case file fo
 from __future__ import annotations
 
 import itertools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def _table_rows(simu: Given, script: Script, folder: Path) -> list[dict[str, flo
     if not name or "\0" in name:
         return []
     path = folder / name.replace("\\", "/")
-    if not path.is_file():
+    if not os.path.isfile(path):
         simu.leave(
             "mcrMatFile",
             f"the table of conditions '{name}' is not there; the script's own are taken.",

@@ -7,6 +7,7 @@ where bodies are chosen from it, renamed, rescaled or put together, the data are
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +66,7 @@ def find_hydro(
     if not wanted:
         return HydroData()
     paths = list(dict.fromkeys(wanted.values()))
-    absent = [path for path in paths if not path.exists()]
+    absent = [path for path in paths if not os.path.exists(path)]
     for path in absent:
         n = next(n for n, named in wanted.items() if named == path)
         findings.leave(

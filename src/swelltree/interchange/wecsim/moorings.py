@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ def moordyn_parts(
     first = givens[min(givens)]
     named = first.text("moorDynInputFile") or "Mooring/lines.txt"
     path = folder / named.replace("\\", "/")
-    if "\0" in named or not path.is_file():
+    if not os.path.isfile(path):
         findings.leave(
             first.place(), f"{first.label}: MoorDyn's file '{named}' is not there.", missing=True
         )

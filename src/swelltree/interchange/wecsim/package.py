@@ -7,6 +7,7 @@ claims and those that come out; names that lead elsewhere, links, and XML with a
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import zipfile
@@ -71,7 +72,7 @@ def _check_kind(path: Path) -> None:
         raise SwelltreeError(
             f"Simulink model '{path}': the ending '{ending}' is not known. Give an .slx file."
         )
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SwelltreeError(
             f"Simulink model '{path}' does not exist. It alone says which joints the case has: "
             "put it beside the input script."

@@ -17,6 +17,7 @@ from swelltree.interchange.wecsim.script.run import Script
 from swelltree.interchange.wecsim.translation import Translation, Translator
 from swelltree.system.casefile.case import Case, loads
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.whole_files import write_whole
 
 SCRIPT = "wecSimInputFile.m"
@@ -109,12 +110,12 @@ def read_wecsim(
         out: folder that the case files are for; that of the script by default.
         name: of the case; that of the model by default.
     """
-    path = _script_path(Path(folder))
+    path = _script_path(given_path(folder, "input script"))
     script = Script(_script_text(path))
     simu = script.objects("simu").get(1)
     model = simu.fields.get("simMechanicsFile") if simu is not None else None
     diagram = read_diagram(_model_path(path, model))
-    instead = None if hydro is None else Path(hydro)
+    instead = None if hydro is None else given_path(hydro, "hydro data")
     if instead is not None and not instead.exists():
         raise SwelltreeError(f"hydrodynamic data '{instead}' do not exist. Check the path.")
     place = path.parent if out is None else Path(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,7 @@ def _from_file(given: Given, kind: str, where: Where) -> dict[str, Any] | None:
     if not name or "\0" in name:
         given.findings.leave(given.place(), f"{given.label}.{field} is not given.")
         return None
-    if not path.is_file():
+    if not os.path.isfile(path):
         given.findings.leave(given.place(field), f"the file '{name}' is not there.", missing=True)
         return None if kind == "spectrumImport" else _measured(relative(path, where.out), where)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -322,7 +323,7 @@ class Translator:
             for n, body in self.bodies.items()
             if body.number("nonlinearHydro", 0.0)
             and body.text("geometryFile")
-            and (self.folder / body.text("geometryFile").replace("\\", "/")).is_file()
+            and os.path.isfile(self.folder / body.text("geometryFile").replace("\\", "/"))
         ]
         if curved:
             table["nonlinear"] = curved

@@ -161,11 +161,18 @@ class SmoothStepper(Stepper):
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
         """Steps up to the last of the times."""
+        self.ran["engine"], out = self._program.run(self._stepped, self.options, state, times)
+        return out
+
+    def engine(self, times: np.ndarray) -> str:
+        """Machine code, or XLA and the reason."""
+        return self._program.engine(self._stepped, self.options, self.start(), times)
+
+    @property
+    def _program(self) -> Program:
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
-        program = compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
-        self.ran["engine"], out = program.run(self._stepped, self.options, state, times)
-        return out
+        return compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
 
     @functools.cached_property
     def _stepped(self) -> Model:

@@ -12,13 +12,14 @@ from swelltree.system.bodies.hulls import Mesh, PanelHull
 from swelltree.system.bodies.mesh_edges import mended
 from swelltree.system.bodies.panels import Panels, merged
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.files.given_paths import given_path
 
 NEED_BEM = "needs Capytaine, which is not installed. Run `pip install swelltree[bem]`."
 
 
 def mesh_bytes(path: str) -> bytes:
     """What is in a mesh file."""
-    file = Path(path)
+    file = given_path(path, "mesh file")
     if not file.is_file():
         near = [other.name for other in file.parent.glob("*")] if file.parent.is_dir() else []
         hint = suggest(file.name, near) or " Check the path."

@@ -13,6 +13,7 @@ from swelltree.system.casefile.schema import choice_schema, class_schema
 from swelltree.system.casefile.study_types import STUDY_TYPES
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.file_names import file_stems
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.forces.controllers import Controller
 from swelltree.system.forces.elements import FORCE_TYPES
 from swelltree.system.forces.immersion import IMMERSION_TYPES
@@ -106,7 +107,7 @@ class Case:
 
 def load(path: str | Path) -> Case:
     """Read a case file."""
-    path = Path(path)
+    path = given_path(path, "case file")
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 from swelltree.system.files.hdf5_heaps import endless_heap
 from swelltree.system.files.numbers import check_size
 
@@ -63,7 +63,7 @@ def failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
 def broken(path: Path, what: str, error: Exception) -> SwelltreeError:
     """The sentence about a file that the library cannot read."""
     text = " ".join(str(error).split())[:200] or type(error).__name__
-    return SwelltreeError(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
+    return error_in_file(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
 
 
 class Inspection:

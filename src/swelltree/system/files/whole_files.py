@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 
 DAY = 86400.0  # s: leftovers of other machines, whose processes cannot be asked, live this long
 LEFTOVER = re.compile(r"\.swelltree-(?P<machine>[0-9A-Za-z_]*)-(?P<process>\d+)-[0-9a-f]+\.tmp")
@@ -61,14 +61,22 @@ def write_whole(path: Path, content: str | bytes | memoryview) -> Path:
 
 def unwritable(path: Path, error: OSError) -> SwelltreeError:
     """Why a file cannot be written, and what to do."""
-    if "\0" not in str(path) and not path.parent.is_dir():
-        return SwelltreeError(
+    if not os.path.isdir(path.parent):
+        return error_in_file(
             f"cannot write '{path}': the folder '{path.parent}' does not exist. Make it first."
         )
+    todo = "Choose a folder you may write to."
+    if is_full(error):
+        todo = "Free some room or choose a folder on another disk."
+    elif error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
+        todo = "Give it another name."
     shown = str(path).replace("\0", "\\0")
-    return SwelltreeError(
-        f"cannot write '{shown}': {error.strerror or error}. Choose a folder you may write to."
-    )
+    return error_in_file(f"cannot write '{shown}': {error.strerror or error}. {todo}")
+
+
+def is_full(error: OSError) -> bool:
+    """Is the disk full, or are files of that size not allowed?"""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def clean_up(folder: Path) -> None:

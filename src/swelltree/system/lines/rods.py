@@ -47,6 +47,9 @@ class RodParts(NamedTuple):
     member: MorisonMember
 
 
+SPIN = 10.0  # kg/m^3: of a rod without mass about its own axis, a hundredth of water
+
+
 @description
 class Rod(Description):
     r"""A rigid slender body with Morison's forces lumped at its nodes.
@@ -66,7 +69,7 @@ class Rod(Description):
         B: the other end, in the same frame.
         diameter: [m].
         mass_per_length: in air [kg/m], spread evenly over the cylinder; zero where what holds it
-            has its mass too.
+            has its mass too, or where that of the water it moves is enough.
         Cdn: drag coefficient across the rod.
         Can: added mass coefficient across the rod.
         Cd_end: drag coefficient of each end, on its area.
@@ -153,6 +156,9 @@ class Rod(Description):
         a, b = np.array(self.A.position), np.array(self.B.position)
         mass, r = self.mass_per_length * self.length, 0.5 * self.diameter
         across = mass * (self.length**2 / 12.0 + r**2 / 4.0)
+        # nothing turns it about its own axis, but its acceleration there must be determined
+        spins = not mass and self.attachment != "fixed"
+        water = {"Yaw": SPIN * 0.5 * np.pi * r**4 * self.length} if spins else ()
         turned = np.array(rotation) @ turned_onto(tuple((b - a).tolist()), axis=2)
         body = Body(
             self.name,
@@ -161,6 +167,7 @@ class Rod(Description):
             com=(0.0, 0.0, 0.5 * self.length),
             position=tuple((np.array(position) + np.array(rotation) @ a).tolist()),
             rotation=turned,
+            added_mass=water,
         )
         base = Point(self.A.body, self.A.position)
         joint: Joint = {

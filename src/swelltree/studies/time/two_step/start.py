@@ -101,9 +101,9 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
         )
     if not _came(rest):
         warnings.warn(
-            f"equilibrium: after {rest.steps} steps something still moves by {rest.moved:.2g} m in "
-            "ten seconds; what was reached is taken. Describe bodies and junctions nearer to their "
-            "rest.",
+            f"equilibrium: after {rest.steps} steps {_mover(still, rest)} still moves by "
+            f"{rest.moved:.2g} m or rad from one to the next; what was reached is taken. Hold it "
+            "against the force that moves it, or describe it nearer to its rest.",
             SwelltreeWarning,
             stacklevel=4,
         )
@@ -113,6 +113,15 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
 def _came(rest: Rest) -> bool:
     """Did all come to rest, but for what is not worth a word?"""
     return bool(rest.sample.solved) and bool(rest.moved < UNTOLD)
+
+
+def _mover(model: Model, rest: Rest) -> str:
+    """What moves most, by name."""
+    kind, number = rest.mover
+    names = {"body": model.layout.bodies}
+    if model.lines is not None:
+        names |= {"line": model.lines.pieces, "junction": model.lines.junctions}
+    return f"{kind} '{names[kind][number]}'"
 
 
 def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:

@@ -166,6 +166,10 @@ class TwoStepStepper(Stepper):
             samples = jax.tree.map(lambda a, x: _written(a, x, slot), samples, full)
         return jax.tree.map(np.asarray, later), samples
 
+    def engine(self, times: np.ndarray) -> str:
+        """Compiled by XLA in any case."""
+        return "XLA: the two-step scheme"
+
     def blank(self, count: int) -> Sample:
         """Samples of bodies where they are described."""
         model, form = self.task.model, self.plan.form
@@ -205,6 +209,7 @@ class TwoStepStepper(Stepper):
             "steps_accepted": int(run.index),
             "steps_rescued": int(state.n_rescued),
             "iterations_per_step": float(run.iterations) / max(int(run.index), 1),
+            "engine": self.engine(self.task.times),
         }
         if log is not None:
             attrs["events"] = int(log.count)

@@ -1,0 +1,31 @@
+"""Paths that users and files give: names that no file can have are told in a sentence."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from swelltree.system.errors import SwelltreeError, shown
+
+
+def given_path(path: str | Path, what: str) -> Path:
+    """The path of something to be read, which may not be there but could be.
+
+    Args:
+        path: as given.
+        what: it names, for the message: "hydro data", "case file".
+    """
+    try:
+        os.stat(path)
+    except ValueError:
+        why = "it holds a NUL character"
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return Path(path)  # whoever reads it says what is wrong
+        why = "it is too long"
+    else:
+        return Path(path)
+    raise SwelltreeError(
+        f"{what} {shown(str(path))}: no file can have this name: {why}. Check the path."
+    )
