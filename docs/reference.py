@@ -70,9 +70,9 @@ TOPICS = {
     ),
     "studies": (
         "Studies",
-        "simulate simulate_traced moored_start simulate_batch equilibrium equilibrium_traced modes "
-        "modes_traced rao response steady_state state_space operability mooring_stiffness "
-        "offset_curve linear_and_nonlinear check_physics validate",
+        "simulate simulate_traced stepper moored_start simulate_batch equilibrium "
+        "equilibrium_traced modes modes_traced rao response steady_state state_space operability "
+        "mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
     ),
     "control": (
         "Control",
@@ -92,7 +92,11 @@ TOPICS = {
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
 }
 RETURNED = {  # what public names give back, and what a dataset is asked
-    "studies": ["swelltree.system.findings:Finding", "swelltree.solvers.solution:Code"],
+    "studies": [
+        "swelltree.studies.time.stepped.run:SteppedRun",
+        "swelltree.system.findings:Finding",
+        "swelltree.solvers.solution:Code",
+    ],
     "control": [
         "swelltree.studies.control.predictive:Mpc",
         "swelltree.studies.control.report:ControlReport",

@@ -54,6 +54,7 @@ _NAMES = {
     "swelltree.model.effect": "Effect Loads",
     "swelltree.effects.own_effect": "effect body_point wrench_at",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
+    "swelltree.studies.time.stepped.stepper": "stepper",
     "swelltree.studies.time.two_step.traced": "moored_start",
     "swelltree.studies.batch.batch": "simulate_batch",
     "swelltree.studies.rest.equilibrium": "equilibrium equilibrium_traced",

@@ -22,6 +22,7 @@ SLOW = {
     "docs/tutorial/annual_energy.md",
     "docs/how-to/campaigns.md",
     "docs/how-to/splash_zone.md",
+    "docs/how-to/stepping.md",
     "docs/how-to/weak_scatterer.md",
     "docs/tutorial/rm3_control.md",
     "docs/tutorial/moored_network.md",

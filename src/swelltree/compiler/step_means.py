@@ -21,7 +21,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
-from swelltree.model.signals import Pieces, UserFunction
+from swelltree.model.signals import Held, Pieces, UserFunction
 
 SAMPLES = 8  # of a function in a step
 PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
@@ -68,13 +68,15 @@ def with_step_means(model: Model, h: float) -> Model:
 
     def known(part: Any) -> bool:
         # winches take means of their set speeds by themselves
-        return isinstance(part, Pieces | UserFunction | Applied | SetSpeed)
+        return isinstance(part, Pieces | UserFunction | Held | Applied | SetSpeed)
 
     def mean(part: Any) -> Any:
         if isinstance(part, Pieces):
             return MeanPieces(part, np.array(h))
         if isinstance(part, UserFunction):
             return MeanFunction(part, np.array(h))
+        if isinstance(part, Held):
+            return replace(part, signal=mean(part.signal), width=np.array(h))
         if isinstance(part, Applied):
             function = part.function
             function = None if function is None else MeanForce(function, h)

@@ -156,6 +156,10 @@ class Effect:
         """Its winches; None: it has none."""
         return None
 
+    def with_winches(self, winches: Any) -> Effect:
+        """The same effect with other winches of the same number; where it has some."""
+        raise NotImplementedError
+
     def with_winches_held(self) -> Effect:
         """The same effect with winches that stand still."""
         return self

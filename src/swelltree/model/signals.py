@@ -129,6 +129,47 @@ class Polynomial:
         return value, rate, acceleration
 
 
+@pytree()
+class Held:
+    """A signal and a number beside it that is held from a time on, another one before.
+
+    Means over a width about the time count a part of both, as steps of that length see them.
+    """
+
+    signal: Any  # compiled, or None
+    before: Array
+    value: Array
+    since: Array  # s
+    width: Array  # s; zero: the value of an instant
+
+    def __call__(self, t: Array) -> Array:
+        xp = namespace(t, self.since, self.value)
+        wide = self.width > 0.0
+        share = xp.clip((t - self.since) / xp.where(wide, self.width, 1.0) + 0.5, 0.0, 1.0)
+        share = xp.where(wide, share, xp.where(t >= self.since, 1.0, 0.0))
+        own = 0.0 if self.signal is None else self.signal(t)
+        return own + self.value * share + self.before * (1.0 - share)
+
+    def corners(self) -> Array:
+        """Those of the signal: steps end where another value begins to be held [s]."""
+        return getattr(self.signal, "corners", lambda: np.zeros(0))()
+
+    @property
+    def integral(self) -> Callable[[Array], Array] | None:
+        """Of both; None where that of the signal is not known."""
+        steady = isinstance(self.signal, Constant | None)
+        return self._integral if steady or hasattr(self.signal, "integral") else None
+
+    def _integral(self, t: Array) -> Array:
+        xp = namespace(t, self.since, self.value)
+        after = t - self.since
+        if isinstance(self.signal, Constant):
+            own = self.signal.value * after
+        else:
+            own = 0.0 if self.signal is None else self.signal.integral(t)
+        return own + self.before * xp.minimum(after, 0.0) + self.value * xp.maximum(after, 0.0)
+
+
 @pytree("function")
 class UserFunction:
     """A user's JAX-traceable function of time."""

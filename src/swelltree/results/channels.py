@@ -61,6 +61,9 @@ def finished(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
     if "work" in out:
         energies = out["kinetic_energy"], out["potential_energy"], out["work"]
         out["energy_residual"] = energy_residual(*energies)
+        if "work_of_changes" in out:
+            brought = out["work_of_changes"]
+            out["energy_residual"] = out["energy_residual"] - (brought - brought[:1])
         # one row of names for both: prescribed motions work but store nothing
         drives = out["work"].shape[1] - out["potential_energy"].shape[1]
         out["potential_energy"] = xp.pad(out["potential_energy"], ((0, 0), (0, drives)))

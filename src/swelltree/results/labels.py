@@ -115,6 +115,9 @@ LABELS: dict[str, Label] = {
         _WORLD,
         "follower of the joint",
     ),
+    "work_of_changes": Label(
+        "work_of_changes", (), "J", "energy brought by numbers that were changed on the way"
+    ),
     "kinetic_energy": Label(
         "kinetic_energy", ("body",), "J", "kinetic energy, added mass included", "", _EACH
     ),

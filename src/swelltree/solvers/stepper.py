@@ -78,6 +78,16 @@ class Stepper(ABC):
         """What computes a chunk of such output times, and why: see `Program.engine`."""
 
     @abstractmethod
+    def onward(self, task: Any, state: Any, times: np.ndarray) -> tuple[Stepper, Any]:
+        """Stepper and state that go on from the last sample to other output times.
+
+        Args:
+            task: the same, or with other numbers of its model.
+            state: after the last sample.
+            times: the time of that sample, and those to come [s].
+        """
+
+    @abstractmethod
     def blank(self, count: int) -> Any:
         """So many possible samples: they give shapes, and what `observe` is compiled with."""
 

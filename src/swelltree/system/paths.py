@@ -109,3 +109,24 @@ def _changed(value: Any, keys: list[str], number: Any) -> Any:
     if pairs:
         return tuple((name, new if name == key else part) for name, part in value)
     return tuple(new if name == key else part for name, part in zip(places, value, strict=True))
+
+
+def with_number_below(item: Any, path: str, value: Any) -> Any:
+    """A sea with another number, checked anew; counts and seeds too.
+
+    Args:
+        item: described.
+        path: "sea.spectrum.Hs": the name of the table before the keys.
+        value: the number.
+    """
+    keys = path.split(".")[1:]
+    old: Any = item
+    for key in keys:
+        old = _part(old, key, path)
+    if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
+        raise SwelltreeError(f"'{path}' is no number. Describe the changed one.")
+    if isinstance(old, int):
+        if float(value) != int(value):
+            raise SwelltreeError(f"'{path}': {value} is no whole number. Give one.")
+        value = int(value)
+    return _changed(item, keys, value)

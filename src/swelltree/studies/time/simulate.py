@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import finished
-from swelltree.results.dataset import to_dataset
-from swelltree.solvers.solution import Code
-from swelltree.solvers.stepper import Driven, Keeping, Stepper, drive
+from swelltree.solvers.stepper import Keeping, Stepper, drive
 from swelltree.studies.given import study_of_model
-from swelltree.studies.seas import with_elevation
-from swelltree.studies.time.continuing import keep_end
-from swelltree.studies.time.linear_range import left_linear_range
+from swelltree.studies.time.result import checked, result_of
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
 from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, read_task
 from swelltree.studies.time.two_step.stepper import two_step_stepper
 from swelltree.studies.time.two_step.traced import two_step_traced
-from swelltree.studies.time.watch import watched
 from swelltree.studies.time.winch_findings import (
     refuse_what_cannot_be_obeyed,
     tell_of_light_loads,
-    tell_of_winches,
 )
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -124,19 +116,14 @@ def simulate(
     )
     if task.traced:
         return _traced(task, max_steps_per_output)  # type: ignore[return-value]
-    findings = _checked(task.still)
+    findings = checked(task.still)
     refuse_what_cannot_be_obeyed(task.model, task.times)
     tell_of_light_loads(task.model)
     make_room()
     if chunk is None and coupled_effect(task.model) is not None:
         keeping = replace(keeping, chunk=SLOW_CHUNK)
     stepper = stepper_of(task, min(keeping.chunk, len(task.times)))
-    run = drive(stepper, task.times, keeping)
-    result = _labelled(task, run, provenance)
-    result = _with_findings(task, watched(task.model, result), findings)
-    if sea is None or task.waves is None:
-        return result
-    return with_elevation(result, sea, task.waves)
+    return result_of(task, drive(stepper, task.times, keeping), sea, findings, provenance)
 
 
 def simulate_traced(
@@ -203,38 +190,3 @@ def _traced(task: Task, max_steps: int) -> dict[str, Array]:
 
 
 BESIDE = ("time", "phase", "solved", "code", "loop_margin")  # what only traced runs give
-
-
-def _labelled(task: Task, run: Driven, provenance: dict[str, Any] | None) -> xr.Dataset:
-    """The dataset of a run, with how it ended and where another can go on."""
-    raise_faults(task.model)
-    if len(run.times) == 0:
-        raise SwelltreeError(run.message)
-    if run.code is not Code.SUCCESS:
-        warnings.warn(run.message, SwelltreeWarning, stacklevel=4)
-    ended = {"result": run.code.name.lower(), "message": run.message}
-    attrs = run.stepper.about(run.state) | ended | (provenance or {})
-    near = task.start.joint_coordinate.values[-1] if task.goes_on else None
-    result = to_dataset(task.model, run.times, run.channels(), attrs, near)
-    end, time = run.stepper.end(run.state)
-    result = keep_end(result, task.still, run.stepper.coordinates, end, time)
-    tell_of_winches(task.model, result)
-    return result
-
-
-def _checked(model: Model) -> list[Any]:
-    """What is wrong with the physics of a model at first sight, told as warnings."""
-    from swelltree.studies.doctor.check_physics import brief_check
-
-    findings = brief_check(model)
-    for finding in findings:
-        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
-    return findings
-
-
-def _with_findings(task: Task, result: xr.Dataset, before: list[Any]) -> xr.Dataset:
-    """The result with what was found before and after the run."""
-    after = left_linear_range(task.model, result, task.waves)
-    for finding in after:
-        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
-    return result.assign_attrs(findings="\n".join(str(finding) for finding in before + after))

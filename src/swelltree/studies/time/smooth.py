@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ from swelltree.studies.time.watch_traced import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
+BY_HAND = "XLA: numbers change on the way"
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
@@ -161,7 +162,11 @@ class SmoothStepper(Stepper):
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
         """Steps up to the last of the times."""
-        self.ran["engine"], out = self._program.run(self._stepped, self.options, state, times)
+        args = self._stepped, self.options, state, times
+        if self.task.by_hand:
+            self.ran["engine"] = BY_HAND
+            return self._program.by_xla(*args)
+        self.ran["engine"], out = self._program.run(*args)
         return out
 
     def engine(self, times: np.ndarray) -> str:
@@ -173,6 +178,14 @@ class SmoothStepper(Stepper):
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
         return compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
+
+    def onward(self, task: Task, state: Carry, times: np.ndarray) -> tuple[SmoothStepper, Carry]:
+        """The same state; where the model has other numbers its rate is not known any more."""
+        if task.model is not self.task.model:
+            unknown = np.zeros((), bool)
+            state = state._replace(rate_known=unknown, crossing=np.asarray(np.inf))
+        stepper = smooth_stepper(replace(task, times=times, begin=float(times[0])))
+        return replace(stepper, ran=self.ran), state
 
     @functools.cached_property
     def _stepped(self) -> Model:
@@ -203,7 +216,9 @@ class SmoothStepper(Stepper):
             # laws of users are asked at times only; those that fill a chunk repeat the last
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
-        return observer(self.task.formulation)(self.task.model, times, phases) | extremes
+        program = observer(self.task.formulation)
+        seen = program.by_xla if self.task.by_hand else program
+        return seen(self.task.model, times, phases) | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
         """The whole state."""

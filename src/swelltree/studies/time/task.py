@@ -74,6 +74,7 @@ class Task:
     stepping: Stepping
     start: Any
     extremes: tuple[str, ...] = ()
+    by_hand: bool = False  # numbers change on the way, so that no program is shaped by them
 
     @property
     def traced(self) -> bool:
@@ -97,8 +98,12 @@ def read_task(
     start: Any = None,
     case: int | str = 0,
     excitation: str = "components",
+    until: float = 0.0,
 ) -> Task:
-    """The task of a run; arguments as in `simulate`."""
+    """The task of a run; arguments as in `simulate`.
+
+    The sea is made ready for the output times, and for those up to `until` [s].
+    """
     solver, how = chosen_solver(model, solver, formulation)
     waves = None if sea is None else realised(model, sea, case)
     kept = stepping.step if stepping.step is not None else kept_step(model)
@@ -108,7 +113,9 @@ def read_task(
     if is_run(start):
         begin = end_time(start)
         times = continued(times, begin, given is not None)
-    in_sea = model if waves is None else in_waves(model, waves, float(times[-1]), excitation)
+    in_sea = (
+        model if waves is None else in_waves(model, waves, max(float(times[-1]), until), excitation)
+    )
     return Task(
         model=made_ready(without_table(in_sea)),
         still=model,

@@ -128,6 +128,9 @@ class DynamicLines(Effect):
         """The lines as static catenaries."""
         return self.static, STATIC_LINES
 
+    def with_winches(self, winches: Any) -> DynamicLines:
+        return replace(self, winches=winches)
+
     def numbers(self) -> dict[str, Any]:
         return {name: [] for name in self.lines}
 

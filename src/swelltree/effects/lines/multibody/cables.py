@@ -174,8 +174,11 @@ class Cables(Effect):
     def with_winches_held(self) -> Cables:
         if self.drums is None:
             return self
-        held = replace(self.drums.winches, max_speed=0.0 * self.drums.winches.max_speed)
-        return replace(self, drums=replace(self.drums, winches=held))
+        winches = self.drums.winches
+        return self.with_winches(replace(winches, max_speed=0.0 * winches.max_speed))
+
+    def with_winches(self, winches: Winches) -> Cables:
+        return replace(self, drums=replace(self.drums, winches=winches))
 
     def ends(self, motion: Motion) -> tuple[PointMotion, PointMotion]:
         """Motion of the ends A and B of all elements."""

@@ -19,7 +19,7 @@ from swelltree.studies.time.first_sample import Start, as_given
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observer
 from swelltree.studies.time.two_step.laws import law_without_number
-from swelltree.studies.time.two_step.plan import Plan, plan
+from swelltree.studies.time.two_step.plan import OFF, Plan, plan
 from swelltree.studies.time.two_step.start import derivatives_at, first_state
 from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
 from swelltree.system.errors import SwelltreeError
@@ -149,6 +149,24 @@ class TwoStepStepper(Stepper):
             n_outputs=np.asarray(reached, np.int32),
             n_rescued=np.asarray(helped, np.int32),
         ), samples
+
+    def onward(
+        self, task: Task, state: TwoStepState, times: np.ndarray
+    ) -> tuple[TwoStepStepper, TwoStepState]:
+        """The state at the last sample, which is left again: all since then counts anew."""
+        task = replace(task, times=times, begin=float(times[0]))
+        steps = (times - times[0]) / self.plan.step
+        if np.abs(steps - np.round(steps)).max() > OFF:
+            raise SwelltreeError(
+                f"step {times[-1] - times[0]:.6g} s is no multiple of {self.plan.step:g} s, the "
+                "step of the two-step scheme. Give a multiple, or stepper(..., step=...)."
+            )
+        marks = int(state.end.index) + np.round(steps).astype(np.int64)
+        if task.still is not self.task.still:
+            derivatives = derivatives_at(task.model)(state.end.state)
+            state = state._replace(derivatives=derivatives)
+        state = state._replace(run_state=state.end, n_outputs=np.zeros((), np.int32))
+        return replace(self, task=task, plan=replace(self.plan, marks=marks)), state
 
     def _eased(
         self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: Any

@@ -1,0 +1,101 @@
+"""The labelled result of a run, with how it ended and what was found before and after it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.model.model import Model
+from swelltree.results.dataset import to_dataset
+from swelltree.solvers.solution import Code
+from swelltree.solvers.stepper import Stepper
+from swelltree.studies.seas import with_elevation
+from swelltree.studies.time.continuing import keep_end
+from swelltree.studies.time.linear_range import left_linear_range
+from swelltree.studies.time.task import Task
+from swelltree.studies.time.watch import watched
+from swelltree.studies.time.winch_findings import tell_of_winches
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A run that was stepped, by the driver or by hand."""
+
+    @property
+    def stepper(self) -> Stepper: ...
+    @property
+    def times(self) -> np.ndarray: ...
+    @property
+    def state(self) -> Any: ...
+    @property
+    def code(self) -> Code: ...
+    @property
+    def message(self) -> str: ...
+    def channels(self) -> dict[str, np.ndarray]:
+        """All channels at all times reached."""
+        ...
+
+
+def result_of(
+    task: Task,
+    run: Run,
+    sea: Any,
+    findings: list[Any],
+    provenance: dict[str, Any] | None = None,
+) -> xr.Dataset:
+    """The dataset of a run that has looked at itself.
+
+    Args:
+        task: of the run.
+        run: as it was stepped.
+        sea: described.
+        findings: before the run, from `checked`.
+        provenance: attributes added.
+    """
+    result = watched(task.model, _labelled(task, run, provenance))
+    result = _with_findings(task, result, findings)
+    if sea is None or task.waves is None:
+        return result
+    return with_elevation(result, sea, task.waves)
+
+
+def _labelled(task: Task, run: Run, provenance: dict[str, Any] | None) -> xr.Dataset:
+    """The dataset of a run, with how it ended and where another can go on."""
+    raise_faults(task.model)
+    if len(run.times) == 0:
+        raise SwelltreeError(run.message)
+    if run.code is not Code.SUCCESS:
+        warnings.warn(run.message, SwelltreeWarning, stacklevel=4)
+    ended = {"result": run.code.name.lower(), "message": run.message}
+    attrs = run.stepper.about(run.state) | ended | (provenance or {})
+    near = task.start.joint_coordinate.values[-1] if task.goes_on else None
+    result = to_dataset(task.model, run.times, run.channels(), attrs, near)
+    end, time = run.stepper.end(run.state)
+    result = keep_end(result, task.still, run.stepper.coordinates, end, time)
+    tell_of_winches(task.model, result)
+    return result
+
+
+def checked(model: Model) -> list[Any]:
+    """What is wrong with the physics of a model at first sight, told as warnings."""
+    from swelltree.studies.doctor.check_physics import brief_check
+
+    findings = brief_check(model)
+    for finding in findings:
+        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
+    return findings
+
+
+def _with_findings(task: Task, result: xr.Dataset, before: list[Any]) -> xr.Dataset:
+    """The result with what was found before and after the run."""
+    after = left_linear_range(task.model, result, task.waves)
+    for finding in after:
+        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
+    return result.assign_attrs(findings="\n".join(str(finding) for finding in before + after))

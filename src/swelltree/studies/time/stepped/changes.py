@@ -1,0 +1,55 @@
+"""Other numbers of what is stepped: of the description, of the model, of the sea."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.model.model import Model
+from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.paths import with_number_below
+
+SEA = "sea."
+
+
+def read_changes(values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Numbers of the model and numbers of the sea, as given by the user."""
+    if not isinstance(values, Mapping):
+        raise SwelltreeError(
+            f"change: {shown(values)} is no table of names. Give e.g. {{'ptos.pto.damping': 2e4}}."
+        )
+    for name, value in values.items():
+        try:
+            fine = np.isfinite(np.asarray(value, float)).all()
+        except (TypeError, ValueError):
+            fine = False
+        if not isinstance(name, str) or not fine:
+            raise SwelltreeError(f"change: '{name}': {shown(value)} is not finite. Give a number.")
+    of_sea = {name: x for name, x in values.items() if name.startswith(SEA)}
+    return {name: x for name, x in values.items() if name not in of_sea}, of_sea
+
+
+def changed_sea(sea: Any, values: dict[str, Any]) -> Any:
+    """The sea with other numbers, by path: "sea.spectrum.Hs", "sea.seed"."""
+    for name, value in values.items():
+        if sea is None:
+            raise SwelltreeError(
+                f"change: '{name}', but there is no sea. Give stepper(model, sea)."
+            )
+        sea = with_number_below(sea, name, value)
+    return sea
+
+
+def check_same_layout(before: Model, after: Model, names: Any) -> None:
+    """Refuse what changes sizes or the tree: compiled programs would not fit any more."""
+    old, form = jax.tree.flatten(before)
+    new, other = jax.tree.flatten(after)
+    if form != other or any(np.shape(a) != np.shape(b) for a, b in zip(old, new, strict=True)):
+        what = ", ".join(f"'{name}'" for name in names)
+        raise SwelltreeError(
+            f"change: {what} changes sizes, not numbers alone. Make a new stepper of the changed "
+            "model or sea."
+        )

@@ -1,0 +1,300 @@
+"""A run that its user steps: forces in, channels out, saved, restored, reset.
+
+It stands on the interface of all steppers (`solvers.stepper.Stepper`): every step is one call of
+`advance` from the sample before it to the next, `onward` gives the stepper and state for it. A
+step that fails leaves the run where it was.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.engine.backend import jax
+from swelltree.model.model import Model
+from swelltree.results.dataset import given_coordinates
+from swelltree.solvers.solution import Code, describe
+from swelltree.solvers.stepper import Stepper, padded
+from swelltree.studies.time.result import result_of
+from swelltree.studies.time.stepped.changes import (
+    SEA,
+    changed_sea,
+    check_same_layout,
+    read_changes,
+)
+from swelltree.studies.time.stepped.held import Values, holding, nothing_held, read_values
+from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
+from swelltree.studies.time.stepped.vocabulary import Vocabulary, vocabulary
+from swelltree.studies.time.task import TWO_STEP, Task
+from swelltree.system.errors import SwelltreeError, shown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+WIDTH = 2  # samples of one call: where a step begins and where it ends
+
+
+@dataclass(frozen=True)
+class Saved:
+    """All of a run at one of its samples; from `save`, for `restore`."""
+
+    owner: Any
+    model: Model
+    sea: Any
+    task: Task
+    stepper: Stepper
+    state: Any
+    held: Values
+    samples: Samples
+
+    def __repr__(self) -> str:
+        return f"Saved(t = {self.samples.last.time:g} s)"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run by hand begins from.
+
+    Args:
+        task_of: the task of a model in a sea.
+        stepper_of: the stepper of a task, with room for so many samples.
+        forces: held from the start.
+        until: last time that can be stepped to [s].
+        keep: samples kept for the result; None: all.
+        findings: of the model, before the run.
+    """
+
+    task_of: Callable[[Model, Any], Task]
+    stepper_of: Callable[[Task, int], Stepper]
+    forces: Values
+    until: float
+    keep: int | None
+    findings: list[Any]
+
+
+class SteppedRun:
+    """A run that is stepped by hand; made by `swelltree.stepper`."""
+
+    def __init__(self, model: Model, sea: Any, setup: Setup) -> None:
+        self._setup = setup
+        self._first: tuple[Any, ...] = ()  # model and sea of the first state, and that state
+        self._begin(model, sea)
+
+    # --- stepping --------------------------------------------------------------------------
+    @property
+    def time(self) -> float:
+        """Where the run is [s]."""
+        return self._now.samples.last.time
+
+    @property
+    def forces(self) -> dict[str, float]:
+        """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
+        return dict(self._now.held.now)
+
+    def step(self, duration: Any, forces: Any = None) -> None:
+        """Go on for some time.
+
+        Args:
+            duration: of the step [s].
+            forces: by name, held from now on: of PTOs, springs and joint forces they add to what
+                the element does by itself [N, N m], of winches to their set speed [m/s]. What is
+                not named keeps its value.
+        """
+        now, duration = self._now, _seconds(duration)
+        end = now.samples.last.time + duration
+        if end > self._setup.until * (1.0 + 1e-12):
+            raise SwelltreeError(
+                f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, for which the sea was "
+                "made ready. Give stepper(..., duration=...), or reset()."
+            )
+        held = now.held.then(
+            read_values(now.model, forces, self.step_multiple), now.samples.last.time
+        )
+        task = now.task
+        if held is not now.held:
+            task = replace(task, model=holding(task.model, held))
+        self._now = self._advanced(replace(now, task=task, held=held), end)
+
+    def _advanced(self, now: Saved, end: float) -> Saved:
+        """The run at the end of a step."""
+        times = np.array([now.samples.last.time, end])
+        stepper, state = now.stepper.onward(now.task, now.state, times)
+        state, sample = _sampled(stepper, state, times)
+        samples = now.samples.then(end, sample, now.task, stepper)
+        return replace(now, stepper=stepper, state=state, samples=samples)
+
+    @property
+    def step_multiple(self) -> float | None:
+        """What every step must be a multiple of [s]; None: any step will do."""
+        task = self._now.task
+        return task.stepping.step if task.solver in TWO_STEP else None
+
+    @property
+    def waves(self) -> Any:
+        """The realised sea; None: still water."""
+        return self._now.task.waves
+
+    # --- beginning, and beginning again ----------------------------------------------------
+    def reset(self, *, seed: int | None = None) -> None:
+        """Back to the start, with the forces of the start; changed numbers stay.
+
+        Args:
+            seed: of the sea, another one; None: the same sea.
+        """
+        sea = self._now.sea
+        if seed is not None:
+            if sea is None or not hasattr(sea, "seed"):
+                raise SwelltreeError("reset: this sea has no seed. Leave it out, or reset().")
+            sea = changed_sea(sea, {f"{SEA}seed": seed})
+        self._begin(self._now.model, sea)
+
+    def _begin(self, model: Model, sea: Any) -> None:
+        setup = self._setup
+        if not self._first or self._first[0] is not model or self._first[1] is not sea:
+            held = setup.forces
+            task = setup.task_of(holding(model, held), sea)
+            if task.goes_on:  # from a run in which nothing was held
+                task = replace(task, still=model)
+            if self._first:
+                check_same_layout(self._first[2].task.model, task.model, ("sea",))
+            stepper = setup.stepper_of(task, WIDTH)
+            with observing(stepper):
+                state, sample = _sampled(stepper, stepper.start(), task.times)
+            none = Samples(task.model, setup.keep, _near(model, task))
+            samples = none.then(float(task.times[-1]), sample, task, stepper)
+            first = Saved(self, model, sea, task, stepper, state, held, samples)
+            self._first = model, sea, first
+        self._now: Saved = self._first[2]
+
+    # --- other numbers ---------------------------------------------------------------------
+    def change(self, values: Any) -> None:
+        """Other numbers from now on, without compiling anew.
+
+        What they do to the energy of the moment is booked as `work_of_changes`.
+
+        Args:
+            values: as of `Model.with_values` ("ptos.pto.damping", "float.mass"), and of the sea
+                ("sea.spectrum.Hs", "sea.seed").
+        """
+        now = self._now
+        numbers, of_sea = read_changes(values)
+        sea = changed_sea(now.sea, of_sea)
+        model = now.model.with_values(numbers) if numbers else now.model
+        task = self._setup.task_of(holding(model, self._setup.forces), sea)
+        task = replace(task, model=holding(task.model, now.held), stepping=now.task.stepping)
+        check_same_layout(now.task.model, task.model, values)
+        if not numbers:
+            task = replace(task, still=now.task.still)
+        samples = now.samples.changed(now.stepper.onward(task, *self._here())[0])
+        self._now = replace(now, model=model, sea=sea, task=task, samples=samples)
+
+    def _here(self) -> tuple[Any, np.ndarray]:
+        """State and time now, to go on from."""
+        return self._now.state, np.array([self.time])
+
+    # --- looking ---------------------------------------------------------------------------
+    def __getitem__(self, name: Any) -> Any:
+        """A channel now, by its name in results: "absorbed_power.pto", "float.Heave", "work"."""
+        return self._words.value(self._now.samples.named(), name)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]
+        except SwelltreeError:
+            return False
+        return True
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of all variables, as in results."""
+        return tuple(sorted(self._words.dims))
+
+    def labels(self, dimension: str) -> tuple[str, ...]:
+        """Labels along a dimension, such as the names of all "element"s of the books."""
+        return self._words.labels[dimension]
+
+    @functools.cached_property
+    def _words(self) -> Vocabulary:
+        last = self._now.samples.last
+        more = {CHANGES: ()} | ({} if last.task.waves is None else {"elevation": ()})
+        return vocabulary(last.task.model, last.channels(), more)
+
+    def result(self) -> xr.Dataset:
+        """The dataset of what was stepped, as `simulate` gives it."""
+        now = self._now
+        # where simulate(start=...) goes on, nothing is held any more
+        free = replace(now.task, model=holding(now.task.model, nothing_held(now.model)))
+        stepper, state = now.stepper.onward(free, *self._here())
+        run = _ByHand(stepper, state, now.samples)
+        task = replace(now.task, still=now.model, start=None)
+        result = result_of(task, run, now.sea, self._setup.findings)
+        for name, rows in now.samples.over_time().items():
+            result[name] = result[name].copy(data=rows)
+        return result
+
+    # --- saving ----------------------------------------------------------------------------
+    def save(self) -> Saved:
+        """All of the run as it is now."""
+        return replace(self._now, owner=self)
+
+    def restore(self, saved: Any) -> None:
+        """Back to where `save` was called: from there every step is the same, bit for bit."""
+        if not isinstance(saved, Saved):
+            raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
+        if saved.owner is not self:
+            raise SwelltreeError("restore: this was saved by another stepper. Restore it there.")
+        self._now = saved
+
+    def __repr__(self) -> str:
+        return f"stepper(t = {self.time:g} s, forces = {self.forces})"
+
+
+@dataclass(frozen=True)
+class _ByHand:
+    """What was stepped, as a run (`result.Run`)."""
+
+    stepper: Stepper
+    state: Any
+    samples: Samples
+    code: Code = Code.SUCCESS
+
+    @property
+    def message(self) -> str:
+        return describe(self.code)
+
+    @property
+    def times(self) -> np.ndarray:
+        return self.samples.times
+
+    def channels(self) -> dict[str, np.ndarray]:
+        return self.samples.channels()
+
+
+def _sampled(stepper: Stepper, state: Any, times: np.ndarray) -> tuple[Any, Any]:
+    """State and sample at the last of one or two times."""
+    after, samples = jax.tree.map(np.asarray, stepper.advance(state, padded(times, WIDTH)))
+    if int(after.code) != Code.SUCCESS:
+        raise_faults(stepper.task.model)  # type: ignore[attr-defined]
+        raise SwelltreeError(stepper.failure(after, Code(int(after.code)))[1])
+    last = len(times) - 1
+    return after, jax.tree.map(lambda x: x[last : last + 1], samples)
+
+
+def _near(model: Model, task: Task) -> Any:
+    """Joint coordinates that those of the first sample are near to."""
+    return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
+
+
+def _seconds(value: Any) -> float:
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        result = np.nan
+    if not (np.isfinite(result) and result > 0.0):
+        raise SwelltreeError(f"step {shown(value)} is not a positive number of seconds.")
+    return result

@@ -1,0 +1,175 @@
+"""Samples of a run by hand: taken as they come, looked at when asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.model.model import Model
+from swelltree.results.angles import following
+from swelltree.results.channels import finished
+from swelltree.solvers.chunks import gathered
+from swelltree.solvers.stepper import Stepper
+from swelltree.studies.time.task import Task
+from swelltree.waves.sea import elevation
+
+CHANGES = "work_of_changes"
+
+
+@dataclass
+class Sample:
+    """One sample, with what observes it; what is found of it is kept."""
+
+    time: float
+    values: Any
+    stepper: Stepper
+    task: Task
+    changes: float  # energy that changed numbers have brought so far [J]
+    found: dict[str, np.ndarray] = field(default_factory=dict)
+    joints: np.ndarray | None = None  # joint coordinates, continuous from sample to sample
+    named: dict[str, np.ndarray] = field(default_factory=dict)  # by their names in results
+
+    def channels(self) -> dict[str, np.ndarray]:
+        """Raw channels, one row each."""
+        if not self.found:
+            self.found = self.seen_by(self.stepper)
+        return self.found
+
+    def seen_by(self, stepper: Stepper) -> dict[str, np.ndarray]:
+        """Channels as a stepper of the same layout observes them."""
+        raw = stepper.observe(np.array([self.time]), self.values)
+        return {name: np.asarray(x) for name, x in raw.items()}
+
+    def surface(self) -> np.ndarray:
+        """Free surface at the origin, one row [m]."""
+        return np.asarray(elevation(self.task.waves, np.array([self.time]), 0.0, 0.0))
+
+
+def energy(raw: dict[str, np.ndarray]) -> float:
+    """Kinetic and stored energy of one sample [J]."""
+    return float(raw["kinetic_energy"].sum() + raw["potential_energy"].sum())
+
+
+def balance(sample: Sample) -> float:
+    """Energy less the work done and what changed numbers have brought [J]."""
+    raw = sample.channels()
+    return energy(raw) - float(raw["work"].sum()) - sample.changes
+
+
+@dataclass(frozen=True)
+class Samples:
+    """All samples so far. Every step makes another object; they share one list as long as they can.
+
+    Args:
+        model: whose layout they have.
+        keep: how many latest ones are kept; None: all.
+        near: joint coordinates before the first one.
+        taken: in time; those behind `count` belong to another object.
+        count: of mine.
+        first: the first of all, where the books of energy begin.
+        changes: energy that changed numbers have brought so far [J].
+    """
+
+    model: Model
+    keep: int | None
+    near: Any
+    taken: list[Sample] = field(default_factory=list)
+    count: int = 0
+    first: Sample | None = None
+    changes: float = 0.0
+
+    @property
+    def kept(self) -> list[Sample]:
+        """In time."""
+        begin = 0 if self.keep is None else max(0, self.count - self.keep)
+        return self.taken[begin : self.count]
+
+    @property
+    def last(self) -> Sample:
+        """The sample of now."""
+        return self.taken[self.count - 1]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Of all that are kept [s]."""
+        return np.array([sample.time for sample in self.kept])
+
+    def then(self, time: float, values: Any, task: Task, stepper: Stepper) -> Samples:
+        """With one more."""
+        new = Sample(time, values, stepper, task, self.changes)
+        taken = self.taken
+        crowded = self.keep is not None and len(taken) > 2 * self.keep
+        if len(taken) != self.count or crowded:
+            self._follow()
+            taken = self.kept
+        taken.append(new)
+        return replace(self, taken=taken, count=len(taken), first=self.first or new)
+
+    def changed(self, after: Stepper) -> Samples:
+        """After a change of numbers, which may change the energy of the last sample."""
+        brought = energy(self.last.seen_by(after)) - energy(self.last.channels())
+        return replace(self, changes=self.changes + brought)
+
+    def named(self) -> dict[str, np.ndarray]:
+        """All channels of now by their names in results."""
+        last = self.last
+        if last.named:
+            return last.named
+        self._follow()
+        values = finished(self.model, last.channels())
+        named = {name: np.asarray(x)[0] for name, x in values.items()}
+        if last.joints is not None:
+            named["joint_coordinate"] = last.joints
+        if self.first is not None and "work" in last.channels():
+            named["energy_residual"] = np.asarray(balance(last) - balance(self.first))
+        if last.task.waves is not None:
+            named["elevation"] = last.surface()[0]
+        last.named = named | {CHANGES: np.asarray(last.changes)}
+        return last.named
+
+    def channels(self) -> dict[str, np.ndarray]:
+        """Raw channels of all that are kept, time first."""
+        kept = self.kept
+        raw = gathered((sample.channels() for sample in kept), len(kept))
+        changes = np.array([sample.changes for sample in kept])
+        return raw | ({CHANGES: changes} if changes.any() else {})
+
+    def over_time(self) -> dict[str, np.ndarray]:
+        """What follows from sample to sample, or from seas that were changed, time first."""
+        self._follow()
+        kept, rows = self.kept, {}
+        if kept[0].joints is not None:
+            rows["joint_coordinate"] = np.stack([sample.joints for sample in kept])
+        if kept[0].task.waves is not None:
+            rows["elevation"] = np.concatenate([sample.surface() for sample in kept])
+        return rows
+
+    def _follow(self) -> None:
+        """Joint coordinates of all samples up to now, each near to those before."""
+        mine = self.taken[: self.count]
+        if not mine or "coordinate" not in mine[-1].channels():
+            return
+        begin = len(mine)
+        while begin > 0 and mine[begin - 1].joints is None:
+            begin -= 1
+        near = self.near if begin == 0 else mine[begin - 1].joints
+        for sample in mine[begin:]:
+            raw = sample.channels()["coordinate"]
+            near = sample.joints = following(self.model.layout, raw, near)[0]
+
+
+@contextlib.contextmanager
+def observing(stepper: Stepper) -> Iterator[None]:
+    """The observation of one sample compiles beside what is done here."""
+    blank = stepper.blank(1)
+    warm = threading.Thread(target=stepper.observe, args=(np.full(1, np.nan), blank))
+    warm.start()
+    try:
+        yield
+    finally:
+        warm.join()

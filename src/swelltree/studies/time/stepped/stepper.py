@@ -1,0 +1,159 @@
+"""`stepper`: a run for users' own loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import is_traced, make_room
+from swelltree.formulations import Formulation
+from swelltree.model.model import Model
+from swelltree.model.solved import fixed_step
+from swelltree.studies.given import study_of_model
+from swelltree.studies.seas import realised
+from swelltree.studies.time.continuing import end_time, is_run
+from swelltree.studies.time.result import checked
+from swelltree.studies.time.simulate import stepper_of
+from swelltree.studies.time.stepped.held import nothing_held, read_values
+from swelltree.studies.time.stepped.run import Setup, SteppedRun
+from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, kept_step, read_task
+from swelltree.studies.time.two_step.start import default_step
+from swelltree.studies.time.winch_findings import (
+    longest_step,
+    refuse_what_cannot_be_obeyed,
+    tell_of_light_loads,
+)
+from swelltree.system.errors import SwelltreeError, shown
+from swelltree.waves.gridded import GridWaves
+
+LONGEST = 10_800.0  # s: three hours
+TENTHS = 0.1  # s: steps of the two-step scheme are whole parts of it
+
+
+@study_of_model
+def stepper(
+    model: Model,
+    sea: Any = None,
+    *,
+    forces: dict[str, float] | None = None,
+    duration: float | None = None,
+    formulation: str | Formulation | None = None,
+    solver: str | None = None,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    step: float | None = None,
+    max_step: float | None = None,
+    start: Any = None,
+    case: int | str = 0,
+    excitation: str = "components",
+    keep: int | None = None,
+) -> SteppedRun:
+    """A run that is stepped by hand.
+
+    ``run.step(0.1, {"pto": force})`` goes on, ``run["float.Heave"]`` is a channel now,
+    ``run.save()`` and ``run.restore(saved)`` go back, ``run.result()`` is the dataset of all
+    samples.
+
+    Args:
+        model: from `compile`.
+        sea: a described sea; still water if not given.
+        forces: held from the start, by name (see `SteppedRun.step`); where a run begins at rest
+            they are part of it.
+        duration: longest time that can be stepped [s]; three hours if not given, or as long as a
+            sea on a grid lasts.
+        formulation: as in `simulate`.
+        solver: as in `simulate`.
+        rtol: as in `simulate`.
+        atol: as in `simulate`.
+        step: of rk4 [s], which needs one; of the two-step scheme, whose steps by hand are whole
+            multiples of it: a tenth of a second, or a half, a fifth, a tenth ... of that, chosen
+            from the waves and the bodies' periods if not given.
+        max_step: as in `simulate`.
+        start: as in `simulate`.
+        case: as in `simulate`.
+        excitation: as in `simulate`.
+        keep: how many of the latest samples are kept for the result; all if not given.
+    """
+    if is_traced(model):
+        raise SwelltreeError(
+            "stepper: the model is traced (jit, grad, vmap). Use simulate_traced there."
+        )
+    if keep is not None and not (isinstance(keep, int) and keep >= 1):
+        raise SwelltreeError(f"keep {shown(keep)} is no number of samples. Give one or more.")
+    begin = end_time(start) if is_run(start) else 0.0
+    until = _end(model, sea, case, begin, duration)
+
+    def task_of(model: Model, sea: Any, stepping: Stepping) -> Task:
+        task = read_task(
+            model,
+            sea,
+            Sampling(times=[begin]),
+            stepping,
+            solver=solver,
+            formulation=formulation,
+            start=start,
+            case=case,
+            excitation=excitation,
+            until=until,
+        )
+        return replace(task, by_hand=True)
+
+    task = task_of(model, sea, Stepping(rtol, atol, step, max_step))
+    stepping = replace(task.stepping, step=_fixed_step(task, until))
+    findings = checked(model)
+    refuse_what_cannot_be_obeyed(task.model, np.array([begin, until]))
+    tell_of_light_loads(task.model)
+    make_room()
+    held = nothing_held(model)
+    only = stepping.step if task.solver in TWO_STEP else None
+    first = held.now | read_values(model, forces, only)
+    setup = Setup(
+        task_of=lambda model, sea: task_of(model, sea, stepping),
+        stepper_of=stepper_of,
+        forces=replace(held, now=first, before=first),
+        until=until,
+        keep=keep,
+        findings=findings,
+    )
+    return SteppedRun(model, sea, setup)
+
+
+def _end(model: Model, sea: Any, case: int | str, begin: float, duration: float | None) -> float:
+    """Last time that can be stepped to [s]."""
+    if duration is None:
+        waves = None if sea is None else realised(model, sea, case)
+        return float(waves.end) if isinstance(waves, GridWaves) else begin + LONGEST
+    try:
+        result = float(duration)
+    except (TypeError, ValueError):
+        result = np.nan
+    if not (np.isfinite(result) and result > 0.0):
+        raise SwelltreeError(f"duration {shown(duration)} is not a positive number of seconds.")
+    return begin + result
+
+
+def _fixed_step(task: Task, until: float) -> float | None:
+    """The step of a run [s]; None where steps are adaptive or the model has its own."""
+    given = task.stepping.step
+    if given is not None:
+        return given
+    if task.solver == "rk4" and kept_step(task.model) is None and fixed_step(task.model) is None:
+        raise SwelltreeError(
+            "stepper: solver 'rk4' needs a step, for the times to come are not known. Give "
+            "step=0.05, or solver='tsit5'."
+        )
+    if task.solver not in TWO_STEP:
+        return None
+    if task.goes_on:
+        return float(task.start.attrs["step"])
+    times = np.array([task.begin, until])
+    longest = min(default_step(task.model, task.waves), longest_step(task.model, times))
+    return _part_of_a_tenth(min(longest, task.stepping.longest))
+
+
+def _part_of_a_tenth(longest: float) -> float:
+    """The longest of 0.1, 0.05, 0.02, 0.01 ... s that is not longer."""
+    parts = (base * 10**power for power in range(9) for base in (1, 2, 5))
+    return next(TENTHS / n for n in parts if TENTHS / n <= longest * (1.0 + 1e-9))
