@@ -12,7 +12,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.effect import Now
-from swelltree.model.internal_state import internal_at_rest
+from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.waves.components import components
 
 RHO, D, CD, CA = 1025.0, 2.0, 0.9, 1.1
@@ -171,7 +171,7 @@ def test_derivative_of_a_member_load_matches_finite_differences():
         p = jnp.asarray(still.pose.p) + jnp.stack([x, 0 * x, 0.4 * x])
         v = jnp.asarray(still.v).at[0, 0].add(x)
         moved = replace(still, pose=replace(still.pose, p=p), v=v)
-        return group.loads(model, Now(jnp.asarray(1.0), moved, ())).wrench[0, 0]
+        return group.loads(model, Now(jnp.asarray(1.0), moved, AT_REST)).wrench[0, 0]
 
     slope = float(jax.grad(surge)(0.2))
     h = 1e-5

@@ -49,7 +49,7 @@ def scene(
     blocks = Blocks() if blocks is None else blocks
     drawing = drawing_of(dataset)
     parts: dict[str, Any] = dict.fromkeys(("time", "motion", "lines", "fluid"))
-    data = drawing | {"waves": waves(dataset)} | parts
+    data: dict[str, Any] = drawing | {"waves": waves(dataset)} | parts
     data["bodies"] = [
         body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])
     ]
@@ -62,8 +62,9 @@ def scene(
         data["reach"] = reach(drawing, place, turn)
     elif all("start" in body for body in drawing["bodies"]):
         data |= at_rest(dataset, data["bodies"])
+        resting: list[dict[str, Any]] = data["bodies"]
         place, turn = (
-            np.array([[body[key] for body in data["bodies"]]]) for key in ("start", "quaternion")
+            np.array([[body[key] for body in resting]]) for key in ("start", "quaternion")
         )
         data["reach"] = reach(drawing, place, turn)
     if "line_position" in dataset:

@@ -47,7 +47,9 @@ class Sample:
 
     def surface(self) -> np.ndarray:
         """Free surface at the origin, one row [m]."""
-        return np.asarray(elevation(self.task.waves, np.array([self.time]), 0.0, 0.0))
+        waves = self.task.waves
+        assert waves is not None  # asked where there is a sea
+        return np.asarray(elevation(waves, np.array([self.time]), 0.0, 0.0))
 
 
 def energy(raw: dict[str, np.ndarray]) -> float:
@@ -144,7 +146,7 @@ class Samples:
         self._follow()
         kept, rows = self.kept, {}
         if kept[0].joints is not None:
-            rows["joint_coordinate"] = np.stack([sample.joints for sample in kept])
+            rows["joint_coordinate"] = np.stack([np.asarray(sample.joints) for sample in kept])
         if kept[0].task.waves is not None:
             rows["elevation"] = np.concatenate([sample.surface() for sample in kept])
         return rows
@@ -157,7 +159,7 @@ class Samples:
         begin = len(mine)
         while begin > 0 and mine[begin - 1].joints is None:
             begin -= 1
-        near = self.near if begin == 0 else mine[begin - 1].joints
+        near: Any = self.near if begin == 0 else mine[begin - 1].joints
         for sample in mine[begin:]:
             raw = sample.channels()["coordinate"]
             near = sample.joints = following(self.model.layout, raw, near)[0]
