@@ -130,3 +130,31 @@ def test_result_that_lost_something_is_told(tmp_path):
         del file["energy_residual"]
     with pytest.raises(sw.SwelltreeError, match=r"'energy_residual' was saved as .* absent"):
         sw.load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute", "value"),
+    [("/", "drawing", "{"), ("/", "rho", np.nan), ("/", "title", ""), ("time", "ramp", "1e5")],
+)
+def test_attribute_that_is_not_what_was_saved_is_told(tmp_path, owner, attribute, value):
+    path = NAMED["run file"].make(tmp_path)
+    with h5py.File(path, "r+") as file:
+        assert attribute in file[owner].attrs
+        file[owner].attrs["new"] = 7  # one that was added says nothing
+        file[owner].attrs[attribute] = value
+    with pytest.raises(sw.SwelltreeError, match=rf"its attribute '.*{attribute}' is not what was"):
+        sw.load_result(path)
+    # what is read by other means can be saved anew
+    with xr.open_dataset(path, engine="h5netcdf") as other:
+        kept = other.load()
+    del kept.attrs["layout"], kept.attrs["attribute_marks"]
+    again = sw.load_result(sw.save(kept, tmp_path / "again.nc"))
+    assert "attribute_marks" not in again.attrs
+
+
+def test_time_that_is_no_number_is_told(tmp_path):
+    path = NAMED["run file"].make(tmp_path)
+    with h5py.File(path, "r+") as file:
+        file["time"][2] = np.inf
+    with pytest.raises(sw.SwelltreeError, match="sample 2 has the time inf"):
+        sw.load_result(path)

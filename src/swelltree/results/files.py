@@ -6,8 +6,11 @@ import hashlib
 import io
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LAYOUT = "layout"  # the attribute that tells what a file should hold
+MARKS = "attribute_marks"  # the attribute that tells the attributes from changed ones
 
 
 def save(dataset: xr.Dataset, path: str | Path) -> Path:
@@ -32,7 +36,8 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
     """
     content = io.BytesIO()
     stored = _parts(dataset)
-    stored.assign_attrs({LAYOUT: json.dumps(_layout(stored))}).to_netcdf(content, engine="h5netcdf")
+    about = {LAYOUT: json.dumps(_layout(stored)), MARKS: json.dumps(_marks(stored))}
+    stored.assign_attrs(about).to_netcdf(content, engine="h5netcdf")
     return write_whole(Path(path), content.getbuffer())
 
 
@@ -67,6 +72,48 @@ def _layout(dataset: xr.Dataset) -> dict[str, Any]:
     return {str(name): [*map(str, x.dims), kind(x)] for name, x in dataset.variables.items()}
 
 
+def _marks(dataset: xr.Dataset) -> dict[str, int]:
+    """A checksum of every attribute, of the whole and of its variables."""
+    owners = {"": dataset.attrs} | {str(n): x.attrs for n, x in dataset.variables.items()}
+    return {
+        f"{owner}.{name}" if owner else str(name): zlib.crc32(
+            _plain(value).encode("utf-8", "replace")
+        )
+        for owner, attrs in owners.items()
+        for name, value in attrs.items()
+        if name not in (LAYOUT, MARKS)
+    }
+
+
+def _plain(value: Any) -> str:
+    """A text that is the same before an attribute is written and after it is read."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return repr(float(value))
+    if isinstance(value, list | tuple | np.ndarray):
+        return ",".join(_plain(x) for x in np.asarray(value).ravel())
+    return "" if value is None else str(value)
+
+
+def _check_marks(dataset: xr.Dataset, path: Path) -> None:
+    """Refuse a file with an attribute that is not what was saved; new ones are welcome."""
+    text = dataset.attrs.pop(MARKS, None)
+    if text is None:
+        return
+    try:
+        saved = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        raise SwelltreeError(f"result file '{path}': its '{MARKS}' is broken. Rerun it.") from None
+    marks = _marks(dataset)
+    for name, mark in saved.items():
+        if marks.get(name) != mark:
+            raise SwelltreeError(
+                f"result file '{path}': its attribute '{str(name)[:60]}' is not what was saved. "
+                "Rerun it, or save what xarray reads with swelltree.save."
+            )
+
+
 def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
     """Refuse a file that no longer holds what was saved in it; files of others say nothing."""
     text = dataset.attrs.get(LAYOUT)
@@ -85,6 +132,7 @@ def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
             )
     dataset = dataset.copy()
     del dataset.attrs[LAYOUT]
+    _check_marks(dataset, path)
     return dataset
 
 
@@ -154,4 +202,18 @@ def load_result(path: str | Path) -> xr.Dataset:
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."
         raise SwelltreeError(f"result file '{path}' does not exist.{hint}")
-    return _joined(_check_layout(open_netcdf(path, "result file"), path))
+    dataset = _check_layout(open_netcdf(path, "result file"), path)
+    _check_time(dataset, path)
+    return _joined(dataset)
+
+
+def _check_time(dataset: xr.Dataset, path: Path) -> None:
+    """Times that are no numbers have no place on an axis."""
+    if "time" not in dataset.coords or dataset["time"].dtype.kind != "f":
+        return
+    time = np.atleast_1d(dataset["time"].values)
+    if not np.isfinite(time).all():
+        k = int(np.argmin(np.isfinite(time)))
+        raise SwelltreeError(
+            f"result file '{path}': sample {k} has the time {time[k]}. Is the file whole?"
+        )
