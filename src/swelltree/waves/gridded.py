@@ -69,6 +69,8 @@ def grid_waves(sea: Any, water: AnyWater) -> GridWaves:
     origin, spacing = np.zeros(4), np.ones(4)
     for i, axis in enumerate(AXES):
         values = np.asarray(data[axis].values, dtype=float)
+        if not np.isfinite(values).all():
+            raise sea.fail(f"{axis} of the grid holds values that are not finite. Give numbers.")
         step = np.diff(values)
         if len(values) > 1:
             if not (step > 0).all() or np.ptp(step) > UNEVEN * step.mean():
