@@ -388,7 +388,7 @@ def _sentences_of(tree: ast.AST) -> Iterator[str]:
         name = (
             node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         )
-        if name in ("SwelltreeError", "LimitError", "fail"):
+        if name in ("SwelltreeError", "LimitError", "error_in_file", "fail"):
             text = _text(node.args[0])
             if len(text.replace("...", "").split()) > 2:
                 yield " ".join(text.split())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from swelltree.interchange.wecsim.package import read_package
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 from swelltree.system.topology import Groups
 
 MOST_BLOCKS = 5_000
@@ -98,7 +98,7 @@ def read_diagram(path: Path) -> Diagram:
 
 
 def _fail(path: Path, text: str) -> SwelltreeError:
-    return SwelltreeError(f"Simulink model '{path}': {text}. Check the model in Simulink.")
+    return error_in_file(f"Simulink model '{path}': {text}. Check the model in Simulink.")
 
 
 def _top_system(parts: dict[str, Any], path: Path) -> Any:

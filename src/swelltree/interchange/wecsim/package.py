@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, error_in_file
 
 LARGEST_FILE = 64 * 2**20  # bytes of the zip
 LARGEST_PART = 16 * 2**20  # bytes of one part, unpacked
@@ -55,7 +55,7 @@ def read_package(path: Path) -> dict[str, ElementTree.Element]:
 
 
 def _fail(path: Path, text: str) -> SwelltreeError:
-    return SwelltreeError(
+    return error_in_file(
         f"Simulink model '{path}': {text}. Save the model again in Simulink as .slx."
     )
 
@@ -64,16 +64,16 @@ def _check_kind(path: Path) -> None:
     """It is there, of a kind that is read, and not too large."""
     ending = path.suffix.lower()
     if ending == ".mdl":
-        raise SwelltreeError(
+        raise error_in_file(
             f"Simulink model '{path}' is of the old form .mdl, which is not read. Save it in "
             "Simulink as .slx."
         )
     if ending != ".slx":
-        raise SwelltreeError(
+        raise error_in_file(
             f"Simulink model '{path}': the ending '{ending}' is not known. Give an .slx file."
         )
     if not os.path.isfile(path):
-        raise SwelltreeError(
+        raise error_in_file(
             f"Simulink model '{path}' does not exist. It alone says which joints the case has: "
             "put it beside the input script."
         )
