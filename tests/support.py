@@ -19,3 +19,18 @@ def refdata(*parts: str) -> Path:
     if not path.exists():
         pytest.skip("skipped: no reference data")
     return path
+
+
+PENDULUM = """
+[system]
+name = "pendulum"
+bodies = [{ name = "bob", mass = 10.0, inertia = [0.1, 0.1, 0.1], position = [0, 0, -1] }]
+forces = [FORCES]
+
+[[system.joints]]
+name = "pivot"
+type = "hinge"
+position = 0.2
+base = "world"
+follower = { body = "bob", position = [0, 0, 1] }
+"""  # a case file that tests of the command line add studies to

@@ -9,21 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import swelltree as sw
+from support import PENDULUM
 from swelltree.cli import app
 
-CASE = """
-[system]
-name = "pendulum"
-bodies = [{ name = "bob", mass = 10.0, inertia = [0.1, 0.1, 0.1], position = [0, 0, -1] }]
-forces = [FORCES]
-
-[[system.joints]]
-name = "pivot"
-type = "hinge"
-position = 0.2
-base = "world"
-follower = { body = "bob", position = [0, 0, 1] }
-
+CASE = f"""{PENDULUM}
 [[studies]]
 name = "swing"
 type = "simulate"

@@ -9,19 +9,8 @@ import sys
 import pytest
 
 import swelltree as sw
+from support import PENDULUM
 
-CASE = """
-[system]
-name = "pendulum"
-bodies = [{ name = "bob", mass = 10.0, inertia = [0.1, 0.1, 0.1], position = [0, 0, -1] }]
-
-[[system.joints]]
-name = "pivot"
-type = "hinge"
-position = 0.2
-base = "world"
-follower = { body = "bob", position = [0, 0, 1] }
-"""
 STUDY = '\n[[studies]]\nname = "NAME"\ntype = "simulate"\nduration = 5.0\noutput_step = STEP\n'
 COMMAND = [sys.executable, "-c", "from swelltree.cli import app; app()"]
 SMALL, LARGE = 1.0, 0.002  # s between outputs: files of some 50 kB and of more than a megabyte
@@ -36,7 +25,7 @@ def case(tmp_path):
         STUDY.replace("NAME", name).replace("STEP", str(step))
         for name, step in (("small", SMALL), ("large", LARGE))
     ]
-    path.write_text(CASE + "".join(studies))
+    path.write_text(PENDULUM.replace("FORCES", "") + "".join(studies))
     return path
 
 

@@ -105,7 +105,7 @@ class SteppedRun:
                 the element does by itself [N, N m], of winches to their set speed [m/s]. What is
                 not named keeps its value.
         """
-        now, duration = self._now, _seconds(duration)
+        now, duration = self._now, seconds("step", duration)
         end = now.samples.last.time + duration
         if end > self._setup.until * (1.0 + 1e-12):
             raise SwelltreeError(
@@ -290,11 +290,17 @@ def _near(model: Model, task: Task) -> Any:
     return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
 
 
-def _seconds(value: Any) -> float:
+def seconds(word: str, value: Any) -> float:
+    """A span of time that was given [s]; it must be positive.
+
+    Args:
+        word: its name in messages.
+        value: as given.
+    """
     try:
         result = float(value)
     except (TypeError, ValueError):
         result = np.nan
     if not (np.isfinite(result) and result > 0.0):
-        raise SwelltreeError(f"step {shown(value)} is not a positive number of seconds.")
+        raise SwelltreeError(f"{word} {shown(value)} is not a positive number of seconds.")
     return result

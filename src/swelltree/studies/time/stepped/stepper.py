@@ -17,7 +17,7 @@ from swelltree.studies.time.continuing import end_time, is_run
 from swelltree.studies.time.result import checked
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.stepped.held import nothing_held, read_values
-from swelltree.studies.time.stepped.run import Setup, SteppedRun
+from swelltree.studies.time.stepped.run import Setup, SteppedRun, seconds
 from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, kept_step, read_task
 from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.winch_findings import (
@@ -125,13 +125,7 @@ def _end(model: Model, sea: Any, case: int | str, begin: float, duration: float 
     if duration is None:
         waves = None if sea is None else realised(model, sea, case)
         return float(waves.end) if isinstance(waves, GridWaves) else begin + LONGEST
-    try:
-        result = float(duration)
-    except (TypeError, ValueError):
-        result = np.nan
-    if not (np.isfinite(result) and result > 0.0):
-        raise SwelltreeError(f"duration {shown(duration)} is not a positive number of seconds.")
-    return begin + result
+    return begin + seconds("duration", duration)
 
 
 def _fixed_step(task: Task, until: float) -> float | None:
