@@ -169,7 +169,7 @@ class Data:
             "still": self.still,
             "colors": COLORS,
         }
-        script = _resource("viewer.min.js")
+        script = web_file("viewer.min.js")
         about = [str(attrs.get("study_name", "")) or str(attrs.get("study", "")), source]
         about.append(str(attrs.get("created", "")).replace("T", " ").replace("+00:00", " UTC"))
         parts = {
@@ -191,12 +191,12 @@ class Data:
                 f'<script id="block-{i}" type="text/plain">{text}</script>'
                 for i, text in enumerate(blocks.texts)
             ),
-            "style": _resource("viewer.min.css"),
+            "style": web_file("viewer.min.css"),
             "script": script,
             "script_hash": "sha256-"
             + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         }
-        return filled(_resource("page.html"), parts)
+        return filled(web_file("page.html"), parts)
 
 
 def in_script(content: Any) -> str:
@@ -252,5 +252,6 @@ def _pressures(runs: list[dict[str, Any]]) -> str:
     )
 
 
-def _resource(name: str) -> str:
+def web_file(name: str) -> str:
+    """Text of a file of the viewer."""
     return resources.files("swelltree.views").joinpath("web", name).read_text(encoding="utf-8")
