@@ -1,6 +1,7 @@
 """A run stepped by hand is that of `simulate`; it is steered, changed, saved and restored."""
 
 import contextlib
+import itertools
 
 import jax
 import numpy as np
@@ -244,7 +245,7 @@ def test_loads_of_the_sea_are_made_ready_as_the_run_goes(excitation, monkeypatch
     span = run.save().task.model.hydro.waves.good_until
     assert span < 10.0
     times = np.concatenate([np.arange(0.0, 1.6 * span, 0.5), [5.0 * span // 0.5 * 0.5]])
-    for begin, end in zip(times[:-1], times[1:], strict=True):
+    for begin, end in itertools.pairwise(times):
         run.step(end - begin)  # the last step is longer than what is ready at once
     whole = sw.simulate(floating(), WAVE, times=times, **options)
     # the sums of waves begin elsewhere: rounding
@@ -298,7 +299,7 @@ BAD = {
     "no time": (lambda run: run.step(0.0), "is not a positive number of seconds"),
     "back": (lambda run: run.step(-1.0), "is not a positive number of seconds"),
     "nan time": (lambda run: run.step(np.nan), "is not a positive number of seconds"),
-    "too far": (lambda run: run.step(1e8), "beyond 10800 s"),
+    "too far": (lambda run: run.step(1e8), "beyond 1e\\+07 s"),
     "channel": (lambda run: run["pto_farce"], "Did you mean 'pto_force'"),
     "label": (lambda run: run["pto_force.pta"], "there is no pto 'pta'. Did you mean 'pto'"),
     "dof": (lambda run: run["float.heave"], "there is no dof 'heave'. Did you mean 'Heave'"),

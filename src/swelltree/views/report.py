@@ -143,7 +143,8 @@ class Data:
             pairs.append(tables.joints_card(dataset, drawing))
         pairs.append(tables.model_card(dataset, drawing))
         self.cards.append(
-            tables.statistics_card(shown)
+            tables.design_card(dataset)
+            + tables.statistics_card(shown)
             + f'<div class="grid">{"".join(pairs)}</div>'
             + tables.provenance_card(dataset, source)
         )
