@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.in_sea import ready_until
 from swelltree.engine.backend import jax
+from swelltree.engine.doing import doing
 from swelltree.model.model import Model
 from swelltree.results.dataset import given_coordinates
 from swelltree.solvers.solution import Code, describe
@@ -192,7 +193,7 @@ class SteppedRun:
             if self._first:
                 check_same_layout(self._first[2].task.model, task.model, ("sea",))
             stepper = setup.stepper_of(task, WIDTH)
-            with observing(stepper):
+            with doing("finding the start of the run and compiling"), observing(stepper):
                 state, sample = _sampled(stepper, stepper.start(), task.times)
             none = Samples(task.model, setup.keep, _near(model, task))
             samples = none.then(float(task.times[-1]), sample, task, stepper)
