@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.engine.machine.functions import REDUCED, written
-from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph, Region
+from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import FLAGS, Operations
 from swelltree.engine.machine.statements import Choice, Combination, Loop, Stores
@@ -38,7 +38,6 @@ class LaneWriter(Writer):
         self.lanes = Lanes(graph, self.live)
         self.mask: str | None = None  # lanes that are on their way; None: all
         self.slot: Buffer | None = None  # where the mask of the loop being written lies
-        self.region = graph.root
 
     def functions(self) -> str:
         """Text of the functions that are used."""
@@ -47,11 +46,6 @@ class LaneWriter(Writer):
         return f"{single}\n{written(wide, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------
-    def _region(self, region: Region, names: dict[int, str]) -> None:
-        outer, self.region = self.region, region
-        super()._region(region, names)
-        self.region = outer
-
     def _loop(self, loop: Loop) -> None:
         if not self.lanes.is_masked(loop.body):
             super()._loop(loop)
@@ -236,12 +230,12 @@ class LaneWriter(Writer):
                 one(None, k)
             return
         before, head, back, end = (self._label() for _ in range(4))
-        j, following = f"%j{self.count}", f"%k{self.count}"
+        j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
         self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
         one(j, 0)
         self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
-        go = self.line(f"icmp slt i64 {following}, {count}")
+        self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
         self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
@@ -297,7 +291,7 @@ class LaneWriter(Writer):
 
     def _name(self, a: int, names: dict[int, str]) -> str:
         op = self.graph.ops[a]
-        if a in names or op[0] == "is" or not self.lanes.varies(a):
+        if a in names or op[0] == "is" or a in self.late or not self.lanes.varies(a):
             return super()._name(a, names)
         place = self._place(*op[1:]) if op[0] == "load" else self._place(self.kept[a], 0)
         names[a] = self._wide_load(self.graph.kinds[a], place)

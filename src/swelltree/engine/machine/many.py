@@ -1,4 +1,4 @@
-"""A function of JAX for many cases at once: several in each register, registers on all cores.
+"""A stepper of JAX for many cases at once: several in each register, registers on all cores.
 
 Some arguments are shared by all cases, others are a case's own and have an axis of cases before
 their others. What a case gives does not depend on the cases beside it: which arguments are shared
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,173 +30,231 @@ from swelltree.engine.machine.program import (
     with_tables,
 )
 
+KEPT = 8  # programs of one function
+Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and type
 
-@dataclass
-class Lanes:
-    """Machine code of several cases side by side.
+
+class Cases(NamedTuple):
+    """What many cases start from.
 
     Args:
-        native: the function.
-        width: cases side by side.
-        fixed: numbers of shared arguments that shape the program.
-        starts: place of each argument that is a case's own.
-        outs: place, shape and type of the results.
-        sizes: numbers of a case's own arguments, of the results and of working memory.
+        fixed: tree of arrays; the zeros and ones of those that are shared shape the program.
+        own: of each array in it, in the order of `jax.tree.leaves`: has it an axis of cases first?
+        shared: tree of arrays that all cases share.
+        state: tree of arrays, all with an axis of cases first.
+        count: of cases.
+    """
+
+    fixed: Any
+    own: Sequence[bool]
+    shared: Any
+    state: Any
+    count: int
+
+
+@dataclass
+class Written:
+    """Text of a program of many cases, and where its numbers lie.
+
+    Args:
+        text: in LLVM's language.
+        tables: large constants, behind the fixed numbers.
+        turns: matrices that follow transposed.
+        own: places of what is a case's own, the state last.
+        outs: places of the results, the state first.
+        sizes: numbers of a case's own, of the results and of working memory.
         tree: of the results.
     """
 
-    native: Native
-    width: int
-    fixed: np.ndarray
-    starts: list[int]
-    outs: list[tuple[int, tuple[int, ...], Any]]
+    text: str
+    tables: list[np.ndarray]
+    turns: list[tuple[int, tuple[int, ...]]]
+    own: list[Place]
+    outs: list[Place]
     sizes: tuple[int, int, int]
     tree: Any
+    native: Native | None = None
 
 
 class ManyProgram:
-    """A function of many cases.
+    """A stepper of many cases.
 
     Args:
-        function: of one case, as for `jax.jit`.
-        fixed: so many first arguments shape the program where they are shared.
+        function: ``function(fixed, shared, state, times) -> (state, results)`` of one case.
         width: cases side by side; as many as registers hold if not given.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], fixed: int = 1, width: int | None = None
-    ) -> None:
-        self.function, self.fixed = function, fixed
+    def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
+        self.function = function
         self.width = lane_width() if width is None else width
-        self.programs: dict[Any, Lanes | str] = {}
+        self.programs: dict[Any, Written | str] = {}
 
-    def refusal(self, args: tuple[Any, ...], own: Sequence[bool]) -> str:
-        """Why such arguments cannot run side by side; empty where they can."""
-        program = self._program(args, own)
+    def refusal(self, cases: Cases, times: np.ndarray) -> str:
+        """Why such cases cannot run side by side; empty where they can."""
+        program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 
     def run(
-        self, args: tuple[Any, ...], own: Sequence[bool], count: int, threads: int | None = None
-    ) -> Any:
-        """Results of all cases, with an axis of cases before their others.
+        self, cases: Cases, chunks: Sequence[np.ndarray], threads: int | None = None
+    ) -> tuple[Any, Any]:
+        """State after the last chunk, and results with axes of cases and times before theirs.
 
         Args:
-            args: of the function; those that are a case's own have an axis of cases first.
-            own: of each array in them, in the order of `jax.tree.leaves`.
-            count: of cases.
+            cases: to run.
+            chunks: of times, all of one length.
             threads: that work; as many as there are cores if not given.
         """
-        program = self._program(args, own)
+        program = self.program(cases, chunks[0])
         if isinstance(program, str):
             raise NotFlattenedError(program)
-        leaves = jax.tree.leaves(args)
-        several = [np.asarray(x) for x, is_own in zip(leaves, own, strict=True) if is_own]
-        n_fixed = len(jax.tree.leaves(args[: self.fixed]))
-        into = packed([x for x, o in zip(leaves[n_fixed:], own[n_fixed:], strict=True) if not o])
-        outs = [np.empty((count, *shape), dtype) for _, shape, dtype in program.outs]
-
-        def block(first: int) -> None:
-            self._block(program, several, into, outs, first, min(first + program.width, count))
-
-        firsts = range(0, count, program.width)
+        outs = _room(program, cases, chunks)
+        blocks = _Blocks(program, self.width, cases, list(chunks), outs)
+        firsts = range(0, cases.count, self.width)
         workers = min(len(firsts), threads or os.cpu_count() or 1)
         if workers <= 1:
             for first in firsts:
-                block(first)
+                blocks.run(first)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(block, firsts))
+                list(pool.map(blocks.run, firsts))
         return jax.tree.unflatten(program.tree, outs)
 
-    def _block(
-        self,
-        program: Lanes,
-        several: list[np.ndarray],
-        into: np.ndarray,
-        outs: list[np.ndarray],
-        first: int,
-        last: int,
-    ) -> None:
-        """Cases of one register; lanes without a case repeat the first."""
-        width = program.width
-        n_own, n_out, n_work = program.sizes
-        rows = np.empty((n_own, width))
-        for start, x in zip(program.starts, several, strict=True):
-            size = int(np.prod(x.shape[1:], dtype=int))
-            flat = x[first:last].reshape(last - first, size)
-            rows[start : start + size, : last - first] = _eight_bytes(flat).T
-        rows[:, last - first :] = rows[:, :1]
-        out, work = np.empty((n_out, width)), np.empty((n_work, width))
-        program.native(program.fixed, into, rows, out, work)
-        for array, (start, shape, dtype) in zip(outs, program.outs, strict=True):
-            size = int(np.prod(shape, dtype=int))
-            part = out[start : start + size, : last - first].T
-            if dtype != np.float64:
-                part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
-            array[first:last] = part.reshape(last - first, *shape)
-
-    def _program(self, args: tuple[Any, ...], own: Sequence[bool]) -> Lanes | str:
+    def program(self, cases: Cases, times: np.ndarray) -> Written | str:
+        """The program of such cases, or why there is none."""
         refused = switched_off()
         if refused:
             return refused
-        leaves, tree = jax.tree.flatten(args)
-        n_fixed = len(jax.tree.leaves(args[: self.fixed]))
-        arrays = [np.asarray(x) for x in leaves]
-        shapes = tuple(
-            (x.shape[1:] if is_own else x.shape, x.dtype, bool(is_own))
-            for x, is_own in zip(arrays, own, strict=True)
-        )
-        pattern = b"".join(
-            pattern_of(x).tobytes()
-            for x, is_own in zip(arrays[:n_fixed], own, strict=False)
-            if not is_own
-        )
-        # fixed numbers are part of the program here: a batch has one model
-        fixed = packed([x for x, o in zip(arrays[:n_fixed], own, strict=False) if not o])
-        key = Key(tree, shapes, pattern, fixed.tobytes())
-        if key not in self.programs:
-            while len(self.programs) >= 8:
-                self.programs.pop(next(iter(self.programs)))
-            try:
-                self.programs[key] = self._compiled(args, arrays, own, n_fixed, fixed)
-            except NotFlattenedError as error:
-                self.programs[key] = str(error)
+        fixed, tree = jax.tree.flatten(cases.fixed)
+        rest, rest_tree = jax.tree.flatten((cases.shared, cases.state, times))
+        try:
+            key = Key(
+                (tree, rest_tree, tuple(map(bool, cases.own))),
+                tuple((np.shape(x), kind_of(np.asarray(x).dtype)) for x in rest),
+                tuple(_of_one(x, is_own) for x, is_own in zip(fixed, cases.own, strict=True)),
+            )
+            if key not in self.programs:
+                while len(self.programs) >= KEPT:
+                    self.programs.pop(next(iter(self.programs)))
+                self.programs[key] = self._written(cases, times)
+        except NotFlattenedError as error:
+            return str(error)
         return self.programs[key]
 
-    def _compiled(
-        self,
-        args: tuple[Any, ...],
-        arrays: list[np.ndarray],
-        own: Sequence[bool],
-        n_fixed: int,
-        fixed: np.ndarray,
-    ) -> Lanes:
-        for x in arrays:
-            kind_of(x.dtype)
-        one = [x[0] if is_own else x for x, is_own in zip(arrays, own, strict=True)]
-        single = jax.tree.unflatten(jax.tree.structure(args), one)
-        traced = jax.jit(self.function).trace(*single)
-        closed = traced.jaxpr
-        count = count_numbers(closed.jaxpr)
-        if count > LARGEST:
-            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-        writing, inputs, starts = Writing(), [], []
-        for k, (x, is_own) in enumerate(zip(one, own, strict=True)):
-            shapes_program = k < n_fixed and not is_own
-            where = "lanes" if is_own else ("fixed" if k < n_fixed else "in")
-            value = writing.argument(where, x, shapes_program)
-            inputs.append(value)
-            if is_own:
-                starts.append(value.buffer.start)
-        flat = Flattening(writing.graph, writing.table)
-        outs = flat.run(closed.jaxpr, closed.consts, inputs)
-        places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        row = with_tables(fixed, writing.tables, writing.turns())
-        text = LaneWriter(writing.graph, self.width).function()
+    def _written(self, cases: Cases, times: np.ndarray) -> Written | str:
+        fixed, tree = jax.tree.flatten(cases.fixed)
+        one = [x[0] if is_own else x for x, is_own in zip(fixed, cases.own, strict=True)]
+        state = jax.tree.map(lambda x: x[0], cases.state)
+        try:
+            traced = jax.jit(self.function).trace(
+                jax.tree.unflatten(tree, one), cases.shared, state, times
+            )
+            closed = traced.jaxpr
+            count = count_numbers(closed.jaxpr)
+            if count > LARGEST:
+                raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
+            writing = Writing()
+            own: list[Place] = []
+
+            def argument(where: str, x: Any, shapes_program: bool = False) -> Any:
+                value = writing.argument(where, x, shapes_program)
+                if where == "lanes":
+                    own.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
+                return value
+
+            inputs = [
+                argument("lanes", x) if is_own else argument("fixed", x, True)
+                for x, is_own in zip(one, cases.own, strict=True)
+            ]
+            inputs += [argument("in", x) for x in jax.tree.leaves(cases.shared)]
+            inputs += [argument("lanes", x) for x in jax.tree.leaves(state)]
+            inputs.append(argument("in", times))
+            flat = Flattening(writing.graph, writing.table)
+            outs = flat.run(closed.jaxpr, closed.consts, inputs)
+            places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
+            turns = writing.turns()
+            text = LaneWriter(writing.graph, self.width).function()
+        except NotFlattenedError as error:
+            return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
-        native = Native(object_code(text), pointers=5)
         tree = jax.tree.structure(traced.out_info)
-        return Lanes(native, self.width, row, starts, places, sizes, tree)
+        return Written(text, writing.tables, turns, own, places, sizes, tree)
+
+
+def _of_one(x: Any, is_own: bool) -> tuple[Any, ...]:
+    """What shapes the program of an array of the fixed argument."""
+    x = np.asarray(x)
+    kind = kind_of(x.dtype)
+    return (x.shape[1:], kind) if is_own else (x.shape, kind, pattern_of(x).tobytes())
+
+
+def _room(program: Written, cases: Cases, chunks: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Arrays of the results of all cases and chunks; of the state only the last."""
+    n_state = len(jax.tree.leaves(cases.state))
+    outs = [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.outs[:n_state]]
+    for _, shape, dtype in program.outs[n_state:]:
+        outs.append(np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype))
+    return outs
+
+
+class _Blocks:
+    """Runs cases of one register after the other."""
+
+    def __init__(
+        self,
+        program: Written,
+        width: int,
+        cases: Cases,
+        chunks: list[np.ndarray],
+        outs: list[np.ndarray],
+    ) -> None:
+        if program.native is None:
+            program.native = Native(object_code(program.text), pointers=5)
+        self.program, self.native, self.width = program, program.native, width
+        self.count, self.chunks, self.outs = cases.count, chunks, outs
+        leaves = list(zip(jax.tree.leaves(cases.fixed), cases.own, strict=True))
+        fixed = packed([x for x, is_own in leaves if not is_own])
+        self.fixed = with_tables(fixed, program.tables, program.turns)
+        states = jax.tree.leaves(cases.state)
+        self.n_state = len(states)
+        self.own = [np.asarray(x) for x, is_own in leaves if is_own] + list(map(np.asarray, states))
+        self.shared = jax.tree.leaves(cases.shared)
+
+    def run(self, first: int) -> None:
+        """Cases of one register; lanes without a case repeat the first."""
+        program, width = self.program, self.width
+        count = min(width, self.count - first)
+        n_own, n_out, n_work = program.sizes
+        rows = np.empty((n_own, width))
+        for (start, _, _), x in zip(program.own, self.own, strict=True):
+            flat = _eight_bytes(x[first : first + count].reshape(count, -1))
+            rows[start : start + flat.shape[1], :count] = flat.T
+        rows[:, count:] = rows[:, :1]
+        out, work = np.empty((n_out, width)), np.empty((n_work, width))
+        for number, chunk in enumerate(self.chunks):
+            self.native(self.fixed, packed([*self.shared, chunk]), rows, out, work)
+            results = zip(self.outs[self.n_state :], program.outs[self.n_state :], strict=True)
+            for array, place in results:
+                found = _unpacked(out, place, count)
+                begin = number * place[1][0]
+                array[first : first + count, begin : begin + place[1][0]] = found
+            # the state at the end of a chunk is that at the beginning of the next
+            for (start, shape, _), (at, _, _) in zip(
+                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
+            ):
+                size = int(np.prod(shape, dtype=int))
+                rows[start : start + size] = out[at : at + size]
+        for array, place in zip(
+            self.outs[: self.n_state], program.outs[: self.n_state], strict=True
+        ):
+            array[first : first + count] = _unpacked(out, place, count)
+
+
+def _unpacked(out: np.ndarray, place: Place, count: int) -> np.ndarray:
+    start, shape, dtype = place
+    part = np.ascontiguousarray(out[start : start + int(np.prod(shape, dtype=int)), :count].T)
+    if dtype != np.float64:
+        part = part.view(np.int64).astype(dtype)
+    return part.reshape(count, *shape)
 
 
 def _eight_bytes(x: np.ndarray) -> np.ndarray:

@@ -31,9 +31,13 @@ class Writer:
         self.count = 0
         self.kept: dict[int, Buffer] = {}  # working memory of numbers used in deeper regions
         self.live: set[int] = set()
+        self.region = graph.root  # that is being written
         self.part = PART  # lines after which a new block begins
         self.end = ""  # label behind the loop that is being written
+        self.uses: dict[int, int] = {}
         self._mark(graph.root)
+        self.late: set[int] = set()  # written where they are used
+        self._defer(graph.root)
 
     # --- which are needed, and where ----------------------------------------------------------
     def _mark(self, region: Region) -> None:
@@ -59,9 +63,27 @@ class Writer:
 
     def _used(self, a: int, region: Region) -> None:
         graph = self.graph
+        self.uses[a] = self.uses.get(a, 0) + 1
         if graph.ops[a][0] in ("is", "load") or graph.home[a] is region or a in self.kept:
             return
         self.kept[a] = graph.room(1, graph.kinds[a])
+
+    def _defer(self, region: Region) -> None:
+        """Products that are used once are written there: few registers, and one rounding less."""
+        ops, pending = self.graph.ops, set[int]()
+        for item in region.items:
+            if isinstance(item, int):
+                if item not in self.live:
+                    continue
+                pending -= (found := pending.intersection(arguments(ops[item])))
+                self.late |= found
+                once = self.uses.get(item) == 1 and item not in self.kept
+                if ops[item][0] == "mul" and once:
+                    pending.add(item)
+                continue
+            pending = set()  # memory may change
+            for inner in inner_regions(item):
+                self._defer(inner)
 
     # --- lines ------------------------------------------------------------------------------
     def line(self, text: str) -> str:
@@ -98,9 +120,14 @@ class Writer:
         )
 
     def _region(self, region: Region, names: dict[int, str]) -> None:
+        outer, self.region = self.region, region
+        self._items(region, names)
+        self.region = outer
+
+    def _items(self, region: Region, names: dict[int, str]) -> None:
         for item in region.items:
             if isinstance(item, int):
-                if item in self.live:
+                if item in self.live and item not in self.late:
                     self._expression(item, names)
             elif isinstance(item, Stores):
                 self._stores(item, names)
@@ -230,6 +257,9 @@ class Writer:
             return SINGLE.constant(op[1], graph.kinds[a])
         if op[0] == "load":
             name = self._load(graph.kinds[a], self._address(op[1], op[2]))
+        elif a in self.late:
+            self._expression(a, names)
+            return names[a]
         else:
             name = self._load(graph.kinds[a], self._address(self.kept[a], 0))
         names[a] = name
