@@ -149,9 +149,11 @@ def plan_batch(
         formulation=how,
         solver=solver,
         start=start,
+        duration=float(times[-1]),
     )
-    engine, why = chosen_engine(plan)
-    plan = replace(plan, channels=_channels(plan, engine, channels))
+    engine, plan, why = chosen_engine(
+        plan, first, lambda plan, engine: _channels(plan, engine, channels)
+    )
     plan = replace(plan, lanes=_lanes(plan, engine, len(cases) if count is None else count, lanes))
     attrs: dict[str, Any] = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}

@@ -1,0 +1,134 @@
+"""Batches in machine code: several cases in each register, registers on all cores."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.many import Cases, ManyProgram
+from swelltree.engine.machine.native import lane_width
+from swelltree.formulations import Formulation
+from swelltree.formulations.equations import event_count
+from swelltree.model.model import Model
+from swelltree.solvers.problem import Options
+from swelltree.solvers.problem import start as start_carry
+from swelltree.solvers.solution import Code
+from swelltree.solvers.stepping.side_by_side import begin, fixed_steps
+from swelltree.solvers.stepping.smooth import integrate
+from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.shared import OwnLeaves
+from swelltree.studies.batch.xla import maker_of, options_of, outcome, sampler, shapes_of
+from swelltree.studies.time.smooth import problem
+from swelltree.studies.time.watch_traced import ended
+from swelltree.system.errors import SwelltreeError
+
+CHUNK = 128  # samples of one call: one program serves runs of any length
+
+
+class SideBySide(Engine):
+    """Lanes of registers."""
+
+    name = "lanes"
+
+    def refusal(self, plan: Plan, case: BatchCase) -> str:
+        """What cannot be flattened."""
+        try:
+            made = [maker_of(plan).in_sea(case)]
+        except SwelltreeError:
+            return ""  # said again where the case is run
+        cases = _gathered(plan, case, made)
+        return _program(plan).refusal(cases, _chunks(plan.times)[0])
+
+    def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
+        """By tracing one sample."""
+        return shapes_of(plan)
+
+    def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
+        """All cases side by side; those that cannot be made have their sentence."""
+        maker, made = maker_of(plan), {}
+        outcomes: dict[int, Outcome] = {}
+        for k, case in enumerate(cases):
+            try:
+                made[k] = maker.in_sea(case)
+            except SwelltreeError as error:
+                outcomes[k] = Outcome(None, str(error))
+        if made:
+            example = cases[next(iter(made))]
+            found = self._stepped(plan, example, list(made.values()))
+            outcomes |= dict(zip(made, found, strict=True))
+        return [outcomes[k] for k in range(len(cases))]
+
+    def _stepped(self, plan: Plan, example: BatchCase, made: list[Any]) -> list[Outcome]:
+        cases = _gathered(plan, example, made)
+        state, (channels, budget) = _program(plan).run(cases, _chunks(plan.times), threads=_cores())
+        raise_faults(plan.model)
+        n = len(plan.times)
+        channels = {name: x[:, :n] for name, x in channels.items()}
+        times = np.broadcast_to(plan.times, (len(made), n))
+        budget = {name: x[:, :n] for name, x in budget.items()} | {"time": times}
+        codes = ended([model for model, _ in made], budget, np.asarray(state.code), "rk4")
+        failed = np.where(np.asarray(state.code) == Code.SUCCESS, np.nan, state.t_fail)
+        return [
+            outcome({name: x[k] for name, x in channels.items()}, codes[k], failed[k])
+            for k in range(len(made))
+        ]
+
+
+def _cores() -> int:
+    """Cores of this process: what OMP_NUM_THREADS allows, or all."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(asked) if asked.isdigit() and int(asked) > 0 else os.cpu_count() or 1
+
+
+def _chunks(times: np.ndarray) -> list[np.ndarray]:
+    """Times in rows of one length, each beginning where the one before ends.
+
+    The last is filled up by its end.
+    """
+    count = -(-len(times) // CHUNK)
+    filled = np.append(times, np.full(count * CHUNK - len(times), times[-1]))
+    before = np.append(times[:1], filled[CHUNK - 1 : -1 : CHUNK])
+    return [np.append(b, row) for b, row in zip(before, filled.reshape(count, CHUNK), strict=True)]
+
+
+def _gathered(plan: Plan, example: BatchCase, made: list[tuple[Model, Any]]) -> Cases:
+    """Cases as a program takes them."""
+    own = OwnLeaves(plan, example)
+    leaves, flags, form = own.stacked([model for model, _ in made])
+    options = options_of(plan, made[0][0])
+    eventful = event_count(plan.model)
+    states = [
+        start_carry(0.0, y, events=eventful) if eventful else begin(y)  # type: ignore[misc]
+        for _, y in made
+    ]
+    state = jax.tree.map(lambda *x: np.stack(x), *states)
+    fixed = jax.tree.unflatten(form, leaves)
+    return Cases(fixed, flags, options, state, len(made))
+
+
+def _program(plan: Plan) -> ManyProgram:
+    how = plan.formulation
+    matters = how.settling_matters(plan.model)
+    return _stepper(how, matters, event_count(plan.model) > 0, plan.channels, lane_width())
+
+
+@functools.lru_cache(maxsize=16)
+def _stepper(
+    how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...], width: int
+) -> ManyProgram:
+    """``advance(model, options, state, times) -> (state, samples)``."""
+    equations, sample = problem(how, matters, eventful), sampler(how, names)
+
+    def advance(model: Model, options: Options, state: Any, times: Any) -> Any:
+        if not eventful:
+            return fixed_steps(equations, model, options, state, times, sample)
+        how = {"method": "rk4", "observe": sample}
+        return integrate(equations, model, state, times[1:], options, **how)
+
+    return ManyProgram(advance, width)
