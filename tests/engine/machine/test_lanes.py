@@ -5,7 +5,7 @@ import pytest
 
 from made_programs import ARRAYS, ELEMENTWISE, UNTIL
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.many import Cases, ManyProgram
+from swelltree.engine.machine.many import Cases, ManyProgram, Own
 
 ALL = ELEMENTWISE | ARRAYS | UNTIL
 # its zeros have signs of their own: a product with a known zero has none
@@ -36,7 +36,7 @@ def test_lanes_have_the_values_of_single_cases(name):
         return 0.9 * x, jax.tree.map(lambda a: a[None], first)
 
     program = ManyProgram(both, width=4)
-    given = Cases((shared, own), [False, True], np.array(0.7), x, 7)
+    given = Cases((shared, Own(list(own))), np.array(0.7), x, 7)
     times = [np.array([0.1]), np.array([0.4])]
     assert program.refusal(given, times[0]) == ""
     state, ours = program.run(given, times)

@@ -31,22 +31,34 @@ from swelltree.engine.machine.program import (
 )
 
 KEPT = 8  # programs of one function
+PIECE = 2048  # numbers of a case that are put beside those of others at a time
 Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and type
+
+
+@dataclass(frozen=True)
+class Own:
+    """One array of each case, in place of an array that all share."""
+
+    arrays: list[np.ndarray]
+
+    @property
+    def one(self) -> np.ndarray:
+        """That of the first."""
+        return np.asarray(self.arrays[0])
 
 
 class Cases(NamedTuple):
     """What many cases start from.
 
     Args:
-        fixed: tree of arrays; the zeros and ones of those that are shared shape the program.
-        own: of each array in it, in the order of `jax.tree.leaves`: has it an axis of cases first?
+        fixed: tree of arrays; the zeros and ones of those that are shared shape the program. In
+            place of an array that is a case's own stands an `Own`.
         shared: tree of arrays that all cases share.
         state: tree of arrays, all with an axis of cases first.
         count: of cases.
     """
 
     fixed: Any
-    own: Sequence[bool]
     shared: Any
     state: Any
     count: int
@@ -128,9 +140,9 @@ class ManyProgram:
         rest, rest_tree = jax.tree.flatten((cases.shared, cases.state, times))
         try:
             key = Key(
-                (tree, rest_tree, tuple(map(bool, cases.own))),
+                (tree, rest_tree),
                 tuple((np.shape(x), kind_of(np.asarray(x).dtype)) for x in rest),
-                tuple(_of_one(x, is_own) for x, is_own in zip(fixed, cases.own, strict=True)),
+                tuple(map(_of_one, fixed)),
             )
             if key not in self.programs:
                 while len(self.programs) >= KEPT:
@@ -142,7 +154,7 @@ class ManyProgram:
 
     def _written(self, cases: Cases, times: np.ndarray) -> Written | str:
         fixed, tree = jax.tree.flatten(cases.fixed)
-        one = [x[0] if is_own else x for x, is_own in zip(fixed, cases.own, strict=True)]
+        one = [x.one if isinstance(x, Own) else x for x in fixed]
         state = jax.tree.map(lambda x: x[0], cases.state)
         try:
             traced = jax.jit(self.function).trace(
@@ -162,8 +174,8 @@ class ManyProgram:
                 return value
 
             inputs = [
-                argument("lanes", x) if is_own else argument("fixed", x, True)
-                for x, is_own in zip(one, cases.own, strict=True)
+                argument("lanes", x.one) if isinstance(x, Own) else argument("fixed", x, True)
+                for x in fixed
             ]
             inputs += [argument("in", x) for x in jax.tree.leaves(cases.shared)]
             inputs += [argument("lanes", x) for x in jax.tree.leaves(state)]
@@ -180,11 +192,12 @@ class ManyProgram:
         return Written(text, writing.tables, turns, own, places, sizes, tree)
 
 
-def _of_one(x: Any, is_own: bool) -> tuple[Any, ...]:
+def _of_one(x: Any) -> tuple[Any, ...]:
     """What shapes the program of an array of the fixed argument."""
+    if isinstance(x, Own):
+        return "own", x.one.shape, kind_of(x.one.dtype)
     x = np.asarray(x)
-    kind = kind_of(x.dtype)
-    return (x.shape[1:], kind) if is_own else (x.shape, kind, pattern_of(x).tobytes())
+    return x.shape, kind_of(x.dtype), pattern_of(x).tobytes()
 
 
 def _room(program: Written, cases: Cases, chunks: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -211,24 +224,29 @@ class _Blocks:
             program.native = Native(object_code(program.text), pointers=5)
         self.program, self.native, self.width = program, program.native, width
         self.count, self.chunks, self.outs = cases.count, chunks, outs
-        leaves = list(zip(jax.tree.leaves(cases.fixed), cases.own, strict=True))
-        fixed = packed([x for x, is_own in leaves if not is_own])
+        leaves = jax.tree.leaves(cases.fixed)
+        fixed = packed([x for x in leaves if not isinstance(x, Own)])
         self.fixed = with_tables(fixed, program.tables, program.turns)
         states = jax.tree.leaves(cases.state)
         self.n_state = len(states)
-        self.own = [np.asarray(x) for x, is_own in leaves if is_own] + list(map(np.asarray, states))
+        self.own: list[Any] = [x.arrays for x in leaves if isinstance(x, Own)]
+        self.own += [np.asarray(x) for x in states]
         self.shared = jax.tree.leaves(cases.shared)
 
     def run(self, first: int) -> None:
-        """Cases of one register; lanes without a case repeat the first."""
+        """Cases of one register; lanes without a case repeat the last."""
         program, width = self.program, self.width
         count = min(width, self.count - first)
         n_own, n_out, n_work = program.sizes
         rows = np.empty((n_own, width))
-        for (start, _, _), x in zip(program.own, self.own, strict=True):
-            flat = _eight_bytes(x[first : first + count].reshape(count, -1))
-            rows[start : start + flat.shape[1], :count] = flat.T
-        rows[:, count:] = rows[:, :1]
+        for (start, shape, _), x in zip(program.own, self.own, strict=True):
+            flat = [_eight_bytes(np.asarray(x[first + min(k, count - 1)])) for k in range(width)]
+            size = int(np.prod(shape, dtype=int))
+            for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand
+                end = min(at + PIECE, size)
+                into = rows[start + at : start + end]
+                for lane, numbers in enumerate(flat):
+                    into[:, lane] = numbers[at:end]
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
         for number, chunk in enumerate(self.chunks):
             self.native(self.fixed, packed([*self.shared, chunk]), rows, out, work)
@@ -258,4 +276,5 @@ def _unpacked(out: np.ndarray, place: Place, count: int) -> np.ndarray:
 
 
 def _eight_bytes(x: np.ndarray) -> np.ndarray:
+    x = x.reshape(-1)
     return x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)

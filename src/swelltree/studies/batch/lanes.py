@@ -99,8 +99,7 @@ def _chunks(times: np.ndarray) -> list[np.ndarray]:
 
 def _gathered(plan: Plan, example: BatchCase, made: list[tuple[Model, Any]]) -> Cases:
     """Cases as a program takes them."""
-    own = OwnLeaves(plan, example)
-    leaves, flags, form = own.stacked([model for model, _ in made])
+    fixed = OwnLeaves(plan, example).gathered([model for model, _ in made])
     options = options_of(plan, made[0][0])
     eventful = event_count(plan.model)
     states = [
@@ -108,8 +107,7 @@ def _gathered(plan: Plan, example: BatchCase, made: list[tuple[Model, Any]]) -> 
         for _, y in made
     ]
     state = jax.tree.map(lambda *x: np.stack(x), *states)
-    fixed = jax.tree.unflatten(form, leaves)
-    return Cases(fixed, flags, options, state, len(made))
+    return Cases(fixed, options, state, len(made))
 
 
 def _program(plan: Plan) -> ManyProgram:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.many import Own
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engine import Plan
@@ -38,11 +39,8 @@ class OwnLeaves:
         shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
         self.own = [id(x) not in shared for x in self.leaves]
 
-    def stacked(self, models: list[Model]) -> tuple[list[Any], list[bool], Any]:
-        """Arrays of all models, whether each is a case's own, and the form of their tree.
-
-        Those that are have an axis of cases first.
-        """
+    def gathered(self, models: list[Model]) -> Any:
+        """All models as one, with an `Own` in place of each array that is a case's own."""
         rows = [jax.tree.flatten(model) for model in models]
         own = list(self.own)
         for leaves, form in rows:
@@ -56,11 +54,11 @@ class OwnLeaves:
             for k, (x, y) in enumerate(zip(leaves, self.leaves, strict=True)):
                 # numbers may act on what they did not seem to act on
                 own[k] = own[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))
-        stacked = [
-            np.stack([leaves[k] for leaves, _ in rows]) if is_own else self.leaves[k]
+        leaves = [
+            Own([row[k] for row, _ in rows]) if is_own else self.leaves[k]
             for k, is_own in enumerate(own)
         ]
-        return stacked, own, self.form
+        return jax.tree.unflatten(self.form, leaves)
 
 
 def _gaps(x: Any) -> bool:
