@@ -5,7 +5,12 @@ import pytest
 
 from made_programs import ARRAYS, ELEMENTWISE, UNTIL
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.gpu_runs import GpuProgram, ptx_of
+from swelltree.engine.machine.lane_runs import LaneProgram
 from swelltree.engine.machine.many import Cases, ManyProgram, Own
+from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.engine.machine.threads import GROUP, ThreadWriter
 
 ALL = ELEMENTWISE | ARRAYS | UNTIL
 # its zeros have signs of their own: a product with a known zero has none
@@ -35,7 +40,7 @@ def test_lanes_have_the_values_of_single_cases(name):
         first = function(x + 0.0), function(shared), function(x * s + own * t[0])
         return 0.9 * x, jax.tree.map(lambda a: a[None], first)
 
-    program = ManyProgram(both, width=4)
+    program = LaneProgram(both, width=4)
     given = Cases((shared, Own(list(own))), np.array(0.7), x, 7)
     times = [np.array([0.1]), np.array([0.4])]
     assert program.refusal(given, times[0]) == ""
@@ -48,3 +53,40 @@ def test_lanes_have_the_values_of_single_cases(name):
             found.append(out)
         rows.append((y, jax.tree.map(lambda *a: np.concatenate(a), *found)))
     equal((state, ours), jax.tree.map(lambda *rows: np.stack(rows), *rows))
+
+
+def on_cpu(program, given, times, short=False):
+    """The text for a graphics processor, run here: threads one after the other."""
+    written = program.needed(given, times[0])
+    native = Native(object_code(written.text), pointers=6)
+    fixed, shared, own = packed_cases(written, given, short)
+    rows = beside(written, own, range(given.count), GROUP, short)
+    n_own, n_out, n_work = written.sizes
+    sizes = np.array([n_own, n_out, n_work, given.count])
+    out, work = np.empty((n_out, GROUP)), np.empty((n_work, GROUP))
+    native(fixed, inputs_of(shared, times[0], short), rows, out, work, sizes)
+    found = [taken_apart(out, place, given.count, short) for place in written.outs]
+    return jax.tree.unflatten(written.tree, found)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_threads_have_the_values_of_single_cases(name):
+    """The text for graphics processors: run here, and translated to PTX."""
+    x, shared, own = cases(5), np.array([0.3, -0.2, 0.9, 0.1]), cases(5, 1)
+    function = ALL[name]
+
+    def both(fixed, s, x, t):
+        shared, own = fixed
+        first = function(x + 0.0), function(shared), function(x * s + own * t[0])
+        return 0.9 * x, jax.tree.map(lambda a: a[None], first)
+
+    given, times = Cases((shared, Own(list(own))), np.array(0.7), x, 5), np.array([0.1])
+    here = ManyProgram(both, lambda graph: ThreadWriter(graph, on_cpu=True).function())
+    ours = on_cpu(here, given, [times])
+    rows = [
+        both((jnp.asarray(shared), jnp.asarray(own[k])), 0.7, jnp.asarray(x[k]), times)
+        for k in range(5)
+    ]
+    equal(ours, jax.tree.map(lambda *rows: np.stack(rows), *rows))
+    ptx = ptx_of(GpuProgram(both).needed(given, times).text)
+    assert ".visible .entry run(" in ptx

@@ -7,8 +7,6 @@ all lanes is computed once. A result does not depend on what runs in the other l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from swelltree.engine.machine.functions import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
@@ -18,7 +16,6 @@ from swelltree.engine.machine.text import CHAINS, Writer
 from swelltree.engine.machine.uniform import Lanes
 
 SHARED = {"fixed", "in"}
-FEW = 8  # numbers that are copied one by one
 
 
 class LaneWriter(Writer):
@@ -221,22 +218,7 @@ class LaneWriter(Writer):
                 value = self._splatted(SINGLE.of(kind), self._load(kind, source))
             self._wide_store(kind, value, into, back)
 
-        self._repeated(count, one)
-
-    def _repeated(self, count: int, one: Callable[[str | None, int], None]) -> None:
-        """Write `one` for each of some numbers: a few times, or once in a loop."""
-        if count <= FEW:
-            for k in range(count):
-                one(None, k)
-            return
-        before, head, back, end = (self._label() for _ in range(4))
-        j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
-        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
-        self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        one(j, 0)
-        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
-        self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
-        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        self.repeated(count, one)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         lanes = self.lanes
@@ -268,7 +250,7 @@ class LaneWriter(Writer):
             else:
                 self._store(FLOAT, total, into)
 
-        self._repeated(item.count, one)
+        self.repeated(item.count, one)
 
     # --- expressions ------------------------------------------------------------------------
     def _splatted(self, T: str, name: str) -> str:

@@ -1,37 +1,25 @@
-"""A stepper of JAX for many cases at once: several in each register, registers on all cores.
+"""A stepper of JAX for many cases at once, traced and written.
 
-Some arguments are shared by all cases, others are a case's own and have an axis of cases before
-their others. What a case gives does not depend on the cases beside it: which arguments are shared
-is said by the caller, and nothing is built into the program from what is a case's own.
+Some arguments are shared by all cases, others are a case's own. What a case gives does not depend
+on the cases beside it: which arguments are shared is said by the caller, and nothing is built into
+the program from what is a case's own. `lane_runs` runs such programs on the CPU, `gpu_runs` on a
+graphics processor.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, count_numbers
-from swelltree.engine.machine.graph import NotFlattenedError, kind_of
-from swelltree.engine.machine.lanes import LaneWriter
-from swelltree.engine.machine.native import Native, lane_width, object_code
-from swelltree.engine.machine.program import (
-    LARGEST,
-    Key,
-    Writing,
-    packed,
-    pattern_of,
-    switched_off,
-    with_tables,
-)
+from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.program import LARGEST, Key, Writing, pattern_of, switched_off
 
 KEPT = 8  # programs of one function
-PIECE = 2048  # numbers of a case that are put beside those of others at a time
 Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and type
 
 
@@ -85,7 +73,7 @@ class Written:
     outs: list[Place]
     sizes: tuple[int, int, int]
     tree: Any
-    native: Native | None = None
+    loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
 
 
 class ManyProgram:
@@ -93,12 +81,11 @@ class ManyProgram:
 
     Args:
         function: ``function(fixed, shared, state, times) -> (state, results)`` of one case.
-        width: cases side by side; as many as registers hold if not given.
+        write: text of a graph.
     """
 
-    def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
-        self.function = function
-        self.width = lane_width() if width is None else width
+    def __init__(self, function: Callable[..., Any], write: Callable[[Graph], str]) -> None:
+        self.function, self.write = function, write
         self.programs: dict[Any, Written | str] = {}
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
@@ -106,30 +93,12 @@ class ManyProgram:
         program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 
-    def run(
-        self, cases: Cases, chunks: Sequence[np.ndarray], threads: int | None = None
-    ) -> tuple[Any, Any]:
-        """State after the last chunk, and results with axes of cases and times before theirs.
-
-        Args:
-            cases: to run.
-            chunks: of times, all of one length.
-            threads: that work; as many as there are cores if not given.
-        """
-        program = self.program(cases, chunks[0])
+    def needed(self, cases: Cases, times: np.ndarray) -> Written:
+        """The program of such cases; an error if there is none."""
+        program = self.program(cases, times)
         if isinstance(program, str):
             raise NotFlattenedError(program)
-        outs = _room(program, cases, chunks)
-        blocks = _Blocks(program, self.width, cases, list(chunks), outs)
-        firsts = range(0, cases.count, self.width)
-        workers = min(len(firsts), threads or os.cpu_count() or 1)
-        if workers <= 1:
-            for first in firsts:
-                blocks.run(first)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(blocks.run, firsts))
-        return jax.tree.unflatten(program.tree, outs)
+        return program
 
     def program(self, cases: Cases, times: np.ndarray) -> Written | str:
         """The program of such cases, or why there is none."""
@@ -184,7 +153,7 @@ class ManyProgram:
             outs = flat.run(closed.jaxpr, closed.consts, inputs)
             places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
             turns = writing.turns()
-            text = LaneWriter(writing.graph, self.width).function()
+            text = self.write(writing.graph)
         except NotFlattenedError as error:
             return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
@@ -200,81 +169,12 @@ def _of_one(x: Any) -> tuple[Any, ...]:
     return x.shape, kind_of(x.dtype), pattern_of(x).tobytes()
 
 
-def _room(program: Written, cases: Cases, chunks: Sequence[np.ndarray]) -> list[np.ndarray]:
+def room_for_results(
+    program: Written, cases: Cases, chunks: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     """Arrays of the results of all cases and chunks; of the state only the last."""
     n_state = len(jax.tree.leaves(cases.state))
     outs = [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.outs[:n_state]]
     for _, shape, dtype in program.outs[n_state:]:
         outs.append(np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype))
     return outs
-
-
-class _Blocks:
-    """Runs cases of one register after the other."""
-
-    def __init__(
-        self,
-        program: Written,
-        width: int,
-        cases: Cases,
-        chunks: list[np.ndarray],
-        outs: list[np.ndarray],
-    ) -> None:
-        if program.native is None:
-            program.native = Native(object_code(program.text), pointers=5)
-        self.program, self.native, self.width = program, program.native, width
-        self.count, self.chunks, self.outs = cases.count, chunks, outs
-        leaves = jax.tree.leaves(cases.fixed)
-        fixed = packed([x for x in leaves if not isinstance(x, Own)])
-        self.fixed = with_tables(fixed, program.tables, program.turns)
-        states = jax.tree.leaves(cases.state)
-        self.n_state = len(states)
-        self.own: list[Any] = [x.arrays for x in leaves if isinstance(x, Own)]
-        self.own += [np.asarray(x) for x in states]
-        self.shared = jax.tree.leaves(cases.shared)
-
-    def run(self, first: int) -> None:
-        """Cases of one register; lanes without a case repeat the last."""
-        program, width = self.program, self.width
-        count = min(width, self.count - first)
-        n_own, n_out, n_work = program.sizes
-        rows = np.empty((n_own, width))
-        for (start, shape, _), x in zip(program.own, self.own, strict=True):
-            flat = [_eight_bytes(np.asarray(x[first + min(k, count - 1)])) for k in range(width)]
-            size = int(np.prod(shape, dtype=int))
-            for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand
-                end = min(at + PIECE, size)
-                into = rows[start + at : start + end]
-                for lane, numbers in enumerate(flat):
-                    into[:, lane] = numbers[at:end]
-        out, work = np.empty((n_out, width)), np.empty((n_work, width))
-        for number, chunk in enumerate(self.chunks):
-            self.native(self.fixed, packed([*self.shared, chunk]), rows, out, work)
-            results = zip(self.outs[self.n_state :], program.outs[self.n_state :], strict=True)
-            for array, place in results:
-                found = _unpacked(out, place, count)
-                begin = number * place[1][0]
-                array[first : first + count, begin : begin + place[1][0]] = found
-            # the state at the end of a chunk is that at the beginning of the next
-            for (start, shape, _), (at, _, _) in zip(
-                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
-            ):
-                size = int(np.prod(shape, dtype=int))
-                rows[start : start + size] = out[at : at + size]
-        for array, place in zip(
-            self.outs[: self.n_state], program.outs[: self.n_state], strict=True
-        ):
-            array[first : first + count] = _unpacked(out, place, count)
-
-
-def _unpacked(out: np.ndarray, place: Place, count: int) -> np.ndarray:
-    start, shape, dtype = place
-    part = np.ascontiguousarray(out[start : start + int(np.prod(shape, dtype=int)), :count].T)
-    if dtype != np.float64:
-        part = part.view(np.int64).astype(dtype)
-    return part.reshape(count, *shape)
-
-
-def _eight_bytes(x: np.ndarray) -> np.ndarray:
-    x = x.reshape(-1)
-    return x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)

@@ -7,6 +7,8 @@ few. Nothing in the text comes from outside: names are made of numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from swelltree.engine.machine.functions import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE
@@ -17,6 +19,7 @@ from swelltree.engine.machine.uniform import arguments, inner_regions
 WIDTHS = (8, 4, 2, 1)  # numbers in one register
 PART = 300  # lines of one block
 CHAINS = 4  # partial sums side by side
+FEW = 8  # numbers that are copied one by one
 
 
 class Writer:
@@ -169,6 +172,21 @@ class Writer:
             self._region(branch, {})
             self.lines.append(f"  br label %{end}")
         self.lines.append(f"{end}:")
+
+    def repeated(self, count: int, one: Callable[[str | None, int], None]) -> None:
+        """Write `one` for each of some numbers: a few times, or once in a loop."""
+        if count <= FEW:
+            for k in range(count):
+                one(None, k)
+            return
+        before, head, back, end = (self._label() for _ in range(4))
+        j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
+        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
+        self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
+        one(j, 0)
+        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
+        self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
+        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
 
     # --- memory -----------------------------------------------------------------------------
     def _address(self, buffer: Buffer, at: int, index: str | None = None) -> str:

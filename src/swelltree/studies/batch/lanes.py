@@ -10,7 +10,8 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many import Cases, ManyProgram
+from swelltree.engine.machine.lane_runs import LaneProgram
+from swelltree.engine.machine.many import Cases
 from swelltree.engine.machine.native import lane_width
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count
@@ -110,7 +111,7 @@ def _gathered(plan: Plan, example: BatchCase, made: list[tuple[Model, Any]]) -> 
     return Cases(fixed, options, state, len(made))
 
 
-def _program(plan: Plan) -> ManyProgram:
+def _program(plan: Plan) -> LaneProgram:
     how = plan.formulation
     matters = how.settling_matters(plan.model)
     return _stepper(how, matters, event_count(plan.model) > 0, plan.channels, lane_width())
@@ -119,7 +120,7 @@ def _program(plan: Plan) -> ManyProgram:
 @functools.lru_cache(maxsize=16)
 def _stepper(
     how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...], width: int
-) -> ManyProgram:
+) -> LaneProgram:
     """``advance(model, options, state, times) -> (state, samples)``."""
     equations, sample = problem(how, matters, eventful), sampler(how, names)
 
@@ -129,4 +130,4 @@ def _stepper(
         how = {"method": "rk4", "observe": sample}
         return integrate(equations, model, state, times[1:], options, **how)
 
-    return ManyProgram(advance, width)
+    return LaneProgram(advance, width)
