@@ -7,10 +7,8 @@ from made_programs import ARRAYS, ELEMENTWISE, UNTIL
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.gpu_runs import GpuProgram, ptx_of
 from swelltree.engine.machine.lane_runs import LaneProgram
-from swelltree.engine.machine.many import Cases, ManyProgram, Own
-from swelltree.engine.machine.native import Native, object_code
-from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
-from swelltree.engine.machine.threads import GROUP, ThreadWriter
+from swelltree.engine.machine.many import Cases, Own
+from threads_here import ThreadsHere
 
 ALL = ELEMENTWISE | ARRAYS | UNTIL
 # its zeros have signs of their own: a product with a known zero has none
@@ -55,20 +53,6 @@ def test_lanes_have_the_values_of_single_cases(name):
     equal((state, ours), jax.tree.map(lambda *rows: np.stack(rows), *rows))
 
 
-def on_cpu(program, given, times, short=False):
-    """The text for a graphics processor, run here: threads one after the other."""
-    written = program.needed(given, times[0])
-    native = Native(object_code(written.text), pointers=6)
-    fixed, shared, own = packed_cases(written, given, short)
-    rows = beside(written, own, range(given.count), GROUP, short)
-    n_own, n_out, n_work = written.sizes
-    sizes = np.array([n_own, n_out, n_work, given.count])
-    out, work = np.empty((n_out, GROUP)), np.empty((n_work, GROUP))
-    native(fixed, inputs_of(shared, times[0], short), rows, out, work, sizes)
-    found = [taken_apart(out, place, given.count, short) for place in written.outs]
-    return jax.tree.unflatten(written.tree, found)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_threads_have_the_values_of_single_cases(name):
     """The text for graphics processors: run here, and translated to PTX."""
@@ -81,8 +65,7 @@ def test_threads_have_the_values_of_single_cases(name):
         return 0.9 * x, jax.tree.map(lambda a: a[None], first)
 
     given, times = Cases((shared, Own(list(own))), np.array(0.7), x, 5), np.array([0.1])
-    here = ManyProgram(both, lambda graph: ThreadWriter(graph, on_cpu=True).function())
-    ours = on_cpu(here, given, [times])
+    ours = ThreadsHere(both).run(given, [times])
     rows = [
         both((jnp.asarray(shared), jnp.asarray(own[k])), 0.7, jnp.asarray(x[k]), times)
         for k in range(5)

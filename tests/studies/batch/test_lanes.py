@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from made_campaign import SEA, float_model
 from rich_systems import floating
+from swelltree.engine.machine.gpu_runs import ptx_of
+from swelltree.studies.batch.gpu import OnGpu
+from swelltree.studies.batch.gpu import _gpu_program as gpu_program
 from swelltree.validation.machines.pto_systems import oscillator
+from threads_here import ThreadsHere
 
 CHOSEN = ["position", "velocity", "joint_coordinate"]
 
@@ -78,3 +83,40 @@ def test_a_case_that_diverges_leaves_its_neighbours_their_bits():
     for k in (0, 1, 3):
         found = batch["pto_stroke_series"].values[k]
         assert np.array_equal(found, calm["pto_stroke_series"].values[k])
+
+
+@pytest.mark.parametrize(("precision", "near"), [("float64", 1e-6), ("float32", 2e-3)])
+def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(monkeypatch, precision, near):
+    """The program for the other processor, run here: its loads of waves are summed by itself.
+
+    They lie on another grid in time, between whose points a cubic has errors of some 1e-7.
+    """
+    seen = []
+
+    def here(self, plan, cases, chunks):
+        program = self.program(plan)
+        seen.append(ptx_of(program.needed(cases, chunks[0]).text))
+        return ThreadsHere(program.function, self.short).run(cases, chunks)
+
+    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "")
+    monkeypatch.setattr(OnGpu, "stepped", here)
+    gpu_program.cache_clear()
+    model = float_model()
+    seas = [SEA.replace(seed=k) for k in range(3)]
+    how = {"duration": 40.0, "output_step": 0.2, "step": 0.2, "reduce": ["series"]}
+    damping = {"ptos.pto.damping": [0.8e5, 1.5e5, 3e5]}
+    right = sw.simulate_batch(model, seas, damping, **how)
+    found = sw.simulate_batch(model, seas, damping, device="gpu", precision=precision, **how)
+    assert found.attrs["engine"].startswith("gpu")
+    assert ".visible .entry run(" in seen[0]
+    for name in ("position_series", "pto_force_series", "absorbed_power_series"):
+        size = float(np.abs(right[name]).max())
+        np.testing.assert_allclose(found[name], right[name], rtol=0, atol=near * size)
+
+
+def test_no_graphics_processor_is_said_and_is_no_error(monkeypatch):
+    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "there is no driver of NVIDIA here")
+    how = {"duration": 4.0, "output_step": 0.2, "step": 0.2, "device": "gpu"}
+    with pytest.warns(sw.SwelltreeWarning, match="no driver of NVIDIA"):
+        batch = sw.simulate_batch(float_model(), [SEA, SEA.replace(seed=8)], **how)
+    assert batch.attrs["engine"].startswith("lanes; not gpu")

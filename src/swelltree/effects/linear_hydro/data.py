@@ -51,6 +51,7 @@ class WaveLoads:
     step: Array  # s
     force: Array  # (T, 6N)
     rate: Array  # (T, 6N)
+    begin: Array | None = None  # time of the first row [s]; None: zero
 
 
 @pytree()

@@ -208,4 +208,5 @@ def wave_loads(
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:
     """Excitation at time t by cubic Hermite interpolation on the grid."""
-    return on_grid(t, waves.step, waves.force, waves.rate)
+    since = t if waves.begin is None else t - waves.begin
+    return on_grid(since, waves.step, waves.force, waves.rate)

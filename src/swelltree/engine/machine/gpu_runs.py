@@ -104,9 +104,7 @@ class GpuProgram(ManyProgram):
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
         count = len(into)
-        rows = out.rows(GROUP * start, GROUP * size, pitch, -(-count // GROUP))
-        for group, row in enumerate(rows):
-            first = group * GROUP
-            some = min(GROUP, count - first)
-            found = taken_apart(row.reshape(size, GROUP), (0, *place[1:]), some, self.short)
-            into[first : first + some] = found
+        groups = -(-count // GROUP)
+        rows = out.rows(GROUP * start, GROUP * size, pitch, groups).reshape(groups, size, GROUP)
+        lanes = rows.transpose(1, 0, 2).reshape(size, -1)
+        into[...] = taken_apart(lanes, (0, *place[1:]), count, self.short)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Plan:
         start: as in `simulate`.
         lanes: cases that run side by side.
         duration: of the sea [s], where it is longer than the samples.
+        device: "cpu" or "gpu".
+        short: floats have four bytes on the graphics processor.
     """
 
     model: Model
@@ -46,6 +48,8 @@ class Plan:
     start: str | None = None
     lanes: int = 32
     duration: float = 0.0
+    device: str = "cpu"
+    short: bool = False
 
     @property
     def end(self) -> float:
@@ -75,6 +79,7 @@ class Engine(ABC):
     """A way to run the cases of a batch."""
 
     name: str
+    most: int = 32  # cases side by side; more fill the cache of a core: measured for the RM3
 
     def unable(self, plan: Plan) -> str:
         """Which part of the model it cannot run; empty if there is none."""
@@ -109,11 +114,14 @@ def chosen_engine(
         case: one of them.
         channels: names of those that are kept.
     """
+    from swelltree.studies.batch.gpu import OnGpu
     from swelltree.studies.batch.lanes import SideBySide
     from swelltree.studies.batch.one_by_one import OneByOne
     from swelltree.studies.batch.xla import Xla
 
-    engines: tuple[Any, ...] = (SideBySide(), Xla(), OneByOne())
+    engines: list[Engine] = [SideBySide(), Xla(), OneByOne()]
+    if plan.device == "gpu":
+        engines.insert(0, OnGpu(short=plan.short))
     reasons = []
     for engine in engines:
         reason = engine.unable(plan)

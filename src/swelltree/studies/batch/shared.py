@@ -14,9 +14,7 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many import Own
 from swelltree.model.model import Model
-from swelltree.studies.batch.cases import BatchCase
-from swelltree.studies.batch.engine import Plan
-from swelltree.studies.batch.xla import maker_of
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.system.errors import SwelltreeError
 
 ASIDE = 1.0 + 2.0**-10
@@ -26,12 +24,11 @@ class OwnLeaves:
     """Tells shared arrays from others.
 
     Args:
-        plan: of the batch.
+        maker: of the cases of the batch.
         example: one of its cases.
     """
 
-    def __init__(self, plan: Plan, example: BatchCase) -> None:
-        maker = maker_of(plan)
+    def __init__(self, maker: CaseMaker, example: BatchCase) -> None:
         model = maker.in_sea(example)[0]
         self.leaves, self.form = jax.tree.flatten(model)
         still = jax.tree.leaves(maker.numbers(example).stepped)
@@ -65,7 +62,7 @@ def _gaps(x: Any) -> bool:
     return np.asarray(x).dtype.kind in "fc"
 
 
-def _varied(maker: Any, example: BatchCase, leaves: list[Any]) -> list[bool]:
+def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Any]) -> list[bool]:
     """Which arrays of the model depend on the numbers of a case: those that change beside them."""
     if not example.values:
         return [False] * len(leaves)

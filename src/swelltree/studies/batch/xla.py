@@ -135,8 +135,8 @@ def _all_channels(how: Formulation) -> Any:
     return jax.jit(lambda model, t, y: finished_now(model, observe(model, how, t, y)))
 
 
-def maker_of(plan: Plan) -> CaseMaker:
-    """Makes models that are ready for fixed steps."""
+def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
+    """Makes models that are ready for fixed steps; `sums_step` as of `CaseMaker`."""
     assert plan.step is not None
     step = plan.step
     return CaseMaker(
@@ -144,6 +144,7 @@ def maker_of(plan: Plan) -> CaseMaker:
         plan.end,
         prepare=lambda model: with_exact_memory(model, step),
         start=lambda model: first_phase(model, plan.formulation, plan.start),
+        sums_step=sums_step,
     )
 
 
