@@ -67,6 +67,7 @@ def main(name: str, counts: list[int], precision: str) -> None:
             seconds[length] = min(took, seconds.get(length, np.inf))
         assert not np.asarray(state.code).any()
         simulated = count * (chunks[LONG - 1][-1] - chunks[SHORT - 1][-1])
+        rate = simulated / (seconds[LONG] - seconds[SHORT])
         line = {
             "device": getattr(cuda.device(), "name", ""),
             "system": name,
