@@ -15,10 +15,12 @@ import pytest
 
 import swelltree as sw
 from made_buoy import buoy_model
+from support import ROOT
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import Running
 from swelltree.views.live.sliders import all_names, changes_of, chosen_sliders, read_slider
+from swelltree.views.live.view import study_options
 
 tornado = pytest.importorskip("tornado.websocket", reason="skipped: no Tornado")
 SEA = sw.IrregularSea(sw.Jonswap(1.0, 5.0), seed=2, components=12, ramp=2.0)
@@ -127,6 +129,22 @@ def test_bad_views_get_a_sentence(model):
     ):
         with pytest.raises(sw.SwelltreeError, match=sentence):
             sw.live(model, SEA, browser=False, solver="rk4", step=0.05, **options)
+
+
+def test_sea_and_solver_are_those_of_a_study_of_the_case(tmp_path):
+    case = sw.load(ROOT / "examples" / "moored_float.toml")
+    sea, options = study_options(case, None)
+    assert sea == case.study("storm").sea
+    assert options["rtol"] == case.study("storm").rtol
+    assert study_options(case, "storm")[0] == sea
+    with pytest.raises(sw.SwelltreeError, match="study 'rest' does not run in time"):
+        study_options(case, "rest")
+    with pytest.raises(sw.SwelltreeError, match="storn"):
+        study_options(case, "storn")
+
+
+def test_a_notebook_shows_a_link(view):
+    assert view.url in view._repr_html_()
 
 
 # --- the thread ------------------------------------------------------------------------------

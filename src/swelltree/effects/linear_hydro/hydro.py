@@ -199,18 +199,21 @@ def wave_loads(
         beta = np.asarray(waves.beta)[inside]
         k = np.asarray(waves.wavenumber)[inside]
         F = excitation_at(table, omega, beta, k, amplitude) * amplitude[:, None]
-        force, rate = (real_sum(omega, x, step, count) for x in (F, -1j * omega[:, None] * F))
+        both = real_sum(omega, np.hstack([F, -1j * omega[:, None] * F]), step, count)
+        force, rate = np.hsplit(both, 2)
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
         t = begin + step * np.arange(count)
         x = np.pi * np.minimum(t, t_ramp) / t_ramp
         r, r_dot = 0.5 * (1.0 - np.cos(x)), 0.5 * np.pi / t_ramp * np.sin(x)
         r_dot = np.where(t < t_ramp, r_dot, 0.0)
-        rate = r[:, None] * rate + r_dot[:, None] * force
-        force = r[:, None] * force
-    return WaveLoads(np.array(step), force, rate, np.array(begin))
+        grows = t < t_ramp  # behind it both are as they are
+        rate[grows] = r[grows, None] * rate[grows] + r_dot[grows, None] * force[grows]
+        force[grows] *= r[grows, None]
+    return WaveLoads(np.array(step), force, rate, None if window is None else np.array(begin))
 
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:
     """Excitation at time t by cubic Hermite interpolation on the grid."""
-    return on_grid(t - waves.begin, waves.step, waves.force, waves.rate)
+    since = t if waves.begin is None else t - waves.begin
+    return on_grid(since, waves.step, waves.force, waves.rate)

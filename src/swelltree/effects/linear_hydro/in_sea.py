@@ -11,6 +11,7 @@ from swelltree.effects.linear_hydro.data import Table, Window
 from swelltree.effects.linear_hydro.drift.loads import drift_loads
 from swelltree.effects.linear_hydro.hydro import wave_loads
 from swelltree.effects.linear_hydro.moving_waves import moving_waves
+from swelltree.effects.linear_hydro.wave_sums import wave_sums
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -27,15 +28,17 @@ def in_waves(
     method: str = "components",
     step: float | None = None,
     window: Window | None = None,
+    sums_step: float | None = None,
 ) -> Model:
     """The model with the excitation of a realised sea.
 
     Args:
-        model: in still water.
+        model: compiled.
         waves: realised.
-        duration: for which it is made ready [s].
-        method: one of METHODS.
+        duration: of the run [s].
+        method: "components", "convolution" or "moving".
         step: of the grid of loads [s].
+        sums_step: the same for loads that are summed later (`wave_sums.WaveSums`); None: now.
         window: part of an endless run for which loads on a grid are made, instead of all of it.
     """
     if method not in METHODS:
@@ -68,8 +71,10 @@ def in_waves(
         turning = any(effect.turns_axes for effect in model.effects)
         if traced:
             _refuse_traced(table, method, turning)
-        if method == "moving" or turning:
-            loads: Any = moving_waves(table, waves, method == "moving")
+        if sums_step is not None and linear and not turning:
+            loads: Any = wave_sums(table, waves, sums_step)
+        elif method == "moving" or turning:
+            loads = moving_waves(table, waves, method == "moving")
         else:
             loads = wave_loads(table, model.water, waves, duration, method, step, window)
         drift = drift_loads(table, waves, duration, turning, window)
