@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -143,6 +144,13 @@ def test_sea_and_solver_are_those_of_a_study_of_the_case(tmp_path):
         study_options(case, "storn")
 
 
+def test_without_tornado_it_says_how_to_get_it(model, monkeypatch):
+    monkeypatch.delitem(sys.modules, "swelltree.views.live.server", raising=False)
+    monkeypatch.setitem(sys.modules, "tornado.httpserver", None)
+    with pytest.raises(sw.SwelltreeError, match=r"swelltree\[live\]"):
+        sw.live(model, SEA, browser=False)
+
+
 def test_a_notebook_shows_a_link(view):
     assert view.url in view._repr_html_()
 
@@ -181,22 +189,25 @@ def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
         running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
         until(lambda: told[-1][1]["values"][DAMPING] == 3e4)
         until(lambda: len(told) > 15)
-        waits = []
+        waits, costs = [], []
         with compilations() as found:
             for k in range(8):
-                asked = time.monotonic()
+                asked, spent = time.monotonic(), time.process_time()
                 force = 1e4 * (k + 1)
-                running.ask({"set": {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k}})
-                running.ask({"set": {"sea.seed": k, "forces.pto": force}})
+                values = {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k, "sea.seed": k}
+                running.ask({"set": values | {"forces.pto": force}})
                 until(
                     lambda force=force: told[-1][1]["rows"] and told[-1][1]["rows"][-1][1] == force
                 )
+                costs.append(time.process_time() - spent)
                 waits.append(
                     next(t for t, x in told if x["rows"] and x["rows"][-1][1] == force) - asked
                 )
         assert found == []
-        # others use this machine as well: what it can do now and then it can do
-        assert sorted(waits)[2] < 0.1, waits
+        # a tenth of a second of this process; others use the machine as well, which shows on the
+        # clock
+        assert np.median(costs) < 0.1, costs
+        assert min(waits) < 0.25, waits
         assert "steepness" in told[-1][1]["message"]  # a warning is told to the page
         assert told[-1][1]["values"] == {
             DAMPING: 1e5 + 7,
