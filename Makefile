@@ -77,7 +77,7 @@ $(VENV)/runtime.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp
-	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem,campaign]'
+	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem,campaign,live]'
 	@touch $@
 
 # The peers have an environment of their own: their pins need not agree with ours.
