@@ -73,3 +73,18 @@ def test_threads_have_the_values_of_single_cases(name):
     equal(ours, jax.tree.map(lambda *rows: np.stack(rows), *rows))
     ptx = ptx_of(GpuProgram(both).needed(given, times).text)
     assert ".visible .entry run(" in ptx
+
+
+def test_one_program_serves_any_number_of_cases_and_any_numbers():
+    traced = []
+
+    def step(k, s, x, t):
+        traced.append(1)
+        return x * k + s, (x * t)[None]
+
+    program = LaneProgram(step, width=4)
+    for count in (1, 4, 9):
+        given = Cases(np.array(1.5 + count), np.array(0.2), cases(count), count)
+        state, _ = program.run(given, [np.array(0.1)])
+        np.testing.assert_allclose(state, cases(count) * (1.5 + count) + 0.2, rtol=1e-14)
+    assert len(traced) == 1

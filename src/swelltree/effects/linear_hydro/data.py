@@ -53,7 +53,7 @@ class WaveLoads:
     step: Array  # s
     force: Array  # (T, 6N)
     rate: Array  # (T, 6N)
-    begin: Array | None = None  # time of the first row [s]; None: zero
+    begin: Array = 0.0  # time of the first row [s]
 
     @property
     def good_until(self) -> float:
@@ -79,7 +79,7 @@ def grid_begin(window: Window, step: float) -> float:
 def good_until(loads: Any) -> float:
     """Time up to which steps may go with loads on a grid [s]; schemes look ahead."""
     rows = len(loads.force)
-    return float(loads.begin or 0.0) + float(loads.step) * (rows - rows // MARGIN)
+    return float(loads.begin) + float(loads.step) * (rows - rows // MARGIN)
 
 
 @pytree()

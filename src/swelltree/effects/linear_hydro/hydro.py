@@ -210,10 +210,9 @@ def wave_loads(
         grows = t < t_ramp  # behind it both are as they are
         rate[grows] = r[grows, None] * rate[grows] + r_dot[grows, None] * force[grows]
         force[grows] *= r[grows, None]
-    return WaveLoads(np.array(step), force, rate, None if window is None else np.array(begin))
+    return WaveLoads(np.array(step), force, rate, np.array(begin))
 
 
 def wave_force(waves: WaveLoads, t: Array) -> Array:
     """Excitation at time t by cubic Hermite interpolation on the grid."""
-    since = t if waves.begin is None else t - waves.begin
-    return on_grid(since, waves.step, waves.force, waves.rate)
+    return on_grid(t - waves.begin, waves.step, waves.force, waves.rate)

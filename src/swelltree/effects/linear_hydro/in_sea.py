@@ -33,13 +33,13 @@ def in_waves(
     """The model with the excitation of a realised sea.
 
     Args:
-        model: compiled.
+        model: in still water.
         waves: realised.
-        duration: of the run [s].
-        method: "components", "convolution" or "moving".
+        duration: for which it is made ready [s].
+        method: one of METHODS.
         step: of the grid of loads [s].
-        sums_step: the same for loads that are summed later (`wave_sums.WaveSums`); None: now.
         window: part of an endless run for which loads on a grid are made, instead of all of it.
+        sums_step: step of loads that are summed later (`wave_sums.WaveSums`) [s]; None: now.
     """
     if method not in METHODS:
         raise SwelltreeError(

@@ -106,11 +106,13 @@ class ManyProgram:
         if refused:
             return refused
         fixed, tree = jax.tree.flatten(cases.fixed)
-        rest, rest_tree = jax.tree.flatten((cases.shared, cases.state, times))
+        rest, rest_tree = jax.tree.flatten((cases.shared, times))
+        states, state_tree = jax.tree.flatten(cases.state)
         try:
             key = Key(
-                (tree, rest_tree),
+                (tree, rest_tree, state_tree),
                 tuple((np.shape(x), kind_of(np.asarray(x).dtype)) for x in rest),
+                tuple((np.shape(x)[1:], kind_of(x.dtype)) for x in states),
                 tuple(map(_of_one, fixed)),
             )
             if key not in self.programs:

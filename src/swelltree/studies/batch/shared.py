@@ -35,6 +35,9 @@ class OwnLeaves:
         varied = _varied(maker, example, still)
         shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
         self.own = [id(x) not in shared for x in self.leaves]
+        known = {id(x) for x in still}
+        # steps of grids in time: as long as they are the same, all cases have one clock
+        self.of_grids = [id(x) not in known and np.ndim(x) == 0 for x in self.leaves]
 
     def gathered(self, models: list[Model]) -> Any:
         """All models as one, with an `Own` in place of each array that is a case's own."""
@@ -51,6 +54,9 @@ class OwnLeaves:
             for k, (x, y) in enumerate(zip(leaves, self.leaves, strict=True)):
                 # numbers may act on what they did not seem to act on
                 own[k] = own[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))
+        for k, of_grid in enumerate(self.of_grids):
+            if of_grid and all(leaves[k] == self.leaves[k] for leaves, _ in rows):
+                own[k] = False
         leaves = [
             Own([row[k] for row, _ in rows]) if is_own else self.leaves[k]
             for k, is_own in enumerate(own)

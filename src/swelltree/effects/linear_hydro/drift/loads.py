@@ -151,13 +151,12 @@ def drift_loads(
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
     way = travelled(table.place, np.asarray(waves.wavenumber)[live], beta)
     top = fastest(drift, waves.ends) if omega.size else 0.0
-    grid, begin = time_grid(top, float(waves.ramp), duration), None
+    grid = time_grid(top, float(waves.ramp), duration)
     if window is not None:
         grid = grid._replace(begin=grid_begin(window, grid.step), points=window.points)
-        begin = np.array(grid.begin)
     sea = Waves(omega, beta, (amplitude * np.exp(-1j * omega * grid.begin))[:, None] * way)
     if not turning:
-        return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid), begin)
+        return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid), np.array(grid.begin))
     known = drift.mean or drift.difference
     assert known is not None
     psi = yaw_nodes(known.direction, beta)
@@ -165,7 +164,7 @@ def drift_loads(
     turned = (sea._replace(beta=beta - angle) for angle in psi)
     both = [second_order(drift, one, grid) for one in turned]
     force, rate = (np.stack(part, axis=1) for part in zip(*both, strict=True))
-    return TurningLoads(np.array(grid.step), headings_of(psi), force, rate, begin)
+    return TurningLoads(np.array(grid.step), headings_of(psi), force, rate, np.array(grid.begin))
 
 
 class Waves(NamedTuple):

@@ -29,7 +29,7 @@ class TurningLoads:
     yaws: Headings  # (p,)
     force: Array  # (T, p, 6N) in the axes of the frame
     rate: Array  # (T, p, 6N)
-    begin: Array | None = None  # time of the first row [s]; None: zero
+    begin: Array = 0.0  # time of the first row [s]
 
     @property
     def good_until(self) -> float:
@@ -75,8 +75,7 @@ def drift_now(loads: TurningLoads, t: Array, psi: Array) -> Array:
         t: [s].
         psi: mean yaw of the bodies (N,) [rad].
     """
-    since = t if loads.begin is None else t - loads.begin
-    now = on_grid(since, loads.step, loads.force, loads.rate)
+    now = on_grid(t - loads.begin, loads.step, loads.force, loads.rate)
     now = now.reshape(now.shape[0], -1, 6)
     # a turn counts as none; beyond the data the last yaw of them holds
     shape = basis(loads.yaws, within(loads.yaws, psi))  # (N, k)
