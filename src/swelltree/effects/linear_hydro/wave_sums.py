@@ -17,6 +17,8 @@ from swelltree.effects.linear_hydro.excitation import excitation_at, in_band
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 
+AT_ONCE = 2  # rows that are summed together: a component is read once for them
+
 
 @pytree()
 class WaveSums:
@@ -36,26 +38,28 @@ class WaveSums:
             count: rows.
         """
         omega, real, imag = map(jnp.asarray, (self.omega, self.real, self.imag))
-        none = jnp.zeros(real.shape[1])
+        none = jnp.zeros((AT_ONCE, real.shape[1]))
+        length = jnp.where(self.ramp > 0.0, self.ramp, 1.0)
 
-        def row(j: Array) -> tuple[Array, Array]:
-            t = begin + self.step * j
+        def rows(j: Array) -> tuple[Array, Array]:
+            t = begin + self.step * (j + np.arange(AT_ONCE))
 
             def more(l: Array, sums: tuple[Array, Array]) -> tuple[Array, Array]:  # noqa: E741
-                c, s = jnp.cos(omega[l] * t), jnp.sin(omega[l] * t)
+                c, s = (f(omega[l] * t)[:, None] for f in (jnp.cos, jnp.sin))
                 force = sums[0] + (real[l] * c + imag[l] * s)
                 return force, sums[1] + omega[l] * (imag[l] * c - real[l] * s)
 
             force, rate = jax.lax.fori_loop(0, len(omega), more, (none, none))
             grows = (t < self.ramp) & (self.ramp > 0.0)
-            length = jnp.where(self.ramp > 0.0, self.ramp, 1.0)
             x = jnp.pi * jnp.minimum(t / length, 1.0)
-            r = jnp.where(grows, 0.5 * (1.0 - jnp.cos(x)), 1.0)
-            change = jnp.where(grows, 0.5 * jnp.pi / length * jnp.sin(x), 0.0)
+            r = jnp.where(grows, 0.5 * (1.0 - jnp.cos(x)), 1.0)[:, None]
+            change = jnp.where(grows, 0.5 * jnp.pi / length * jnp.sin(x), 0.0)[:, None]
             return r * force, r * rate + change * force
 
-        force, rate = jax.lax.map(row, jnp.arange(count, dtype=float))
-        return WaveLoads(self.step, force, rate, begin)
+        blocks = -(-count // AT_ONCE)
+        force, rate = jax.lax.map(rows, AT_ONCE * jnp.arange(blocks, dtype=float))
+        shape = (blocks * AT_ONCE, real.shape[1])
+        return WaveLoads(self.step, force.reshape(shape), rate.reshape(shape), begin)
 
 
 def wave_sums(table: Table, waves: Any, step: float) -> WaveSums:

@@ -117,7 +117,7 @@ class Memory:
 
     def __init__(self, device: Device, size: int) -> None:
         self.device, self.size, self.address = device, size, ctypes.c_uint64()
-        device._do("cuMemAlloc_v2", ctypes.byref(self.address), max(8 * size, 8))
+        device._do("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(8 * size, 8)))
 
     def __del__(self) -> None:
         if self.address.value:
@@ -128,7 +128,10 @@ class Memory:
         numbers = np.ascontiguousarray(numbers)
         place = ctypes.c_uint64(self.address.value + 8 * at)
         self.device._do(
-            "cuMemcpyHtoD_v2", place, ctypes.c_void_p(numbers.ctypes.data), numbers.nbytes
+            "cuMemcpyHtoD_v2",
+            place,
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_size_t(numbers.nbytes),
         )
 
     def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,6 +48,7 @@ class GpuProgram(ManyProgram):
 
     def __init__(self, function: Callable[..., Any], short: bool = False) -> None:
         self.short = short
+        self.kernel_seconds = 0.0  # of the last run
         kind = "float" if short else "double"
         super().__init__(function, lambda graph: ThreadWriter(graph, kind).function())
 
@@ -74,13 +76,15 @@ class GpuProgram(ManyProgram):
             first = min(group * GROUP, cases.count - 1)
             some = range(first, min(first + GROUP, cases.count))
             lanes.put(beside(program, own, some, GROUP, self.short), group * n_own)
-        n_state = len(jax.tree.leaves(cases.state))
+        n_state, self.kernel_seconds = len(jax.tree.leaves(cases.state)), 0.0
         for number, chunk in enumerate(chunks):
             numbers = inputs_of(shared, chunk, self.short)
             into = device.room(len(numbers))
             into.put(numbers)
+            began = time.perf_counter()
             kernel(GROUP * groups, BLOCK, constant, into, lanes, out, work, *program.sizes)
             device.wait()
+            self.kernel_seconds += time.perf_counter() - began
             for array, place in zip(outs[n_state:], program.outs[n_state:], strict=True):
                 begin = number * place[1][0]
                 self._fetch(out, n_out, place, array[:, begin : begin + place[1][0]])

@@ -128,11 +128,11 @@ class CaseMaker:
         return without_table(model), made.start
 
 
-def longest_grid_step(model: Model) -> float:
-    """Step of a grid in time that resolves all frequencies of the data of a model [s]."""
+def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:
+    """Step of a grid in time with some points in the shortest period of the data of a model [s]."""
     assert model.hydro is not None
     assert model.hydro.table is not None
-    return 2.0 * np.pi / float(model.hydro.table.omega[-1]) / POINTS_PER_PERIOD
+    return 2.0 * np.pi / float(model.hydro.table.omega[-1]) / points
 
 
 def filled_up(model: Model, duration: float) -> Model:
@@ -141,7 +141,7 @@ def filled_up(model: Model, duration: float) -> Model:
     if hydro is None or hydro.table is None or not isinstance(hydro.waves, WaveLoads):
         return model
     waves = hydro.waves
-    step = longest_grid_step(model)
+    step = grid_step(model)
     missing = 2 ** int(np.ceil(np.log2(duration / step + 4))) - len(waves.force)
     if missing <= 0:
         return model

@@ -15,10 +15,12 @@ from swelltree.engine.machine.many import Cases
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options
-from swelltree.studies.batch.cases import CaseMaker, longest_grid_step
+from swelltree.studies.batch.cases import CaseMaker, grid_step
 from swelltree.studies.batch.engine import Plan
 from swelltree.studies.batch.lanes import Compiled, advance, advance_of
 from swelltree.studies.batch.xla import maker_of
+
+POINTS = 20  # of a grid in the shortest period: a cubic between them is right to 3e-5 of its waves
 
 
 class OnGpu(Compiled):
@@ -44,7 +46,7 @@ class OnGpu(Compiled):
         """Makes models whose loads of waves are summed where they are needed."""
         hydro = plan.model.hydro
         there = hydro is not None and hydro.table is not None
-        return maker_of(plan, longest_grid_step(plan.model) if there else None)
+        return maker_of(plan, grid_step(plan.model, POINTS) if there else None)
 
     def program(self, plan: Plan) -> GpuProgram:
         """The program of a plan."""
@@ -62,7 +64,7 @@ def _rows(plan: Plan, chunk: int) -> int:
         return 0
     ends = np.append(plan.times[::chunk], plan.times[-1])
     longest = float(np.diff(ends).max()) + float(np.diff(plan.times).max(initial=0.0))
-    return int(np.ceil(longest / longest_grid_step(plan.model))) + 3
+    return int(np.ceil(longest / grid_step(plan.model, POINTS))) + 3
 
 
 @functools.lru_cache(maxsize=16)

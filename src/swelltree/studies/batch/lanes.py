@@ -26,12 +26,13 @@ from swelltree.solvers.problem import start as start_carry
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping.side_by_side import begin, fixed_steps
 from swelltree.solvers.stepping.smooth import integrate
+from swelltree.studies.batch.budget import judged
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.batch.shared import OwnLeaves
 from swelltree.studies.batch.xla import maker_of, options_of, outcome, sampler, shapes_of
 from swelltree.studies.time.smooth import problem
-from swelltree.studies.time.watch_traced import ended
+from swelltree.studies.time.watch_traced import ended_with_loops
 from swelltree.system.errors import SwelltreeError
 
 
@@ -88,9 +89,13 @@ class Compiled(Engine):
         raise_faults(plan.model)
         n = len(plan.times)
         channels = {name: x[:, :n] for name, x in channels.items()}
-        times = np.broadcast_to(plan.times, (len(models), n))
-        budget = {name: x[:, :n] for name, x in budget.items()} | {"time": times}
-        codes = ended(models, budget, np.asarray(state.code), "rk4")
+        budget = {name: x[:, :n] for name, x in budget.items()}
+        codes = np.asarray(state.code)
+        if plan.model.cut_rows:
+            budget["time"] = np.broadcast_to(plan.times, (len(models), n))
+            codes = ended_with_loops(models, budget, codes, "rk4")
+        else:
+            codes = judged(budget, codes, "rk4")
         failed = np.where(np.asarray(state.code) == Code.SUCCESS, np.nan, state.t_fail)
         return [
             outcome({name: x[k] for name, x in channels.items()}, codes[k], failed[k])
@@ -161,7 +166,7 @@ def advance(
     how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...]
 ) -> Callable[..., Any]:
     """``advance(model, options, state, times) -> (state, samples)``."""
-    equations, sample = problem(how, matters, eventful), sampler(how, names)
+    equations, sample = problem(how, matters, eventful), sampler(how, names, short=True)
 
     def run(model: Model, options: Options, state: Any, times: Any) -> Any:
         if not eventful:

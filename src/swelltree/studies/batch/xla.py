@@ -23,6 +23,7 @@ from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepping.smooth import Options, integrate
 from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
+from swelltree.studies.batch.budget import budget
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
@@ -165,14 +166,23 @@ def options_of(plan: Plan, model: Model) -> Options:
 
 
 @functools.lru_cache(maxsize=16)
-def sampler(how: Formulation, names: tuple[str, ...]) -> Callable[[Model, Any, Any], Any]:
-    """Function that gives chosen channels, and those by which a run looks at itself."""
+def sampler(
+    how: Formulation, names: tuple[str, ...], short: bool = False
+) -> Callable[[Model, Any, Any], Any]:
+    """Function that gives chosen channels, and those by which a run looks at itself.
+
+    Args:
+        how: formulation.
+        names: of channels.
+        short: a few sums take the place of energies where there are no loops (`budget`).
+    """
 
     def sample(model: Model, t: Any, y: Any) -> Any:
         with compact():
             raw = observe(model, how, t, y)
         watched = BUDGET + (LOOPS if model.cut_rows else ())
-        return chosen(model, raw, names), {name: raw[name] for name in watched}
+        kept = {name: raw[name] for name in watched} if model.cut_rows or not short else budget(raw)
+        return chosen(model, raw, names), kept
 
     return sample
 

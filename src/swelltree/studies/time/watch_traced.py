@@ -56,9 +56,9 @@ def with_watch(
     return channels | {"energy_residual": residual, "loop_margin": margin, "code": ended}
 
 
-def ended(
+def ended_with_loops(
     models: list[Model], channels: dict[str, np.ndarray], codes: np.ndarray, solver: str
-) -> list[int]:
+) -> np.ndarray:
     """Codes of runs side by side that are over, by the same limits.
 
     Args:
@@ -67,33 +67,14 @@ def ended(
         codes: how stepping ended.
         solver: its name.
     """
-    found = []
-    for k, model in enumerate(models):
-        own = {name: x[k] for name, x in channels.items()}
-        if model.cut_rows:
-            found.append(int(_of_loops(model, own, codes[k], solver)))
-        else:
-            found.append(_without_loops(own, int(codes[k]), solver))
-    return found
+    rows = [{name: x[k] for name, x in channels.items()} for k in range(len(models))]
+    found = [_of_loops(*each, solver) for each in zip(models, rows, codes, strict=True)]
+    return np.array([int(code) for code in found])
 
 
 @functools.partial(jax.jit, static_argnames="solver")
 def _of_loops(model: Model, channels: dict[str, Array], code: Array, solver: str) -> Array:
     return with_watch(model, channels, code, solver)["code"]
-
-
-def _without_loops(channels: dict[str, np.ndarray], code: int, solver: str) -> int:
-    if code != Code.SUCCESS:
-        return code
-    energies = tuple(channels[name] for name in ("kinetic_energy", "potential_energy", "work"))
-    if not (channels["closure"] <= open_limit(channels["joint_point"], 1e-6)).all():
-        return Code.LOOP_OPEN
-    residual = lasting(np.abs(energy_residual(*energies)))
-    return (
-        Code.SUCCESS
-        if (residual <= lost_limit(*energies, solver, 1e-6)).all()
-        else Code.ENERGY_LOST
-    )
 
 
 def _places(model: Model, channels: dict[str, Array]) -> tuple[Array, ...]:
