@@ -339,7 +339,7 @@ def fit_memory(
         motion: T of `welded_motion`: bodies welded together are fitted as one.
         options: of `fit_radiation`.
     """
-    from swelltree.hydro.radiation.fit import fit_radiation
+    from swelltree.effects.linear_hydro.recent_fits import recent_fit
 
     apart, T = table, motion
     table = replace(
@@ -356,7 +356,7 @@ def fit_memory(
     pick = np.ix_(np.arange(len(table.omega)), live, live)
     A_inf = table.added_mass_inf[np.ix_(live, live)]
     options = {"omega_max": _end_of_damping(table, live)} | options
-    fit = fit_radiation(
+    fit = recent_fit(
         table.omega,
         table.added_mass[pick],
         table.radiation_damping[pick],
