@@ -1,0 +1,105 @@
+"""A floating barge lowers a ball through the surface in a regular wave; the water is computed.
+
+The ball hangs on the rope of a winch at the tip of a crane. It begins dry, is cut by the surface,
+and ends under it: the water is meshed anew at every change (`WeakScatterer(crossing=...)`). Drawn
+are its height, the load on the hook, and the force of the water on it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import swelltree as sw
+
+LENGTH, WIDTH, HEIGHT, DRAFT = 4.0, 3.0, 1.2, 0.6  # of the barge, m
+TIP = (3.1, 0.0, 2.4)  # of the crane, m
+RADIUS, LOAD = 0.4, 400.0  # of the ball, m, kg
+FIRST = 0.75  # height of its middle at first, m
+AMPLITUDE, OMEGA = 0.04, 3.2  # of the wave, m, rad/s
+OUT, SPEED, BEGIN = 1.9, 0.35, 1.0  # rope paid out, m, m/s, from that time on, s
+RHO, EA = 1025.0, 1e5  # kg/m^3; stiffness of the rope, N
+
+
+def crane_barge(spacing: float = 0.45, panel_size: float = 0.2, **options: Any) -> sw.System:
+    """Barge, rope with its winch, ball, and the tank of water around them."""
+    barge = sw.Body("barge", hull=sw.Box(LENGTH, WIDTH, HEIGHT, DRAFT), reference_point=(0, 0, 0))
+    place = (TIP[0], 0.0, FIRST)
+    ball = sw.Body(
+        "ball",
+        mass=LOAD,
+        inertia=(0.4 * LOAD * RADIUS**2,) * 3,
+        position=place,
+        hull=sw.Sphere(RADIUS, offset=(0.0, 0.0, FIRST)),
+    )
+    wire = sw.LineType("wire", diameter=0.02, mass_per_length=10.0, EA=EA, damping_ratio=0.3)
+    ring = ball.at(0, 0, RADIUS)
+    length = (TIP[2] - FIRST - RADIUS) / (1.0 + 9.81 * LOAD / EA)
+    rope = sw.Line(
+        "rope", barge.at(*TIP), ring, length, wire, model="multibody", segments=2, dry=True
+    )
+    lower = sw.Stage("pay_out", "winch", start=BEGIN, length=OUT, speed=SPEED, ramp=0.5)
+    tank = sw.WeakScatterer(
+        "tank",
+        radius=10.0,
+        spacing=spacing,
+        far_spacing=1.5,
+        panel_size=panel_size,
+        bodies=["barge", "ball"],
+        crossing=["ball"],
+        symmetric=True,
+        **({"levels": 2, "step": 0.06} | options),
+    )
+    plane = ("Surge", "Heave", "Pitch")
+    return sw.System(
+        "lowering",
+        [barge, ball],
+        [
+            sw.SubsetJoint("afloat", sw.WORLD, barge, dofs=plane),
+            sw.SubsetJoint("hanging", sw.WORLD.at(*place), ball, dofs=plane),
+        ],
+        [tank],
+        moorings=[sw.LinearMooring("moored", barge, stiffness={"Surge": 4e3})],
+        lines=[rope],
+        winches=[sw.Winch("winch", rope, max_speed=1.0)],
+        operations=[sw.Operation("lowering", [lower])],
+        water=sw.Water(rho=RHO),
+    )
+
+
+def lowered(system: sw.System | None = None, duration: float = 9.0, step: float = 0.0025) -> Any:
+    """The run."""
+    model = sw.compile(crane_barge() if system is None else system)
+    wave = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA, ramp=1.0)
+    how = {"output_step": 0.06, "step": step, "start": "equilibrium"}
+    return sw.simulate(model, wave, duration=duration, **how)
+
+
+def draw(run: Any, path: Path) -> None:
+    """Height, hook load and the force of the water, over time."""
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7))
+    state = run.weak_scatterer_state.sel(body="ball").values
+    height = run.position.sel(body="ball", dof="Heave").values
+    water = run.weak_scatterer_force.sel(body="ball", dof="Heave").values
+    rows = (height, run.winch_tension.values[:, 0] / 9.81, water / 9.81)
+    words = ("height [m]", "hook load [kg]", "water on the ball [kg]")
+    for axis, row, word in zip(axes, rows, words, strict=True):
+        axis.plot(run.time, row)
+        axis.set_ylabel(word)
+        for value, colour in ((1.0, "tab:orange"), (2.0, "tab:blue")):
+            axis.fill_between(
+                run.time, 0, 1, where=state == value, alpha=0.15, color=colour, lw=0,
+                transform=axis.get_xaxis_transform(),
+            )  # fmt: skip
+    axes[-1].set_xlabel("time [s]; shaded: cut by the surface, under it")
+    plt.tight_layout()
+    plt.savefig(path)
+
+
+if __name__ == "__main__":
+    result = lowered()
+    draw(result, Path("lowering_through_the_surface.png"))
+    hook = result.winch_tension.values[:, 0]
+    print(f"hook load {hook[0] / 9.81:.0f} kg dry, {np.mean(hook[-20:]) / 9.81:.0f} kg under water")
