@@ -13,15 +13,15 @@ import numpy as np
 import swelltree as sw
 
 LENGTH, WIDTH, HEIGHT, DRAFT = 4.0, 3.0, 1.2, 0.6  # of the barge, m
-TIP = (3.1, 0.0, 2.4)  # of the crane, m
+TIP = (3.1, 0.0, 4.4)  # of the crane, m
 RADIUS, LOAD = 0.4, 400.0  # of the ball, m, kg
 FIRST = 0.75  # height of its middle at first, m
 AMPLITUDE, OMEGA = 0.04, 3.2  # of the wave, m, rad/s
-OUT, SPEED, BEGIN = 1.9, 0.35, 1.0  # rope paid out, m, m/s, from that time on, s
-RHO, EA = 1025.0, 1e5  # kg/m^3; stiffness of the rope, N
+OUT, SPEED, BEGIN = 1.9, 0.4, 0.5  # rope paid out, m, m/s, from that time on, s
+RHO, EA = 1025.0, 2e5  # kg/m^3; stiffness of the rope, N
 
 
-def crane_barge(spacing: float = 0.45, panel_size: float = 0.2, **options: Any) -> sw.System:
+def crane_barge(spacing: float = 0.5, panel_size: float = 0.25, **options: Any) -> sw.System:
     """Barge, rope with its winch, ball, and the tank of water around them."""
     barge = sw.Body("barge", hull=sw.Box(LENGTH, WIDTH, HEIGHT, DRAFT), reference_point=(0, 0, 0))
     place = (TIP[0], 0.0, FIRST)
@@ -36,12 +36,12 @@ def crane_barge(spacing: float = 0.45, panel_size: float = 0.2, **options: Any) 
     ring = ball.at(0, 0, RADIUS)
     length = (TIP[2] - FIRST - RADIUS) / (1.0 + 9.81 * LOAD / EA)
     rope = sw.Line(
-        "rope", barge.at(*TIP), ring, length, wire, model="multibody", segments=2, dry=True
+        "rope", barge.at(*TIP), ring, length, wire, model="multibody", segments=1, dry=True
     )
     lower = sw.Stage("pay_out", "winch", start=BEGIN, length=OUT, speed=SPEED, ramp=0.5)
     tank = sw.WeakScatterer(
         "tank",
-        radius=10.0,
+        radius=9.0,
         spacing=spacing,
         far_spacing=1.5,
         panel_size=panel_size,
@@ -61,18 +61,17 @@ def crane_barge(spacing: float = 0.45, panel_size: float = 0.2, **options: Any) 
         [tank],
         moorings=[sw.LinearMooring("moored", barge, stiffness={"Surge": 4e3})],
         lines=[rope],
-        winches=[sw.Winch("winch", rope, max_speed=1.0)],
+        winches=[sw.Winch("winch", rope, max_speed=1.0, alpha_split=1.9)],
         operations=[sw.Operation("lowering", [lower])],
         water=sw.Water(rho=RHO),
     )
 
 
-def lowered(system: sw.System | None = None, duration: float = 9.0, step: float = 0.0025) -> Any:
+def lowered(system: sw.System | None = None, duration: float = 6.6) -> Any:
     """The run."""
     model = sw.compile(crane_barge() if system is None else system)
     wave = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA, ramp=1.0)
-    how = {"output_step": 0.06, "step": step, "start": "equilibrium"}
-    return sw.simulate(model, wave, duration=duration, **how)
+    return sw.simulate(model, wave, duration=duration, output_step=0.12, start="equilibrium")
 
 
 def draw(run: Any, path: Path) -> None:
