@@ -6,8 +6,9 @@ import pytest
 import swelltree as sw
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, wanted_states
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
-from swelltree.effects.weak_scatterer.motion.mesher import CUT, DRY, UNDER
+from swelltree.effects.weak_scatterer.motion.mesher import CUT, DRY, IN, OPEN, OUT, SHUT, UNDER
 from swelltree.effects.weak_scatterer.motion.transfer import transferred
 from swelltree.engine.backend import jax, jnp
 
@@ -22,8 +23,8 @@ def two_bodies(z=0.2, **options):
     ball = sw.Body("ball", mass=700.0, inertia=(70.0,) * 3, position=(1.0, 0, z),
                    hull=sw.Sphere(0.5, offset=(0, 0, z)))  # fmt: skip
     tank = sw.WeakScatterer(
-        "tank", radius=9.0, spacing=0.5, far_spacing=2.5, panel_size=0.35, levels=2,
-        symmetric=True, crossing=["ball"], **options,
+        "tank", radius=9.0, spacing=0.5, far_spacing=2.5, levels=2, symmetric=True,
+        crossing=["ball"], **({"panel_size": 0.35} | options),
     )  # fmt: skip
     joints = [
         sw.SubsetJoint("afloat", sw.WORLD.at(-2.0, 0, 0), box, dofs=("Heave",)),
@@ -83,3 +84,91 @@ def test_values_that_are_quadratic_go_over_exactly_and_vertices_that_stay_keep_t
     np.testing.assert_allclose(got[0], 1.0 + u - 2 * u * u + 0.7 * v * v, atol=2e-3)
     np.testing.assert_allclose(got[1, :20], rough[:20], atol=1e-4)
     assert np.abs(got[1]).max() <= np.abs(rough).max()
+
+
+def test_states_change_where_they_are_said_to_and_not_back_at_once():
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    mesher, h = effect.mesher, effect.mesher.size
+
+    def counted(z, before):
+        p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
+        bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
+        now = wanted_states(mesher, False, Still(), 0.0, bodies, jnp.array([CUT, before]))
+        assert float(now[0]) == CUT  # the box may not cross
+        return float(now[1])
+
+    z = mesher.floaters[1].surface.vertices[:, 2]
+    bottom, top, tall = z.min(), z.max(), np.ptp(z)
+    deep, lifted = -bottom - IN * h, -bottom - OUT * h
+    assert counted(deep + 0.01, DRY) == DRY
+    assert counted(deep - 0.01, DRY) == CUT
+    assert counted(deep + 0.01, CUT) == CUT
+    assert counted(lifted + 0.01, CUT) == DRY
+    shut, open_ = -top + SHUT * tall, -top + OPEN * tall
+    assert counted(shut + 0.01, CUT) == CUT
+    assert counted(shut - 0.01, CUT) == UNDER
+    assert counted(open_ - 0.01, UNDER) == UNDER
+    assert counted(open_ + 0.01, UNDER) == CUT
+    # a fast body may pass over one of them
+    assert counted(shut - 1.0, DRY) == UNDER
+    assert counted(deep + 1.0, UNDER) == DRY
+
+
+def test_dry_body_that_touches_the_water_carries_what_it_displaces():
+    effect = sw.compile(two_bodies(panel_size=0.1)).effect(WeakScatterers)
+    at = (effect.mesher, effect.scene, Still(), 0.0)
+    z = 0.5 - 0.15  # a cap of 0.15 m of the ball is wet
+    p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
+    bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
+    wrench, energy = dry_weight(*at, bodies, jnp.array([CUT, DRY]))
+    volume = np.pi * 0.15**2 * (3 * 0.5 - 0.15) / 3
+    # vertices are drawn down to the surface: triangles that it cuts are too small by a little
+    assert float(wrench[1, 2]) == pytest.approx(1000.0 * 9.81 * volume, rel=0.15)
+    assert np.abs(np.delete(np.asarray(wrench).reshape(-1), 8)).max() < 1.0
+    # the energy is what the force does
+    lower = [dry_weight(*at, Bodies(p.at[1, 2].add(d), bodies.rotation, bodies.velocity),
+                        jnp.array([CUT, DRY]))[1] for d in (1e-5, -1e-5)]  # fmt: skip
+    assert float(wrench[1, 2]) == pytest.approx(-float(lower[0] - lower[1]) / 2e-5, rel=1e-3)
+    assert float(energy) > 0.0
+    assert np.abs(dry_weight(*at, bodies, jnp.array([CUT, CUT]))[0]).max() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"mode": "linear"}, "leaves bodies in their mean places"),
+        ({"bodies": ["box"]}, "crossing names 'ball', which is none of its bodies"),
+    ],
+)
+def test_crossing_that_cannot_be_is_refused(changes, sentence):
+    with pytest.raises(sw.SwelltreeError, match=sentence):
+        sw.compile(two_bodies(**changes))
+
+
+def test_body_above_the_water_that_may_not_cross_is_refused():
+    system = two_bodies()
+    tank = system.forces[0].replace(crossing=["box"])
+    high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
+    with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
+        sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::swelltree.system.errors.SwelltreeWarning")
+def test_ball_lowered_by_a_winch_goes_through_the_surface_in_a_wave():
+    """Dry, cut, under; in the end the hook carries the weight less that of the displaced water."""
+    import lowering_through_the_surface as example
+
+    run = example.lowered()
+    assert run.attrs["result"] == "success"
+    state = run.weak_scatterer_state.sel(body="ball").values
+    assert set(state) == {DRY, CUT, UNDER}
+    assert state[0] == DRY
+    assert state[-1] == UNDER
+    hook = run.winch_tension.values[:, 0]
+    lifted = example.RHO * 9.81 * 4 / 3 * np.pi * example.RADIUS**3
+    weight = 9.81 * example.LOAD
+    assert hook[:3].mean() == pytest.approx(weight, rel=0.05)
+    assert hook[-20:].mean() == pytest.approx(weight - lifted, rel=0.1)
+    moved = float(np.abs(run.work.values).max())
+    assert np.abs(run.energy_residual).max() < 0.02 * moved
