@@ -16,7 +16,9 @@ on dry bodies, so nothing is counted twice.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Pose
@@ -51,6 +53,33 @@ class WaveLoads:
     step: Array  # s
     force: Array  # (T, 6N)
     rate: Array  # (T, 6N)
+    begin: Array = 0.0  # time of the first row [s]
+
+    @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return good_until(self)
+
+
+class Window(NamedTuple):
+    """A part of an endless run: a time in it [s], and how many points a grid has."""
+
+    time: float
+    points: int
+
+
+MARGIN = 8  # one of so many points of a window lies before its time, another at its end
+
+
+def grid_begin(window: Window, step: float) -> float:
+    """Time of the first point in a window, of the grid that begins at zero [s]."""
+    return step * max(np.floor(window.time / step) - window.points // MARGIN, 0.0)
+
+
+def good_until(loads: Any) -> float:
+    """Time up to which steps may go with loads on a grid [s]; schemes look ahead."""
+    rows = len(loads.force)
+    return float(loads.begin) + float(loads.step) * (rows - rows // MARGIN)
 
 
 @pytree()

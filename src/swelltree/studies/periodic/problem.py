@@ -148,6 +148,6 @@ def scaled(period: Period, fraction: float) -> Period:
         model = model.replace(sea=replace(model.sea, waves=lower))
     if model.hydro is not None and isinstance(model.hydro.waves, WaveLoads):
         loads = model.hydro.waves
-        loads = WaveLoads(loads.step, fraction * loads.force, fraction * loads.rate)
+        loads = replace(loads, force=fraction * loads.force, rate=fraction * loads.rate)
         model = model.with_effect(replace(model.hydro, waves=loads))
     return replace(period, model=model)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, without_table
+from swelltree.effects.linear_hydro.data import Convolution, Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
@@ -99,10 +99,12 @@ def read_task(
     case: int | str = 0,
     excitation: str = "components",
     until: float = 0.0,
+    window: Window | None = None,
 ) -> Task:
     """The task of a run; arguments as in `simulate`.
 
-    The sea is made ready for the output times, and for those up to `until` [s].
+    The sea is made ready for the output times and for those up to `until` [s]; its loads only in a
+    window, if one is given.
     """
     solver, how = chosen_solver(model, solver, formulation)
     waves = None if sea is None else realised(model, sea, case)
@@ -113,9 +115,9 @@ def read_task(
     if is_run(start):
         begin = end_time(start)
         times = continued(times, begin, given is not None)
-    in_sea = (
-        model if waves is None else in_waves(model, waves, max(float(times[-1]), until), excitation)
-    )
+    in_sea = model
+    if waves is not None:
+        in_sea = in_waves(model, waves, max(float(times[-1]), until), excitation, window=window)
     return Task(
         model=made_ready(without_table(in_sea)),
         still=model,

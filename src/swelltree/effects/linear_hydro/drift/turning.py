@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import on_grid
+from swelltree.effects.linear_hydro.data import good_until, on_grid
 from swelltree.effects.linear_hydro.headings import TURN, Headings, basis, headings_of, within
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
@@ -29,6 +29,12 @@ class TurningLoads:
     yaws: Headings  # (p,)
     force: Array  # (T, p, 6N) in the axes of the frame
     rate: Array  # (T, p, 6N)
+    begin: Array = 0.0  # time of the first row [s]
+
+    @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return good_until(self)
 
 
 def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -69,7 +75,7 @@ def drift_now(loads: TurningLoads, t: Array, psi: Array) -> Array:
         t: [s].
         psi: mean yaw of the bodies (N,) [rad].
     """
-    now = on_grid(t, loads.step, loads.force, loads.rate)
+    now = on_grid(t - loads.begin, loads.step, loads.force, loads.rate)
     now = now.reshape(now.shape[0], -1, 6)
     # a turn counts as none; beyond the data the last yaw of them holds
     shape = basis(loads.yaws, within(loads.yaws, psi))  # (N, k)
