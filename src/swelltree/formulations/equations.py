@@ -32,6 +32,7 @@ from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.solved import (
+    after_step,
     coupled_effect,
     in_step,
     solved_at,
@@ -104,7 +105,7 @@ def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Ar
         moved = State(y.state.q + ahead * rate, y.state.s, y.state.chart)
         return formulation.kinematics(now, t + ahead, moved).motion
 
-    return in_step(model, t, h, motion_at)
+    return in_step(model, t, h, motion_at, y.internal)
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
@@ -120,6 +121,9 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
     state = formulation.settle(present(model, y.internal), t, y.state)
+    if coupled_effect(model) is not None:
+        motion = formulation.kinematics(present(model, y.internal), t, state).motion
+        y = Phase(y.state, y.work, after_step(model, Now(t, motion, y.internal)))
     if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
         return Phase(state, y.work, y.internal)
     v = formulation.kinematics(model, t, state).motion.v

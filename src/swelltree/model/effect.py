@@ -201,9 +201,15 @@ class Effect:
         """The same effect with what holds for a whole run."""
         return self
 
-    def before_step(self, model: Model, t: Array, h: Array, motion_at: Any) -> Effect:
+    def before_step(
+        self, model: Model, t: Array, h: Array, motion_at: Any, internal: InternalState
+    ) -> Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
+
+    def after_step(self, model: Model, now: Now) -> Any:
+        """Its internal states after a step, where they are brought into order there."""
+        return now.states(self)
 
     def out_of_range(self, states: Array) -> Array | bool:
         """Whether its internal states left all measure, so that a run must end."""
