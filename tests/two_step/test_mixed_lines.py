@@ -147,11 +147,6 @@ def test_only_the_wire_is_told_to_be_below_the_seabed_when_a_chain_lies_on_it():
     assert finding.sentence.startswith("line 'hoist' was 1 m below the seabed at t = 1 s")
 
 
-def test_a_winch_on_a_cable_beside_dynamic_lines_says_what_to_use():
-    with pytest.raises(SwelltreeError, match=r"'hoist' model='dynamic', or the dynamic lines"):
-        barge("dynamic", "multibody")
-
-
 def test_lines_of_two_theories_do_not_meet_at_a_junction():
     knot = sw.Junction("knot", (0, 0, -5), mass=10.0)
     lines = [

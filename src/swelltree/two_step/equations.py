@@ -129,6 +129,8 @@ def equations(
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = transpose_apply(P, r)
+        if model.locked is not None:
+            r = jnp.where(model.locked > 0.5, u / setup.scale[: u.shape[0]], r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)

@@ -36,7 +36,7 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.samples import Sample
-from swelltree.two_step.state import LineState, Setup, StepperState
+from swelltree.two_step.state import LineState, Setup, StepperState, locks
 from swelltree.two_step.step_rows import with_ends
 
 NEARER = 4.0 / 3.0
@@ -76,8 +76,9 @@ def with_first_half_step(
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
+    held = model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
     for _ in range(ROUNDS):
-        after, sample = step(model, standing, now)
+        after, sample = step(held, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
@@ -86,7 +87,10 @@ def with_first_half_step(
         best, least = now, off
         if off < CLOSE * (1.0 + np.abs(np.asarray(given.v)).max(initial=0.0)):
             break
-    return _joined_before(model, setup, best)
+    first = _joined_before(model, setup, best)
+    if locks(model):  # winches of cables, which stood in the steps that were tried
+        first = replace(first, element_rates=step(model, setup, first)[0].element_rates)
+    return first
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:

@@ -23,6 +23,7 @@ from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
+from swelltree.two_step.between_steps import with_derivatives_now
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
 from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present
@@ -71,7 +72,8 @@ def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> St
         # added mass that turns with the mean yaw; on the way to rest the water has no inertia
         change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
         setup = replace(setup, coupled=setup.coupled + change)
-    return Step(now, form, setup, state, instant(now, form, setup, state))
+    here = instant(now, form, setup, state)
+    return Step(now, form, with_derivatives_now(now, setup, state, here.motion), state, here)
 
 
 def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:

@@ -17,9 +17,16 @@ SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k i
 def empty_log(model: Model) -> Log | None:
     """Room for events, None where nothing can happen."""
     lines = model.lines
-    if lines is None or (lines.winches is None and not lines.tie_body):
+    if not winch_numbers(model) and (lines is None or not lines.tie_body):
         return None
     return Log(np.zeros((LOG, 4)), np.zeros((), np.int32))
+
+
+def winch_numbers(model: Model) -> dict[str, int]:
+    """All winches of a model, each with the number that its events are noted by."""
+    winches = (effect.winches for effect in model.effects)
+    names = (name for part in winches if part is not None for name in part.names)
+    return {name: k for k, name in enumerate(names)}
 
 
 def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Array) -> Log:
@@ -37,7 +44,7 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
     if log is None:
         return []
     lines, count = model.lines, int(log.count)
-    winches = () if lines.winches is None else lines.winches.names
+    winches = list(winch_numbers(model))
     texts = {
         SPLIT: "winch '{name}' has one segment more, {value:.6g} m out",
         MERGE: "winch '{name}' has one segment less, {value:.6g} m out",
@@ -48,7 +55,8 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    happened = [] if lines.winches is None else list(lines.winches.stages)
+    parts = (effect.winches for effect in model.effects)
+    happened = [row for part in parts if part is not None for row in part.stages]
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         of_winch = kind <= FAST
         k = int(item)

@@ -154,6 +154,7 @@ def set_up(
         ahead=np.array(0.0 if beta == 1.0 else h),
         winding=np.array(0.0 if beta == 1.0 else 1.0),
         theta=np.array(theta),
+        beta=np.array(beta),
         # complementarity is smoothed over a hundred times what a step leaves unsolved
         tau=np.array((100.0 * form.tolerance) ** 2),
         coupled=coupled,

@@ -84,6 +84,7 @@ class Setup:
     ahead: Array  # s by which time goes on: h, or none on the way to rest
     winding: Array  # 1, or 0 where winches are held
     theta: Array  # 1/2, or 1 for steps that must not fail
+    beta: Array  # weight of the stiffness at the last and the next instant
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
     damping: Array  # (6N, 6N) derivative of the forces by velocity, sign reversed
@@ -124,11 +125,12 @@ class Form:
 def form_of(model: Model, formulation: str) -> Form:
     """The form that stands for a formulation.
 
-    Bodies that no joint ties to one another need no path matrix.
+    Bodies that no joint ties to one another need no path matrix, but where freedoms of the tree
+    can be locked.
     """
     layout = model.layout
     tied = any(row.joint < layout.n_bodies for row in layout.rows)
-    joint = formulation != "lagrange" and tied
+    joint = formulation != "lagrange" and (tied or locks(model))
     return Form(joint, model.cut_rows if joint else model.all_rows)
 
 
@@ -138,7 +140,13 @@ def usual_formulation(model: Model) -> str:
     Poses with multipliers, or tree coordinates where that would be many unknowns: a frame of
     welded rods has few freedoms.
     """
-    return "lagrange" if sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY else "path_matrix"
+    few = sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY
+    return "lagrange" if few and not locks(model) else "path_matrix"
+
+
+def locks(model: Model) -> bool:
+    """Can freedoms of the tree be locked, as those of cable elements on a drum?"""
+    return any(effect.locks for effect in model.effects)
 
 
 class Sizes(NamedTuple):

@@ -112,7 +112,8 @@ def evaluate(
         """Rows of bodies in the directions that are free."""
         if not step.form.joint_coordinates:
             return x
-        return jnp.concatenate([product(trial.P.T, x[: 6 * N]), x[6 * N :]])
+        free = 1.0 if model.locked is None else 1.0 - model.locked[:, None]
+        return jnp.concatenate([free * product(trial.P.T, x[: 6 * N]), x[6 * N :]])
 
     rest = J.shape[0] - size.balances
     if step.form.joint_coordinates:

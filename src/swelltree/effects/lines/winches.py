@@ -8,6 +8,7 @@ positive when it pays out. The same functions serve fixed steps (`after_step`) a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class SetSpeed:
         speed: at the corners (k,) [m/s].
         brakes: begin and end of the times when the drum is held (b, 2) [s].
         holds: begin and end of the times when the signal counts as zero (b, 2) [s].
+        width: time about an instant of which the mean is taken; zero for the value there [s].
     """
 
     signal: Any
@@ -45,6 +47,7 @@ class SetSpeed:
     speed: Array
     brakes: Array
     holds: Array
+    width: Array = field(default_factory=lambda: np.zeros(()))
 
     def __call__(self, t: Array) -> Array:
         return sum(self.told(t, 0.0 * t)[:2])
@@ -60,9 +63,10 @@ class SetSpeed:
         """Speed of the stages, of the winch's own signal, and share of the time it is held.
 
         All are means over a time h about t, so that the rope is right however short a ramp is;
-        those at t itself where h is zero.
+        over `width` where h is zero, and those at t itself where both are.
         """
-        xp = namespace(t, h, self.time, self.brakes, self.holds)
+        xp = namespace(t, h, self.time, self.brakes, self.holds, self.width)
+        h = xp.where(h > 0.0, h, self.width)
         some = xp.where(h > 0.0, h, 1.0)
         ends = t - 0.5 * h, t + 0.5 * h
 

@@ -58,40 +58,37 @@ def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return at, np.array([float(speed(np.asarray(t))) for t in at])
 
 
-def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
+def set_speeds(winches: Winches, times: np.ndarray) -> np.ndarray:
     """Largest set speed of every winch during a run (winch,) [m/s], within its limit."""
-    winches = winches_of(model)
-    if winches is None:
-        return np.zeros(0)
     largest = [np.abs(_set_rates(speed, times)[1]).max() for speed in winches.speed]
     return np.minimum(largest, winches.max_speed)
 
 
 def longest_step(model: Model, times: np.ndarray) -> float:
     """Longest step that carries all winches at their set and their limited speeds [s]."""
-    winches = winches_of(model)
-    if winches is None:
-        return np.inf
-    controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
-    limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
-    speed = np.maximum(set_speeds(model, times), limited)
-    return float((CARRY * winches.segment / np.maximum(speed, 1e-12)).min())
+    longest = np.inf
+    for winches in all_winches(model):
+        controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
+        limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
+        speed = np.maximum(set_speeds(winches, times), limited)
+        steps = CARRY * winches.segment / np.maximum(speed, 1e-12)
+        longest = min(longest, float(steps.min()))
+    return longest
 
 
 def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
     """Segments are split and merged at most once in a step."""
-    winches = winches_of(model)
-    if winches is None:
-        return
-    for k, speed in enumerate(set_speeds(model, times)):
-        most = CARRY * float(winches.segment[k])
-        if speed * step > most * (1.0 + 1e-9):
-            raise SwelltreeError(
-                f"winch '{winches.names[k]}': at {speed:.4g} m/s it moves {speed * step:.4g} m in "
-                f"a step of {step:.4g} s, more than the {most:.4g} m that segments of "
-                f"{float(winches.segment[k]):.4g} m carry. Give step={most / speed:.2g} or less, "
-                "or fewer segments."
-            )
+    for winches in all_winches(model):
+        speeds = set_speeds(winches, times)
+        for name, segment, speed in zip(winches.names, winches.segment, speeds, strict=True):
+            most = CARRY * float(segment)
+            if speed * step > most * (1.0 + 1e-9):
+                raise SwelltreeError(
+                    f"winch '{name}': at {speed:.4g} m/s it moves {speed * step:.4g} m in a step "
+                    f"of {step:.4g} s, more than the {most:.4g} m that segments of "
+                    f"{float(segment):.4g} m carry. Give step={most / speed:.2g} or less, or "
+                    "fewer segments."
+                )
 
 
 def tell_of_light_loads(model: Model) -> None:

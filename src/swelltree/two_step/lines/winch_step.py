@@ -15,7 +15,7 @@ from swelltree.two_step.lines.regrid import Grid, regridded, sums
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.rows import drag
 from swelltree.two_step.lines.winch_rest import CARRY, change_of_rest, tip_now, winches_of
-from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
+from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted, winch_numbers
 from swelltree.two_step.state import LineState, Log, WinchStepperState
 
 
@@ -99,12 +99,14 @@ def finished_winches(
         momentum=w.momentum + momentum,
         slip=w.slip + old_sums.momentum - new_sums.momentum,
     )
-    for k in range(winches.count):
+    numbers = winch_numbers(model)
+    for k, name in enumerate(winches.names):
+        number = numbers[name]
         what = jnp.where(kind[k] > 0, SPLIT, MERGE)
-        log = noted(log, kind[k] != 0, state.t + setup.h, what, k, winch_state.length[k])
+        log = noted(log, kind[k] != 0, state.t + setup.h, what, number, winch_state.length[k])
         what = jnp.where(full[k], FAST, jnp.where(standing[k] > 0, DRUM, SHORTEST))
         value = jnp.where(full[k], most[k], winch_state.length[k])
-        log = noted(log, reached[k], state.t + setup.h, what, k, value)
+        log = noted(log, reached[k], state.t + setup.h, what, number, value)
     lines = replace(
         lines,
         q=moved(lines.q, new.q),

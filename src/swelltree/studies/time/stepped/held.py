@@ -19,7 +19,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import Held
 from swelltree.studies.time.winch_findings import all_winches
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.two_step.lines.winch_rest import CARRY, winches_of
+from swelltree.two_step.lines.winch_rest import CARRY
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,14 @@ def _check_speed(model: Model, name: str, speed: float, step: float | None) -> N
                     f"winch '{name}': {speed:.6g} m/s is more than max_speed {limit:.6g} m/s. "
                     "Ask for less, or give a larger max_speed."
                 )
-    dynamic = winches_of(model)
-    if step is None or dynamic is None or name not in dynamic.names:
+    segments = {
+        name: x
+        for part in all_winches(model)
+        for name, x in zip(part.names, part.segment, strict=True)
+    }
+    if step is None or name not in segments:
         return
-    most = CARRY * float(dynamic.segment[dynamic.names.index(name)])
+    most = CARRY * float(segments[name])
     if abs(speed) * step > most * (1.0 + 1e-9):
         raise SwelltreeError(
             f"winch '{name}': at {speed:.4g} m/s it moves more in a step of {step:.4g} s than the "

@@ -18,7 +18,7 @@ from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.samples import Sample
-from swelltree.two_step.state import Form, form_of
+from swelltree.two_step.state import Form, form_of, locks
 
 FINER = 20  # steps may be this much shorter than wanted to lead to uneven output times
 OFF = 1e-6  # of a step: so far may an output time be from a whole number of steps
@@ -41,6 +41,11 @@ class Plan:
 def plan(task: Task) -> Plan:
     """Coordinates and step of a run."""
     refuse_what_jumps(task.model)
+    if locks(task.model) and task.formulation.name == "lagrange":
+        raise SwelltreeError(
+            "formulation 'lagrange' has no tree coordinates, in which the elements on the drum of "
+            "a winch are locked. Use formulation='path_matrix', or leave it out."
+        )
     form = replace(
         form_of(task.model, task.formulation.name),
         interior_point=task.solver == "interior_point",
@@ -67,7 +72,7 @@ def refuse_what_jumps(model: Model) -> None:
             "contacts. Compile with radiation='state_space'."
         )
     for effect in model.effects:
-        if effect.switching():
+        if effect.switching() and not effect.switches_between_steps:
             raise SwelltreeError(
                 f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "

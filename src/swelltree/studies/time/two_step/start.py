@@ -16,6 +16,7 @@ from swelltree.studies.time.continuing import refuse_start
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.between_steps import without_turning
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.relax import UNTOLD, Rest, relaxed
@@ -55,15 +56,15 @@ def default_step(model: Model, waves: RealisedSea | None) -> float:
 
 
 def derivatives_at(model: Model) -> Any:
-    """Function of a state: stiffness and damping of the model's forces there."""
-    start = internal_at_rest(model)
+    """Function of a state: stiffness and damping there of forces that keep them for a run."""
+    start, steady = internal_at_rest(model), without_turning(model)
 
     def derivatives(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
         pose = jax.tree.map(np.asarray, state.pose)
         internal = internal_settled(model, start, pose)
         still = np.zeros_like(np.asarray(state.v_minus))
         motion = motion_at(model, pose, still, np.asarray(state.angles))
-        return force_derivatives(model, motion, internal)
+        return force_derivatives(steady, motion, internal)
 
     return derivatives
 
