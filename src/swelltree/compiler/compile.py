@@ -31,6 +31,7 @@ from swelltree.effects.linear_hydro.build import (
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.drift.data import chosen
 from swelltree.effects.linear_hydro.frame import FollowingFrame
+from swelltree.effects.lines.mixed_junctions import with_mixed_junctions
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
@@ -140,7 +141,7 @@ def compile(
         hydro, moved = placed(system, hydro)
         moved += warnings_about(hydro, "hydro data", ("frequencies",))
         system = with_rotation_centers(system, hydro)
-    whole, (system, chains) = system, with_cables(system)
+    whole, (system, chains) = system, with_cables(with_mixed_junctions(system))
     described = tuple(body.name for body in system.bodies)
     system = with_a_body(system)
     joints = all_joints(system)
