@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -150,12 +150,11 @@ def _corrected_lines(
 
 def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperState:
     """The radiation memory half a step ago."""
-    if setup.memory is None:
+    memory = fitted_memory(model)
+    if memory is None:
         return state
     v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
-    assert model.hydro is not None
-    assert isinstance(model.hydro.memory, Memory)
-    rate = model.hydro.memory.rate(state.chi, v.reshape(-1))
+    rate = memory.rate(state.chi, v.reshape(-1))
     return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
@@ -121,10 +121,10 @@ def set_up(
     coupled = beta * h**2 * restoring(stiffness)
     if model.added_mass is not None:
         coupled = coupled + model.added_mass
-    memory = None
-    if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        memory = model.hydro.memory.midpoint(h)
-        damping = damping + model.hydro.memory.C @ memory[1]
+    memory, fitted = None, fitted_memory(model)
+    if fitted is not None:
+        memory = fitted.midpoint(h)
+        damping = damping + fitted.C @ memory[1]
     if beta == 1.0:
         # on the way to rest inertia only slows: most of it is taken off, of a body as it is turned
         dry = model.replace(added_mass=None)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, Table
+from swelltree.effects.linear_hydro.convolution import Convolution
+from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
 from swelltree.effects.linear_hydro.radiation import Memory

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, without_table
+from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
@@ -162,4 +162,4 @@ def chosen_solver(
 def kept_step(model: Model) -> float | None:
     """The step that the model was compiled for [s], if it was."""
     memory = None if model.hydro is None else model.hydro.memory
-    return float(memory.step) if isinstance(memory, Convolution) else None
+    return None if memory is None else memory.kept_step

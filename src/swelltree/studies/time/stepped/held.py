@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.switching import Declutching, Latching
 from swelltree.effects.strokes.stroke_forces import stroke_forces, with_control
 from swelltree.model.model import Model
 from swelltree.model.signals import Held
@@ -40,7 +39,7 @@ def elements(model: Model) -> tuple[str, ...]:
     """Names of the elements on strokes whose force can be held."""
     forces = stroke_forces(model)
     numbers = range(len(forces.names))
-    own = [isinstance(forces.law_of(i)[0], Latching | Declutching) for i in numbers]
+    own = [forces.law_of(i)[0].events > 0 for i in numbers]
     return tuple(name for name, switches in zip(forces.names, own, strict=True) if not switches)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
@@ -66,7 +65,8 @@ def plan(task: Task) -> Plan:
 
 def refuse_what_jumps(model: Model) -> None:
     """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
-    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+    memory = None if model.hydro is None else model.hydro.memory
+    if memory is not None and memory.fitted is None:
         raise SwelltreeError(
             "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
             "contacts. Compile with radiation='state_space'."
