@@ -14,9 +14,6 @@ from dataclasses import replace
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
-from swelltree.formulations.base import Phase, State
-from swelltree.formulations.equations import event_count, event_values, switched
-from swelltree.formulations.path_matrix import PathMatrix
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, forward
@@ -26,9 +23,7 @@ from swelltree.spatial.vectors import matmul, transpose
 from swelltree.two_step.cayley import gibbs
 from swelltree.two_step.log import MERGE, SPLIT, noted, winch_numbers
 from swelltree.two_step.poses import half_velocity
-from swelltree.two_step.state import Log, Setup, StepperState
-
-TREE = PathMatrix()
+from swelltree.two_step.state import Form, Log, Setup, StepperState
 
 
 def with_derivatives_now(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Setup:
@@ -52,24 +47,26 @@ def without_turning(model: Model) -> Model:
     return model.replace(effects=tuple(e for e in model.effects if not e.turns_far))
 
 
-def after_events(model: Model, setup: Setup, u: Array, after: StepperState) -> StepperState:
+def after_events(
+    model: Model, form: Form, setup: Setup, u: Array, after: StepperState
+) -> StepperState:
     """The state after a step, its cables on the elements they go on with.
 
     Args:
         model: as compiled.
+        form: of the steps, with the events of the model.
         setup: constants of the run.
         u: change of the tree coordinates in the step (n,).
         after: where it led.
     """
-    if not event_count(model):
+    if form.events is None:
         return after
-    state = State(after.q, u / setup.h, TREE.start(model).chart)
-    phase = Phase(state, after.work, InternalState(after.chi, after.elements))
-    values = event_values(model, TREE, after.t, phase)
+    internal = InternalState(after.chi, after.elements)
+    phase = model, after.t, after.q, u / setup.h, after.work, internal
+    values = form.events.values(*phase)
 
     def regridded() -> StepperState:
-        new = switched(model, TREE, after.t, phase, values < 0.0)
-        q, s = new.state.q, new.state.s
+        q, s, work, elements = form.events.switched(*phase, values < 0.0)
         last = forward(model, moved_positions(model.layout, q, -setup.h * s))
         pose = forward(model, q)
         g = gibbs(matmul(pose.R, transpose(last.R)))
@@ -78,8 +75,8 @@ def after_events(model: Model, setup: Setup, u: Array, after: StepperState) -> S
             q=q,
             pose=pose,
             v_minus=half_velocity(last.p, pose.p, g, setup.h),
-            work=new.work,
-            elements=new.internal.elements,
+            work=work,
+            elements=elements,
             log=_noted(model, after, values),
         )
 

@@ -140,7 +140,7 @@ def junction_balance(step: Step, y: Array) -> Array:
     """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
     if not y.shape[0]:
         return y
-    model, lines, h = step.model, step.model.lines, step.setup.h
+    model, lines, h = step.model, step.model.dynamic_lines, step.setup.h
     before, here = step.state.lines.y_last, step.state.lines.y
     velocity, acceleration = step.now.junction_water
     displaced = (model.rho * lines.junction_volume)[:, None]
@@ -158,8 +158,8 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
 
     Rigid: the clearance at the next instant; soft: averaged over the last and the next.
     """
-    lines, setup, now = step.model.lines, step.setup, step.now
-    bed = lines.bed
+    lines, setup, now = step.model.dynamic_lines, step.setup, step.now
+    bed = lines.ground
 
     def at(pose: Pose, knots: Array) -> Array:
         return held_points(
@@ -191,7 +191,7 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
 
 def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
-    lines = step.model.lines
+    lines = step.model.dynamic_lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
     there = held_points(lines.tie_body, none, step.state.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there

@@ -142,9 +142,9 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    now = present(model, state).lines
+    now = present(model, state).dynamic_lines
     ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
-    q_last = with_ends(now.arrays, q_last, ends)
+    q_last = with_ends(now.nodes, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 

@@ -113,7 +113,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
         r = held_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
-        normal, offset = bed_plane(lines.bed, r)
+        normal, offset = bed_plane(lines.ground, r)
     at_surface = awash(model, setup, state, motion)
     surplus = surplus_projector(model, form, motion, state.angles, drives)
     places = motion, next_angles, drives, frozen, water, normal, offset
@@ -122,7 +122,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
 
 def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: Any) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
-    w, arrays = state.lines.winch, model.lines.arrays
+    w, arrays = state.lines.winch, model.dynamic_lines.nodes
     ahead = w.rest + change_of_rest(model, setup, winch)
     both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
     return jnp.stack(both, axis=1)

@@ -43,7 +43,7 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
     """Stages of operations and events as sentences, in time, up to the end of a run [s]."""
     if log is None:
         return []
-    lines, count = model.lines, int(log.count)
+    count = int(log.count)
     winches = list(winch_numbers(model))
     texts = {
         SPLIT: "winch '{name}' has one segment more, {value:.6g} m out",
@@ -60,8 +60,14 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         of_winch = kind <= FAST
         k = int(item)
-        name = winches[k] if of_winch else lines.lines[lines.tie_line[k]]
+        name = winches[k] if of_winch else _tied_line(model, k)
         happened.append((t, texts[kind].format(name=name, value=value)))
     happened = sorted((row for row in happened if row[0] <= until + 1e-9), key=lambda row: row[0])
     more = [f"and {count - LOG} more"] if count > LOG else []
     return [f"{t:.6g} s: {text}" for t, text in happened] + more
+
+
+def _tied_line(model: Model, tie: int) -> str:
+    """Name of the line whose end a tie holds."""
+    lines = model.dynamic_lines
+    return lines.lines[lines.tie_line[tie]]

@@ -143,9 +143,9 @@ def set_up(
     if model.lines is not None:
         knots = xp.append(inertia[size.bodies :: 3], typical)
         contact = xp.where(
-            np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
+            np.array(model.dynamic_lines.contact_body, dtype=int) < model.layout.n_bodies,
             typical,
-            knots[np.array(model.lines.contact_junction, dtype=int)],
+            knots[np.array(model.dynamic_lines.contact_junction, dtype=int)],
         )
     # ties pull at junctions, which are light
     light = inertia[size.bodies :].mean() if size.junctions else typical
@@ -234,7 +234,7 @@ def at_rest(model: Model, form: Form, lines: LineState | None = None) -> Stepper
 
 def lines_at_rest(model: Model, motion: Motion) -> LineState:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
-    lines, pose = model.lines, motion.pose
+    lines, pose = model.dynamic_lines, motion.pose
     y = np.array(lines.junction_position, float)
     if lines.tie_body:
         nothing = (0,) * len(lines.tie_body)

@@ -110,6 +110,8 @@ class Form:
         kept: function of model, form and sample that gives the channels whose extremes between
             samples are kept, or None.
         optimised: compile with all optimisations, or four times as fast for a few hundred steps.
+        events: what happens between steps: `values` of all events and what is `switched` by those
+            below zero (`studies.time.two_step.switching`), or None.
     """
 
     joint_coordinates: bool
@@ -120,6 +122,7 @@ class Form:
     interior_point: bool = False
     kept: Any = None
     optimised: bool = True
+    events: Any = None
 
 
 def form_of(model: Model, formulation: str) -> Form:
@@ -130,7 +133,7 @@ def form_of(model: Model, formulation: str) -> Form:
     """
     layout = model.layout
     tied = any(row.joint < layout.n_bodies for row in layout.rows)
-    joint = formulation != "lagrange" and (tied or locks(model))
+    joint = locks(model) or (formulation != "lagrange" and tied)
     return Form(joint, model.cut_rows if joint else model.all_rows)
 
 

@@ -27,7 +27,7 @@ def advance(
     solve = polished if form.differentiable else search_inside if inside else search
     solution = solve(step)
     after, sample = finished(step, solution)
-    return after_events(model, setup, step.size.split(solution.at.x)[0], after), sample
+    return after_events(model, form, setup, step.size.split(solution.at.x)[0], after), sample
 
 
 def polished(step: Step) -> Iterate:

@@ -96,7 +96,7 @@ def tell_of_light_loads(model: Model) -> None:
     winches = winches_of(model)
     if winches is None:
         return
-    ends = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, 1]
+    ends = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, 1]
     for name, k in zip(winches.names, winches.line, strict=True):
         body = int(ends[k])
         if body >= model.layout.n_bodies:
@@ -160,7 +160,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
 
 def _resting(model: Model, result: Any) -> np.ndarray:
     """When the load of each line stood on the seabed (time, line)."""
-    lines = model.lines
+    lines = model.dynamic_lines
     out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)
     if "contact_force" not in result:
         return out

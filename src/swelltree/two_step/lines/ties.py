@@ -32,9 +32,10 @@ def finished_ties(
         tie: forces of the ties (tie, 3).
         log: so far.
     """
-    state, lines, setup = step.state, step.model.lines, step.setup
+    state, setup = step.state, step.setup
     if not state.let_go.shape[0]:
         return state.let_go, state.tie_point, log
+    lines = step.model.dynamic_lines
     t = state.t + setup.ahead
     size = jnp.sqrt(dot(tie, tie))
     held = state.let_go == 0.0

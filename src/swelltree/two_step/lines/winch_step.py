@@ -54,7 +54,7 @@ def finished_winches(
     assert winches is not None
     own = np.array(winches.line, dtype=int)
     rest = w.rest + change_of_rest(model, setup, winch_state)
-    arrays = jax.tree.map(lambda x: x[own], model.lines.arrays)
+    arrays = jax.tree.map(lambda x: x[own], model.dynamic_lines.nodes)
     at_first = jnp.arange(arrays.n) == w.first[own][:, None]
     whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
     arrays = replace(arrays, rest_length=whole)
@@ -135,7 +135,7 @@ def _gravity_less_buoyancy(step: Step, rows: Any) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
     first = lines.winch.first[rows]
-    arrays = model.lines.arrays
+    arrays = model.dynamic_lines.nodes
     segment = jnp.arange(arrays.n) == first[:, None]
     share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
     share = jnp.where(segment, share[rows], 0.0).sum(-1)
@@ -153,7 +153,7 @@ def _brought(
     weight is less what it displaces there.
     """
     model, h = step.model, step.setup.h
-    arrays = model.lines.arrays
+    arrays = model.dynamic_lines.nodes
     first = step.state.lines.winch.first[rows]
     q, last = lines.q[rows], lines.q_last[rows]
     segment = jnp.arange(arrays.n) == first[:, None]
@@ -183,7 +183,7 @@ def _brought(
 def _load(step: Step, rows: Any, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
-    arrays = step.model.lines.arrays
+    arrays = step.model.dynamic_lines.nodes
     first = state.lines.winch.first[rows]
     v = (lines.q - state.lines.q_last)[rows] / (2.0 * setup.h)
     a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[rows] / setup.h**2

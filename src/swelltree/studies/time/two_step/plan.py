@@ -14,6 +14,7 @@ from swelltree.results.channels import chosen
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.start import default_step
+from swelltree.studies.time.two_step.switching import with_events
 from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.samples import Sample
@@ -46,7 +47,7 @@ def plan(task: Task) -> Plan:
             "a winch are locked. Use formulation='path_matrix', or leave it out."
         )
     form = replace(
-        form_of(task.model, task.formulation.name),
+        with_events(task.model, form_of(task.model, task.formulation.name)),
         interior_point=task.solver == "interior_point",
         tolerance=0.1 * task.stepping.atol,
         kept=kept_channels(task.extremes),

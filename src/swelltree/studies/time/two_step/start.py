@@ -121,7 +121,7 @@ def _mover(model: Model, rest: Rest) -> str:
     kind, number = rest.mover
     names = {"body": model.layout.bodies}
     if model.lines is not None:
-        names |= {"line": model.lines.pieces, "junction": model.lines.junctions}
+        names |= {"line": model.dynamic_lines.pieces, "junction": model.dynamic_lines.junctions}
     return f"{kind} '{names[kind][number]}'"
 
 
@@ -177,7 +177,7 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Any) -
 
 def straight_lines(model: Model, state: StepperState) -> Any:
     """Lines drawn straight between their ends, at rest."""
-    arrays, lines = model.lines.arrays, state.lines
+    arrays, lines = model.dynamic_lines.arrays, state.lines
     if arrays is None:
         return lines
     used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
@@ -190,10 +190,10 @@ def straight_lines(model: Model, state: StepperState) -> Any:
 
 def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
     """Lines at rest but for ends that are on moving bodies."""
-    if model.lines.arrays is None:
+    if model.dynamic_lines.arrays is None:
         return lines
     last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
-    ends = end_positions(model.lines, last, np.asarray(lines.y))
+    ends = end_positions(model.dynamic_lines, last, np.asarray(lines.y))
     # segments that are still on a drum go with its end
-    q_last = with_ends(present(model, moving).lines.arrays, lines.q_last, ends)
+    q_last = with_ends(present(model, moving).dynamic_lines.nodes, lines.q_last, ends)
     return replace(lines, q_last=np.asarray(q_last))
