@@ -61,6 +61,18 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """How a run is to go; see `simulate`."""
+
+    stepping: Stepping
+    solver: str | None = None
+    formulation: str | Formulation | None = None
+    start: Any = None
+    case: int | str = 0
+    excitation: str = "components"
+
+
+@dataclass(frozen=True)
 class Task:
     """All that a stepper is made from."""
 
@@ -91,21 +103,16 @@ def read_task(
     model: Model,
     sea: AnySea | None,
     sampling: Sampling,
-    stepping: Stepping,
-    *,
-    solver: str | None = None,
-    formulation: str | Formulation | None = None,
-    start: Any = None,
-    case: int | str = 0,
-    excitation: str = "components",
+    asked: Asked,
     until: float = 0.0,
 ) -> Task:
-    """The task of a run; arguments as in `simulate`.
+    """The task of a run.
 
     The sea is made ready for the output times, and for those up to `until` [s].
     """
-    solver, how = chosen_solver(model, solver, formulation)
-    waves = None if sea is None else realised(model, sea, case)
+    stepping, start = asked.stepping, asked.start
+    solver, how = chosen_solver(model, asked.solver, asked.formulation)
+    waves = None if sea is None else realised(model, sea, asked.case)
     kept = stepping.step if stepping.step is not None else kept_step(model)
     given = sampling.times
     times = output_times(model, waves, sampling.duration, sampling.output_step, given, kept)
@@ -113,9 +120,9 @@ def read_task(
     if is_run(start):
         begin = end_time(start)
         times = continued(times, begin, given is not None)
-    in_sea = (
-        model if waves is None else in_waves(model, waves, max(float(times[-1]), until), excitation)
-    )
+    in_sea = model
+    if waves is not None:
+        in_sea = in_waves(model, waves, max(float(times[-1]), until), asked.excitation)
     return Task(
         model=made_ready(without_table(in_sea)),
         still=model,
