@@ -156,10 +156,10 @@ def _finished_lines(
         beyond,
         setup.theta,
     )
-    held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
+    end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, :2]
     on_body = (body < state.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * held).sum((1, 2))
+    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * end_velocity).sum((1, 2))
     if model.dynamic_lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
         moving = _point_velocity(step, three, model.dynamic_lines.tie_body, state.tie_point)

@@ -23,7 +23,7 @@ from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.immersed import apart
-from swelltree.two_step.lines.winch_rest import winch_walk
+from swelltree.two_step.lines.winch_rest import winches_at_start
 from swelltree.two_step.log import empty_log
 from swelltree.two_step.solve.newton import other_terms
 from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
@@ -249,5 +249,5 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    winch = winch_walk(model, motion.v, pose)
+    winch = winches_at_start(model, motion.v, pose)
     return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)

@@ -25,7 +25,7 @@ class LineState:
     nu: Array  # (line, node) forces of the bed
     y: Array  # (junction, 3)
     y_last: Array  # (junction, 3)
-    winch: Any = None  # WinchWalk, or None
+    winch: Any = None  # WinchStepperState, or None
 
 
 @pytree()
@@ -72,7 +72,7 @@ class StepperState:
     tie: Array  # (tie, 3) forces of the ties of the last step
     let_go: Array  # (tie,) one where nothing holds the end of the line
     tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
-    lines: Any  # LineWalk, or None
+    lines: Any  # LineState, or None
     log: Any = None  # Log, where something can happen
 
 

@@ -68,7 +68,7 @@ def evaluate(
     Args:
         step: what is given.
         at: the iterate.
-        held: leave the Jacobian out of derivatives.
+        frozen_jacobian: leave the Jacobian out of derivatives.
         rows: of the lines, where they are known.
     """
     model, setup, state, now = step.model, step.setup, step.state, step.now

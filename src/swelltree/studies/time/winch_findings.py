@@ -34,7 +34,7 @@ def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
             winches.names, winches.speed, winches.max_speed, strict=True
         ):
             at, speed = _set_rates(set_speed, times)
-            speed = speed * np.array([1.0 - float(set_speed.held(np.asarray(t))) for t in at])
+            speed = speed * np.array([1.0 - float(set_speed.braked(np.asarray(t))) for t in at])
             k = int(np.argmax(np.abs(speed)))
             if abs(speed[k]) > limit * (1.0 + 1e-9):
                 raise SwelltreeError(

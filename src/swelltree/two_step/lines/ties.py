@@ -38,8 +38,8 @@ def finished_ties(
     lines = step.model.dynamic_lines
     t = state.t + setup.ahead
     size = jnp.sqrt(dot(tie, tie))
-    held = state.let_go == 0.0
-    due = held & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
+    holds = state.let_go == 0.0
+    due = holds & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
     body = np.array(lines.tie_body, dtype=int)
     end = y[np.array(lines.tie_junction)]
     none = tuple(y.shape[0] for _ in lines.tie_body)

@@ -23,7 +23,7 @@ def winches_of(model: Model) -> Winches | None:
     return None if model.lines is None else model.lines.winches
 
 
-def winch_walk(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
+def winches_at_start(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
     """Winches before the first step."""
     winches = winches_of(model)
     if winches is None:

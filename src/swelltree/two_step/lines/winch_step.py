@@ -37,14 +37,14 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineState, seen: LineReport, beyond: Any, log: Log
+    step: Step, lines: LineState, reported: LineReport, beyond: Any, log: Log
 ) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 
     Args:
         step: as solved.
         lines: after it, on the segments of the step.
-        seen: report of the step.
+        reported: report of the step.
         beyond: points beyond the ends of lines that bend now and after the step, (line, 2, 3)
             each, or None.
         log: so far.
@@ -60,10 +60,10 @@ def finished_winches(
     arrays = replace(arrays, rest_length=whole)
     pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
     # as much rope comes into the first segment as the winch lets go, strained like the rest
-    tension = pick(seen.tension[own])
+    tension = pick(reported.tension[own])
     speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
     EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
-    power = -tension * (1.0 + 0.5 * tension / EA) * speed + seen.winding[own]
+    power = -tension * (1.0 + 0.5 * tension / EA) * speed + reported.winding[own]
     brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], winch_state.speed)
     grid = Grid(
         first=w.first[own],

@@ -70,7 +70,7 @@ def holding(model: Model, values: Values) -> Model:
         drums = effect.winches
         if drums is not None:
             pairs = zip(drums.names, drums.speed, strict=True)
-            speed = tuple(replace(told, signal=held(name, told.signal)) for name, told in pairs)
+            speed = tuple(replace(one, signal=held(name, one.signal)) for name, one in pairs)
             model = model.with_effect(effect.with_winches(replace(drums, speed=speed)))
     return model
 
