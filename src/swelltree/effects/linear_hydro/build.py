@@ -204,7 +204,7 @@ def build_hydro(
 
 def hull_reach(system: System, layout: Layout) -> np.ndarray:
     """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
-    from swelltree.system.bodies.panels import hull_panels
+    from swelltree.system.bodies.hull_panels import hull_panels
 
     reach = np.full(layout.n_bodies, np.inf)
     for i, name in enumerate(layout.bodies):

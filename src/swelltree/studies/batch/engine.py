@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,18 +72,3 @@ class Engine(ABC):
             cases: at most as many as there are lanes.
             first: lane of the first of them.
         """
-
-
-def chosen_engine(plan: Plan) -> tuple[Engine, str]:
-    """The first engine that can run a batch, and a word on why."""
-    from swelltree.studies.batch.one_by_one import OneByOne
-    from swelltree.studies.batch.xla import Xla
-
-    engines: tuple[Any, ...] = (Xla(), OneByOne())
-    reasons = []
-    for engine in engines:
-        reason = engine.refusal(plan)
-        if not reason:
-            return engine, "; ".join([engine.name, *reasons])
-        reasons.append(f"not {engine.name}: {reason}")
-    raise AssertionError("runs one by one are never refused")
