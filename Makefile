@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BENCH  := .venv-bench
+NEWEST := .venv-newest
+NEWER  := $(firstword $(foreach p,python3.14 python3.13 python3.12,$(shell $(p) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 # WecOptTool 3.3 where it is installed (pip install wecopttool==3.3.0 in an environment of its own)
 WECOPT ?= .venv-wecopttool
 # MoorPy 1.3 where it is installed (pip install moorpy==1.3.0 in an environment of its own)
@@ -15,7 +17,7 @@ PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 EDITABLE := --no-build-isolation -e
 
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer demo test test-all validate bench tables docs lint format clean
+.PHONY: help setup viewer demo test test-all newest validate bench tables docs lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +30,17 @@ demo: $(VENV)/runtime.stamp  ## a first simulation, results in out/demo
 test: lint  ## style, types, layers and the quick tests
 	$(BIN)/pytest -n auto
 
-test-all: lint  ## the same with the slow tests
+test-all: lint newest  ## the same with the slow tests, and machine code on the newest JAX
 	$(BIN)/pytest -n auto -m ""
+
+newest:  ## machine code on the newest JAX, which may need a newer Python
+ifeq ($(NEWER),)
+	@echo "newest: skipped: there is no Python 3.12 or later here"
+else
+	test -d $(NEWEST) || $(NEWER) -m venv $(NEWEST)
+	$(NEWEST)/bin/pip install --quiet --upgrade -e ".[campaign]" pytest pytest-xdist hypothesis beartype
+	$(NEWEST)/bin/python -m pytest -n auto tests/engine tests/studies/test_engine_of_runs.py tests/studies/batch
+endif
 
 validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
 	$(BIN)/swelltree validate
@@ -77,7 +88,7 @@ $(VENV)/runtime.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp
-	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem,campaign]'
+	$(BIN)/python $(PIP) $(EDITABLE) '.[dev,bem,campaign,live]'
 	@touch $@
 
 # The peers have an environment of their own: their pins need not agree with ours.

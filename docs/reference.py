@@ -87,7 +87,7 @@ TOPICS = {
     "results": (
         "Results and views",
         "save load_result statistics most_probable_maximum peaks_over_threshold weibull_tail "
-        "rainflow damage_equivalent plot view write_report export",
+        "rainflow damage_equivalent plot view live write_report export",
     ),
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
 }
@@ -103,7 +103,7 @@ RETURNED = {  # what public names give back, and what a dataset is asked
         "swelltree.studies.control.excitation_observer:ExcitationObserver",
     ],
     "campaigns": ["swelltree.campaigns.store:Store"],
-    "results": ["swelltree.results.extremes:Extreme", "swelltree.accessor:Accessor"],
+    "results": ["swelltree.results.extremes:Extreme", "swelltree.accessor:Accessor", "swelltree.views.live.view:Live"],
     "interchange": ["swelltree.interchange.wecsim.reader:WecsimCase"],
 }
 OF_DESCRIPTIONS = (

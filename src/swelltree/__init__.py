@@ -89,6 +89,7 @@ _NAMES = {
     "swelltree.views.report": "write_report",
     "swelltree.views.campaign_page": "write_campaign_report",
     "swelltree.views.serve": "view",
+    "swelltree.views.live.view": "live",
     "swelltree.views.export": "export",
     "swelltree.validation": "validate",
 }

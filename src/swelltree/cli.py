@@ -284,17 +284,57 @@ def report(
     Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
 
 
+OpenBrowser = Annotated[bool, typer.Option(help="Open the browser.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="On this machine; 0: any that is free.")]
+
+
 @app.command()
-def view(
-    results: ResultPaths,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
-) -> None:
+def view(results: ResultPaths, browser: OpenBrowser = True, port: Port = 0) -> None:
     """Show results in the browser; served to this machine only, until Ctrl-C."""
     from swelltree.views.serve import view as show
 
-    served = show(list(results), browser=browser)
+    served = show(list(results), browser=browser, port=port)
     typer.echo(f"{served.url} (stop with Ctrl-C)")
     served.wait()
+
+
+@app.command()
+def live(
+    case: CasePath,
+    study: Annotated[str | None, typer.Option(help="Its sea and solver.  [default: first]")] = None,
+    slider: Annotated[
+        list[str] | None,
+        typer.Option(help="A number to move: ptos.pto.damping=0:1e6.  [default: some]"),
+    ] = None,
+    trace: Annotated[
+        list[str] | None, typer.Option(help="A channel to show: float.Heave.  [default: some]")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="Times the clock.")] = 1.0,
+    browser: OpenBrowser = True,
+    port: Port = 0,
+) -> None:
+    """Run a case in the browser with sliders; served to this machine only, until Ctrl-C."""
+    from swelltree.compiler.case import compile_case
+    from swelltree.system import load
+    from swelltree.system.casefile.user_code import use_code_beside
+    from swelltree.views.live.view import live as show
+    from swelltree.views.live.view import study_options
+
+    loaded = load(case)
+    sea, options = study_options(loaded, study)
+    use_code_beside(loaded, case)
+    shown = show(
+        compile_case(loaded),
+        sea,
+        sliders=slider or None,
+        traces=trace or None,
+        speed=speed,
+        browser=browser,
+        port=port,
+        **options,
+    )
+    typer.echo(f"{shown.url} (stop with Ctrl-C)")
+    shown.wait()
 
 
 @app.command()

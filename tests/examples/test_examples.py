@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import sys
 
+import numpy as np
 import pytest
 
 import swelltree as sw
@@ -56,6 +57,7 @@ def engines(monkeypatch):
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
         pytest.param("optimal_control", marks=slow),
+        pytest.param("learning_controller", marks=slow),
         pytest.param("control_oriented_barges", marks=slow),
         pytest.param("periodic_barge", marks=slow),
         pytest.param("capsizing_barge", marks=slow),
@@ -120,3 +122,27 @@ def test_a_case_without_hydro_section_has_no_data():
     data = hydro_of_case(case)
     assert data is not None
     assert data.sizes["body"] == 3
+
+
+@slow
+def test_environment_of_the_learning_example_keeps_the_interface_of_gymnasium():
+    env = example("learning_controller").SphereInWave()
+    first, about = env.reset(seed=3)
+    assert (first.shape, first.dtype, about) == ((2,), float, {})
+    rewards, over = [], False
+    while not over:
+        seen, reward, terminated, over, about = env.step(np.array([0.1]))
+        assert env.run.forces == {"pto": pytest.approx(4e4)}
+        rewards.append(reward)
+    assert (type(reward), terminated, over) == (float, False, True)
+    assert len(rewards) == 80
+    assert set(about) == {"time"}
+    again, _ = env.reset()
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, seen)
+    env.step(np.array([50.0]))  # the machine has a limit
+    assert env.run.forces == {"pto": 4e5}
+    if importlib.util.find_spec("gymnasium") is not None:
+        from gymnasium.utils.env_checker import check_env
+
+        check_env(env, skip_render_check=True)

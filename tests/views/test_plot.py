@@ -161,3 +161,37 @@ def test_spectra_of_rotations_have_a_panel_and_a_unit_of_their_own():
         {"one Surge", "one Sway", "one Heave"},
         {"one Roll", "one Pitch", "one Yaw"},
     ]
+
+
+def test_rao_plots_show_the_freedoms_that_move_and_no_empty_panel():
+    omega = np.linspace(0.4, 2.0, 12)
+    rng = np.random.default_rng(0)
+    motion = np.zeros((12, 1, 2, 6), complex)
+    motion[:, 0, 0, 2] = rng.uniform(0.2, 1.0, 12) * 1j
+    motion[:, 0, 1, 4] = 0.1
+    motion[:, 0, 1, 0] = 1e-7  # rounding
+    joints = np.zeros((12, 1, 8), complex)
+    joints[:, 0, 6] = 0.3
+    labels = [f"float__{dof}" for dof in ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")]
+    data = xr.Dataset(
+        {
+            "rao": (("omega", "wave_direction", "body", "dof"), motion),
+            "coordinate_rao": (("omega", "wave_direction", "coordinate"), joints),
+            "capture_width": (("omega", "wave_direction", "element"), np.zeros((12, 1, 1))),
+        },
+        coords={
+            "omega": omega,
+            "body": ["one", "two"],
+            "dof": ["Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"],
+            "coordinate": [*labels, "slide__Surge", "hinge__Pitch"],
+            "element": ["pto"],
+        },
+    )
+    fig = sw.plot.rao(data)
+    assert [ax.get_title(loc="left") for ax in fig.axes] == ["Heave", "Pitch", "Joint strokes"]
+    assert [len(ax.lines) for ax in fig.axes] == [1, 1, 1]
+    shown = fig.axes[1].lines[0]
+    assert shown.get_label() == "two"
+    assert np.allclose(shown.get_ydata(), np.degrees(0.1))
+    with pytest.raises(sw.SwelltreeError, match="nothing moves"):
+        sw.plot.rao(0.0 * data)

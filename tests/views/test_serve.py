@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from swelltree.system.errors import SwelltreeError
 from swelltree.views.serve import serve
 
 
@@ -67,3 +68,19 @@ def test_the_browser_is_told_to_load_nothing_and_to_show_no_frame(served, path):
     assert heads["X-Frame-Options"] == "DENY"
     assert heads["Referrer-Policy"] == "no-referrer"
     assert heads["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_port_can_be_chosen(served):
+    taken = urlsplit(served.url).port
+    for port in (taken, 70_000):
+        with pytest.raises(SwelltreeError, match=f"port {port} cannot be used"):
+            serve("<p>again</p>", port)
+    other = serve("<p>other</p>")
+    free = urlsplit(other.url).port
+    other.close()
+    again = serve("<p>again</p>", free)
+    try:
+        assert urlsplit(again.url).port == free
+        assert ask(again) == (200, "<p>again</p>")
+    finally:
+        again.close()

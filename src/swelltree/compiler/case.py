@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.compiler.compile import compile
+from swelltree.engine.doing import doing
 from swelltree.hydro.case import hydro_of_case, hydro_options
 from swelltree.model.model import Model
 from swelltree.system import Case
@@ -18,4 +19,5 @@ def compile_case(case: Case, *, progress: Any = None) -> Model:
         progress: of a BEM run, as in `run_bem`.
     """
     data = hydro_of_case(case, progress=progress)
-    return compile(case.system, data, **hydro_options(case))
+    with doing("compiling the model"):
+        return compile(case.system, data, **hydro_options(case))

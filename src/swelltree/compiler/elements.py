@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.applied import Applied, AppliedForces
-from swelltree.effects.controllers.controllers import CompiledController, Controllers, PlainLaw
+from swelltree.effects.controllers.controllers import (
+    CompiledController,
+    Controllers,
+    LawOfGains,
+    PlainLaw,
+)
 from swelltree.effects.controllers.law_checks import check_law
 from swelltree.effects.drag.build import viscous_groups
 from swelltree.effects.gravity import Gravity
@@ -136,12 +141,15 @@ def _controllers(system: System, layout: Layout, strokes: StrokeForces) -> Contr
 def _controller(layout: Layout, strokes: StrokeForces, controller: Any) -> CompiledController:
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
-    law = resolve(controller.law)
+    law, count = resolve(controller.law), len(measures) + len(controller.gains)
+    if controller.gains:
+        law = LawOfGains(law, tuple(name for name, _ in controller.gains))
     if controller.plain:
         law = PlainLaw(law, len(drives), controller.name)
     else:
-        check_law(controller.name, law, len(measures), len(drives))
-    return CompiledController(law, measures, drives)
+        check_law(controller.name, law, count, len(drives))
+    gains = tuple(np.array(value) for _, value in controller.gains)
+    return CompiledController(law, measures, drives, gains)
 
 
 def _measure(

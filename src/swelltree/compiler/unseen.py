@@ -52,5 +52,7 @@ def step_ends(times: np.ndarray, step: float) -> np.ndarray:
     """Ends of equal steps between samples, none longer than the step."""
     gaps = np.diff(times)
     counts = np.maximum(np.ceil(gaps / step * (1.0 - 1e-9)).astype(int), 1)
-    parts = [t + gap * np.arange(n) / n for t, gap, n in zip(times, gaps, counts, strict=False)]
-    return np.concatenate([*parts, times[-1:]])
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    number = np.arange(counts.sum()) - first  # of a step between two samples
+    of = np.repeat(np.arange(len(gaps)), counts)
+    return np.append(times[of] + gaps[of] * number / counts[of], times[-1:])

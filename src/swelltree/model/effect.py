@@ -140,6 +140,10 @@ class Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
+    def with_room(self, model: Model) -> Effect:
+        """The same effect in its sea, with sizes that other seas of the same kind have as well."""
+        return self
+
     def in_still_water(self) -> Effect:
         """The same effect in a sea of height zero, and with nothing released; all shapes stay."""
         return self

@@ -92,7 +92,8 @@ def weibull_tail(peaks: Any, duration: float, within: float = HOURS_3, part: flo
         """Of the line y = k log(x - location) + c, in the value x."""
         u = np.log(x[upper] - (x[0] - gap))
         shape, offset = np.polyfit(u, y, 1)
-        return float(np.mean((shape * u + offset - y) ** 2)) / shape**2, shape, offset
+        away = (shape * u + offset - y) / shape * np.exp(u)
+        return float(np.mean(away**2)), shape, offset
 
     spread = float(x[-1] - x[0]) or 1.0
     best: Any = minimize_scalar(

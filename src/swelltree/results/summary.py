@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.design_values import HEADS, MPM, design_tables
 from swelltree.results.energy import energy_scale
 from swelltree.results.pto_books import mean_books
 from swelltree.results.sampling import aliased
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
-from swelltree.results.summary_lines import line_tables
 from swelltree.results.summary_operability import operability_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
 
@@ -123,7 +123,7 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
         parts.append(periodic_line(dataset) if periodic else _run_line(dataset))
         if dataset.sizes["body"]:
             parts.append(_extremes_table(dataset))
-        parts += line_tables(dataset, STYLE)
+        parts += _design_tables(dataset)
         if "spring_tension" in dataset:
             parts.append(_springs_line(dataset))
         if "delivered_power" in dataset:
@@ -171,6 +171,22 @@ def _extremes_table(dataset: xr.Dataset) -> Any:
         table.add_row(name, "least", *(_short(pair[0]) for pair in ranges))
         table.add_row("", "greatest", *(_short(pair[1]) for pair in ranges), end_section=True)
     return table
+
+
+def _design_tables(dataset: xr.Dataset) -> list[Any]:
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = []
+    for made in design_tables(dataset):
+        table = Table(title=f"{made.title} \\[{made.unit}], {window_text(dataset)}", **STYLE)
+        table.add_column(made.item, style="cyan")
+        for heading in HEADS:
+            table.add_column(heading, justify="right")
+        for name, *numbers in made.rows:
+            table.add_row(name, *(f"{x:.4g}" if np.isfinite(x) else "-" for x in numbers))
+        parts.append(table)
+    return [*parts, Text(MPM, style="dim")] if parts else []
 
 
 def _short(value: float) -> str:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from swelltree.engine.doing import shown
+
 
 @contextmanager
 def progress_bar(
@@ -38,6 +40,7 @@ def progress_bar(
         TimeLeftColumn(),
     )
     first, end = float(times[0]), float(times[-1])
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=end - first or 1.0, now=first, end=end)
-        yield lambda t: bar.update(task, completed=t - first, now=t)
+    with Progress(*columns, console=Console(stderr=True)) as bar, shown(title):
+        # the first samples come when the program is compiled
+        task = bar.add_task(f"{title}: compiling", total=end - first or 1.0, now=first, end=end)
+        yield lambda t: bar.update(task, completed=t - first, now=t, description=title)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.doing import doing
 from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
@@ -159,7 +160,8 @@ def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
     warm = threading.Thread(target=stepper.observe, args=(np.full(width, np.nan), blank))
     warm.start()
     try:
-        state = stepper.start()
+        with doing("finding the start of the run and compiling", keeping.progress):
+            state = stepper.start()
         parts = *stepper.identity, state, times, width
         chunks = run_chunks(
             stepper.advance,

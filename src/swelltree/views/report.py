@@ -143,7 +143,8 @@ class Data:
             pairs.append(tables.joints_card(dataset, drawing))
         pairs.append(tables.model_card(dataset, drawing))
         self.cards.append(
-            tables.statistics_card(shown)
+            tables.design_card(dataset)
+            + tables.statistics_card(shown)
             + f'<div class="grid">{"".join(pairs)}</div>'
             + tables.provenance_card(dataset, source)
         )
@@ -169,7 +170,7 @@ class Data:
             "still": self.still,
             "colors": COLORS,
         }
-        script = _resource("viewer.min.js")
+        script = web_file("viewer.min.js")
         about = [str(attrs.get("study_name", "")) or str(attrs.get("study", "")), source]
         about.append(str(attrs.get("created", "")).replace("T", " ").replace("+00:00", " UTC"))
         parts = {
@@ -191,12 +192,12 @@ class Data:
                 f'<script id="block-{i}" type="text/plain">{text}</script>'
                 for i, text in enumerate(blocks.texts)
             ),
-            "style": _resource("viewer.min.css"),
+            "style": web_file("viewer.min.css"),
             "script": script,
             "script_hash": "sha256-"
             + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         }
-        return filled(_resource("page.html"), parts)
+        return filled(web_file("page.html"), parts)
 
 
 def in_script(content: Any) -> str:
@@ -252,5 +253,6 @@ def _pressures(runs: list[dict[str, Any]]) -> str:
     )
 
 
-def _resource(name: str) -> str:
+def web_file(name: str) -> str:
+    """Text of a file of the viewer."""
     return resources.files("swelltree.views").joinpath("web", name).read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from swelltree.results.sea import sea_of
 from swelltree.system.drawing import box, pack_shape, unpack_shape
 from swelltree.views.fluid import computed_water
 from swelltree.views.pack import Blocks
+from swelltree.waves.airy import Components
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -172,8 +173,12 @@ def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[
 
 def waves(dataset: xr.Dataset) -> dict[str, Any] | None:
     """The plane waves of the run's sea that matter to the eye; None for still water."""
-    sea = sea_of(dataset)
-    if sea is None or not np.any(sea.amplitude):
+    return drawn_waves(sea_of(dataset))
+
+
+def drawn_waves(sea: Any) -> dict[str, Any] | None:
+    """The same of a realised sea; None for still water and for seas that are no plane waves."""
+    if not isinstance(sea, Components) or not np.any(sea.amplitude):
         return None
     strong = np.sort(np.argsort(-np.asarray(sea.amplitude))[:MOST_WAVES])
     a, omega, k, beta, phase = (

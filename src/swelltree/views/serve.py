@@ -13,6 +13,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from swelltree.system.errors import SwelltreeError
 from swelltree.views.report import page
 
 HOST = "127.0.0.1"
@@ -57,15 +58,16 @@ class Served:
         return f"<page at {self.url}>"
 
 
-def view(results: Any, *, note: str = "", browser: bool = True) -> Served:
+def view(results: Any, *, note: str = "", browser: bool = True, port: int = 0) -> Served:
     """Show results in the browser.
 
     Args:
         results: as for `write_report`.
         note: a sentence or two under the heading.
         browser: open it; otherwise only serve.
+        port: on the loopback address; 0: any that is free.
     """
-    served = serve(page(results, note=note))
+    served = serve(page(results, note=note), port)
     if browser:
         import webbrowser
 
@@ -73,8 +75,13 @@ def view(results: Any, *, note: str = "", browser: bool = True) -> Served:
     return served
 
 
-def serve(text: str) -> Served:
-    """Serve one page on the loopback address."""
+def serve(text: str, port: int = 0) -> Served:
+    """Serve one page on the loopback address.
+
+    Args:
+        text: the page.
+        port: 0: any that is free.
+    """
     content, path = text.encode(), f"/{secrets.token_urlsafe(24)}/"
 
     class Handler(BaseHTTPRequestHandler):
@@ -115,6 +122,17 @@ def serve(text: str) -> Served:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
+    try:
+        server = ThreadingHTTPServer((HOST, port), Handler)
+    except (OSError, OverflowError) as error:
+        raise port_refused(port, error) from None
     served_port = server.server_port
     return Served(server, path)
+
+
+def port_refused(port: int, error: Exception) -> SwelltreeError:
+    """A port that others use, that needs rights, or that is none."""
+    why = getattr(error, "strerror", None) or error
+    return SwelltreeError(
+        f"port {port} cannot be used: {why}. Give another, or 0 for any that is free."
+    )

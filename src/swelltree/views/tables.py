@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.results.design_values import HEADS, MPM, design_tables
 from swelltree.results.pto_books import mean_books
 from swelltree.results.sea import sea_words
 from swelltree.results.statistics import settled, statistic, window_text
@@ -14,7 +15,7 @@ from swelltree.results.summary import budget, relative_residual, residuals, warn
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
 from swelltree.views.scene import segment_tension
-from swelltree.views.units import power_text, prefixed
+from swelltree.views.units import power_text, prefixed, readable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -146,6 +147,18 @@ def _beside(stats: list[float | None], i: int) -> str:
 
 def _name(row: dict[str, Any]) -> str:
     return f"{row['owner'][1]}: {row['label']}" if row["owner"] else row["label"]
+
+
+def design_card(dataset: xr.Dataset) -> str:
+    """Tensions, hook loads, offsets and accelerations, with the largest to expect."""
+    content = ""
+    for made in design_tables(dataset):
+        heads = [f"{made.title} [{readable(made.unit)[0]}]", *HEADS]
+        content += table(heads, [[row[0], *map(short, row[1:])] for row in made.rows])
+    if not content:
+        return ""
+    about = f"{window_text(dataset).capitalize()}. {MPM}"
+    return card("Loads and motions", f'<p class="about">{escape(about)}</p>' + content)
 
 
 def energy_card(dataset: xr.Dataset) -> str:

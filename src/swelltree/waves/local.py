@@ -19,6 +19,7 @@ the mirrored exponential. A regular wave has one term, and is exact.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -145,6 +146,18 @@ def local_waves(
         taylor=taylor,
         mirrored=bool(math.sqrt(((a * echo) ** 2).sum()) > DEEP * math.sqrt((a**2).sum())),
     )
+
+
+def roomy(near: LocalWaves, water: AnyWater) -> LocalWaves:
+    """The same expansion in as many terms as any has, those behind it zero.
+
+    In finite depth the bottom counts as felt.
+    """
+    if len(near.components) == 1:
+        return near
+    empty = MOST_TERMS - near.taylor.shape[-1]
+    taylor = np.pad(near.taylor, ((0, 0), (0, 0), (0, empty)))
+    return replace(near, taylor=taylor, mirrored=not is_deep(water.depth))
 
 
 def over_headings(x: Array) -> Array:

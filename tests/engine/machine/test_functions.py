@@ -5,7 +5,6 @@ import pytest
 
 from swelltree.engine.machine.functions import OF_TWO, WRITERS, written
 from swelltree.engine.machine.native import Native, object_code
-from swelltree.engine.machine.text import HEAD
 
 LOOP = """
 define void @run(ptr %fixed, ptr %in, ptr %out, ptr %work) {{
@@ -45,9 +44,7 @@ needs_long = pytest.mark.skipif(
 
 def applied(name, a, b):
     arguments = "double %a, double %b" if name in OF_TWO else "double %a"
-    native = Native(
-        object_code(HEAD + written({name}) + LOOP.format(name=name, arguments=arguments))
-    )
+    native = Native(object_code(written({name}) + LOOP.format(name=name, arguments=arguments)))
     out = np.empty(a.size)
     native(a, b, out, np.array([a.size]))
     return out

@@ -23,11 +23,13 @@ def seas(count, seed=0):
     ]
 
 
-def test_a_case_in_a_batch_is_the_single_run_of_the_same_steps():
+@pytest.mark.parametrize(("asked", "engine"), [("", "lanes"), ("xla", "xla; not lanes")])
+def test_a_case_in_a_batch_is_the_single_run_of_the_same_steps(monkeypatch, asked, engine):
+    monkeypatch.setenv("SWELLTREE_ENGINE", asked)
     model, many = float_model(), seas(5)
     damping = [0.8e5, 1.5e5, 1.5e5, 3e5, 5e5]
     batch = sw.simulate_batch(model, many, {"ptos.pto.damping": damping}, **OPTIONS)
-    assert batch.attrs["engine"] == "xla"
+    assert batch.attrs["engine"].startswith(engine)
     for k in (0, 3):
         own = model.with_values({"ptos.pto.damping": damping[k]})
         run = sw.simulate(

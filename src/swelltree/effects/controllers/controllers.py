@@ -29,6 +29,20 @@ class CompiledController:
     law: Callable[[Array, Array], Array]
     measures: tuple[tuple[str, int, bool], ...]
     drives: tuple[int, ...]
+    gains: tuple[Array, ...] = ()  # that the law takes beside what is measured
+
+
+@dataclass(frozen=True)
+class LawOfGains:
+    """A law that takes gains by name; they come behind what is measured."""
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+
+    def __call__(self, t: Array, y: Array) -> Array:
+        count = len(self.names)
+        gains = {name: y[len(y) - count + k] for k, name in enumerate(self.names)}
+        return self.function(t, y[: len(y) - count], **gains)
 
 
 @dataclass(frozen=True)
@@ -106,9 +120,9 @@ def raise_faults(model: Model) -> None:
 
 
 def measured(model: Model, now: Now, controller: CompiledController) -> Array:
-    """Values of the measured channels, in order."""
+    """Values of the measured channels, in order, and the gains of the law."""
     motion = now.motion
-    xp = namespace(motion.pose.p)
+    xp = namespace(motion.pose.p, *controller.gains)
     forces = stroke_forces(model)
     strokes: Any = None
     values = []
@@ -124,6 +138,7 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
             strokes = stroke(forces.strokes, motion) if strokes is None else strokes
             zero = forces.strokes.rest[index] if quantity == "length" and not is_rate else 0.0
             values.append(strokes[1 if is_rate else 0][index] + zero)
+    values += list(controller.gains)
     return xp.stack(values) if values else xp.zeros(0)
 
 

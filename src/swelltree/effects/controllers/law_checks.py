@@ -17,7 +17,9 @@ PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controlle
 
 def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
     """Name, file and line of a law; the line of an error where it is inside of the law."""
-    function = inspect.unwrap(getattr(law, "function", law))
+    while hasattr(law, "function"):
+        law = law.function
+    function = inspect.unwrap(law)
     name = getattr(function, "__qualname__", type(function).__name__)
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is None:

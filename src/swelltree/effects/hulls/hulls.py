@@ -12,7 +12,7 @@ from swelltree.engine.arrays import known, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
-from swelltree.waves.local import local_waves
+from swelltree.waves.local import LocalWaves, local_waves, roomy
 from swelltree.waves.sea import surface_head
 
 
@@ -37,6 +37,12 @@ class Hulls(Effect):
         if isinstance(waves, Components) and waves.is_known and known(model.water.depth):
             near = local_waves(waves, self.radius, model.water)
         return replace(self, near=near)
+
+    def with_room(self, model: Model) -> Hulls:
+        """The same with as many terms as any expansion has."""
+        if not isinstance(self.near, LocalWaves):
+            return self
+        return replace(self, near=roomy(self.near, model.water))
 
     def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches of the total pressure; stored energy in still water, else power."""

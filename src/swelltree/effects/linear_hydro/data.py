@@ -16,7 +16,8 @@ on dry bodies, so nothing is counted twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +97,11 @@ class WaveForce:
         return self
 
     @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return np.inf
+
+    @property
     def follows_bodies(self) -> bool:
         """Do they know where the bodies are, or how they are turned?"""
         return True
@@ -108,26 +114,53 @@ class WaveLoads(WaveForce):
     step: Array  # s
     force: Array  # (T, 6N)
     rate: Array  # (T, 6N)
+    begin: Array = 0.0  # time of the first row [s]
+
+    @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return good_until(self)
 
     def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
-        return on_grid(t, self.step, self.force, self.rate).reshape(-1, 6)
+        return on_grid(t - self.begin, self.step, self.force, self.rate).reshape(-1, 6)
 
     def flat(self) -> WaveLoads:
         return self.scaled(0.0)
 
     def scaled(self, fraction: Any) -> WaveLoads:
-        return WaveLoads(self.step, fraction * self.force, fraction * self.rate)
+        return replace(self, force=fraction * self.force, rate=fraction * self.rate)
 
     def filled_up(self, count: int) -> WaveLoads:
         missing = count - len(self.force)
         if missing <= 0:
             return self
         rows = ((0, missing), (0, 0))
-        return WaveLoads(self.step, np.pad(self.force, rows), np.pad(self.rate, rows))
+        return replace(self, force=np.pad(self.force, rows), rate=np.pad(self.rate, rows))
 
     @property
     def follows_bodies(self) -> bool:
         return False
+
+
+class Window(NamedTuple):
+    """A part of an endless run: a time in it [s], and how many points a grid has."""
+
+    time: float
+    points: int
+
+
+MARGIN = 8  # one of so many points of a window lies before its time, another at its end
+
+
+def grid_begin(window: Window, step: float) -> float:
+    """Time of the first point in a window, of the grid that begins at zero [s]."""
+    return step * max(np.floor(window.time / step) - window.points // MARGIN, 0.0)
+
+
+def good_until(loads: Any) -> float:
+    """Time up to which steps may go with loads on a grid [s]; schemes look ahead."""
+    rows = len(loads.force)
+    return float(loads.begin) + float(loads.step) * (rows - rows // MARGIN)
 
 
 @pytree()
@@ -169,6 +202,4 @@ def without_table(model: Model) -> Any:
     """The model as time stepping needs it."""
     if model.hydro is None or model.hydro.table is None:
         return model
-    from dataclasses import replace
-
     return model.with_effect(replace(model.hydro, table=None))

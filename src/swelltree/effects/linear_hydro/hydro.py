@@ -24,7 +24,9 @@ from swelltree.effects.linear_hydro.data import (
     Table,
     WaveForce,
     WaveLoads,
+    Window,
     displacement,
+    grid_begin,
 )
 from swelltree.effects.linear_hydro.excitation import DataExcitation, excitation_at, in_band
 from swelltree.effects.linear_hydro.excitation_kernel import Record, convolved_loads
@@ -131,8 +133,9 @@ def wave_loads(
     duration: float,
     method: str = "components",
     step: float | None = None,
+    window: Window | None = None,
 ) -> WaveLoads:
-    """Excitation of realised components on a grid from 0 to the duration.
+    """Excitation of realised components on a grid from 0 to the duration, or in a window.
 
     The step resolves the highest frequency that the description of the sea allows, whatever was
     drawn, and the number of points is rounded up to a power of two: other seeds and runs of similar
@@ -146,19 +149,23 @@ def wave_loads(
         method: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation record at the origin).
         step: spacing of the grid [s]; a fortieth of the shortest period if not given.
+        window: part of an endless run, instead of all times up to the duration.
     """
     highest = float(table.omega[-1])
     if waves.is_known:
         highest = min(waves.ends[1], highest)
     step = step or float(2.0 * np.pi / highest / POINTS_PER_PERIOD)
     count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    begin = 0.0
+    if window is not None:
+        begin, count = grid_begin(window, step), window.points
     if not waves.is_known:
         from swelltree.effects.linear_hydro.traced_loads import traced_loads
 
         return traced_loads(table, waves, step, count)
     inside = in_band(table, waves)
     omega = np.asarray(waves.omega)[inside]
-    amplitude = np.asarray(waves.complex_amplitude)[inside]
+    amplitude = np.asarray(waves.complex_amplitude)[inside] * np.exp(-1j * omega * begin)
     if method == "convolution":
         record = Record(omega, amplitude, step, count)
         force, rate = convolved_loads(table, water, np.asarray(waves.beta)[inside], record)
@@ -166,13 +173,15 @@ def wave_loads(
         beta = np.asarray(waves.beta)[inside]
         k = np.asarray(waves.wavenumber)[inside]
         F = excitation_at(table, omega, beta, k, amplitude) * amplitude[:, None]
-        force, rate = (real_sum(omega, x, step, count) for x in (F, -1j * omega[:, None] * F))
+        both = real_sum(omega, np.hstack([F, -1j * omega[:, None] * F]), step, count)
+        force, rate = np.hsplit(both, 2)
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
-        t = step * np.arange(count)
+        t = begin + step * np.arange(count)
         x = np.pi * np.minimum(t, t_ramp) / t_ramp
         r, r_dot = 0.5 * (1.0 - np.cos(x)), 0.5 * np.pi / t_ramp * np.sin(x)
         r_dot = np.where(t < t_ramp, r_dot, 0.0)
-        rate = r[:, None] * rate + r_dot[:, None] * force
-        force = r[:, None] * force
-    return WaveLoads(np.array(step), force, rate)
+        grows = t < t_ramp  # behind it both are as they are
+        rate[grows] = r[grows, None] * rate[grows] + r_dot[grows, None] * force[grows]
+        force[grows] *= r[grows, None]
+    return WaveLoads(np.array(step), force, rate, np.array(begin))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.data import Table, Window
 from swelltree.effects.linear_hydro.drift.loads import drift_loads
 from swelltree.effects.linear_hydro.hydro import wave_loads
 from swelltree.effects.linear_hydro.moving_waves import moving_waves
+from swelltree.effects.linear_hydro.wave_sums import wave_sums
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -26,8 +27,20 @@ def in_waves(
     duration: float,
     method: str = "components",
     step: float | None = None,
+    window: Window | None = None,
+    sums_step: float | None = None,
 ) -> Model:
-    """The model with the excitation of a realised sea."""
+    """The model with the excitation of a realised sea.
+
+    Args:
+        model: in still water.
+        waves: realised.
+        duration: for which it is made ready [s].
+        method: one of METHODS.
+        step: of the grid of loads [s].
+        window: part of an endless run for which loads on a grid are made, instead of all of it.
+        sums_step: step of loads that are summed later (`wave_sums.WaveSums`) [s]; None: now.
+    """
     if method not in METHODS:
         raise SwelltreeError(
             f"excitation '{method}' is not known.{suggest(method, METHODS)} "
@@ -45,6 +58,8 @@ def in_waves(
     felt = any(group.uses_sea for group in model.effects)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.effects)
+        if window is not None:
+            groups = tuple(group.with_room(model) for group in groups)
         model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
     if model.hydro is not None and model.hydro.table is not None:
         table = model.hydro.table
@@ -56,11 +71,13 @@ def in_waves(
         turning = any(effect.turns_axes for effect in model.effects)
         if traced:
             _refuse_traced(table, method, turning)
-        if method == "moving" or turning:
-            loads: Any = moving_waves(table, waves, method == "moving")
+        if sums_step is not None and linear and not turning:
+            loads: Any = wave_sums(table, waves, sums_step)
+        elif method == "moving" or turning:
+            loads = moving_waves(table, waves, method == "moving")
         else:
-            loads = wave_loads(table, model.water, waves, duration, method, step)
-        drift = drift_loads(table, waves, duration, turning)
+            loads = wave_loads(table, model.water, waves, duration, method, step, window)
+        drift = drift_loads(table, waves, duration, turning, window)
         return model.with_effect(replace(model.hydro, waves=loads, drift=drift))
     if not felt:
         refuse_lines_alone(model, "a wave is given to quasi-static lines")
@@ -107,3 +124,12 @@ def _linear_part(table: Table, waves: Any) -> Components:
     bound = bound_components(waves)
     rows = ("amplitude", "omega", "wavenumber", "beta", "phase")
     return replace(bound, **{row: getattr(bound, row)[:1] for row in rows})
+
+
+def ready_until(model: Model) -> float:
+    """Time up to which steps may go with the loads of its sea [s]."""
+    hydro = model.hydro
+    loads = () if hydro is None else (hydro.waves, hydro.drift)
+    return min(
+        (part.good_until for part in loads if hasattr(part, "good_until")), default=float("inf")
+    )

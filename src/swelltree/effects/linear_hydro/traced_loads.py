@@ -82,4 +82,4 @@ def traced_loads(table: Table, waves: Any, step: float, count: int) -> WaveLoads
         r = (0.5 * (1.0 - np.cos(x)))[:, None]
         r_dot = np.where(t < T, 0.5 * np.pi / T * np.sin(x), 0.0)[:, None]
         force, rate = r * force, r * rate + r_dot * force
-    return WaveLoads(np.array(step), force, rate)
+    return WaveLoads(np.array(step), force, rate, np.zeros(()))

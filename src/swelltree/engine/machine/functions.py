@@ -11,15 +11,13 @@ import struct
 from collections.abc import Callable
 from fractions import Fraction
 
+from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH
+from swelltree.engine.machine.number_types import SINGLE, Types
+
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 LOG2 = Fraction(
     "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471"
 )
-
-
-def literal(value: float) -> str:
-    """A float as LLVM writes it, exactly."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def in_parts(value: Fraction, count: int) -> list[float]:
@@ -39,9 +37,15 @@ def shortened(value: Fraction, bits: int) -> tuple[float, float]:
 
 
 class Body:
-    """Lines of one function; every method gives the name of its result."""
+    """Lines of one function; every method gives the name of its result.
 
-    def __init__(self) -> None:
+    Args:
+        types: of its numbers.
+    """
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self.F, self.I, self.B = types.of(FLOAT), types.of(LONG), types.of(TRUTH)
         self.lines: list[str] = []
         self.uses: set[str] = set()
 
@@ -51,13 +55,12 @@ class Body:
         self.lines.append(f"  {name} = {text}")
         return name
 
-    @staticmethod
-    def name(x: str | float) -> str:
+    def name(self, x: str | float) -> str:
         """A name, or a number."""
-        return literal(float(x)) if isinstance(x, int | float) else x
+        return self.types.constant(x) if isinstance(x, int | float) else x
 
     def two(self, op: str, x: str | float, y: str | float) -> str:
-        return self.line(f"{op} double {self.name(x)}, {self.name(y)}")
+        return self.line(f"{op} {self.F} {self.name(x)}, {self.name(y)}")
 
     def add(self, x: str | float, y: str | float) -> str:
         return self.two("fadd", x, y)
@@ -72,43 +75,62 @@ class Body:
         return self.two("fdiv", x, y)
 
     def neg(self, x: str) -> str:
-        return self.line(f"fneg double {x}")
+        return self.line(f"fneg {self.F} {x}")
 
     def fma(self, x: str | float, y: str | float, z: str | float) -> str:
         """x y + z, rounded once."""
-        args = ", ".join(f"double {self.name(a)}" for a in (x, y, z))
-        return self.line(f"call double @llvm.fma.f64({args})")
+        return self.call("llvm.fma", x, y, z)
 
     def call(self, name: str, *args: str | float) -> str:
         """Another function, of this file or of LLVM."""
-        if not name.startswith("llvm."):
+        if name.startswith("llvm."):
+            name = f"{name}.{self.types.suffix}"
+        else:
             self.uses.add(name)
-            name = f"st_{name}"
+            name = function_name(name, self.types)
         return self.line(
-            f"call double @{name}({', '.join(f'double {self.name(a)}' for a in args)})"
+            f"call {self.F} @{name}({', '.join(f'{self.F} {self.name(a)}' for a in args)})"
         )
 
     def abs(self, x: str) -> str:
-        return self.call("llvm.fabs.f64", x)
+        return self.call("llvm.fabs", x)
 
     def test(self, how: str, x: str | float, y: str | float) -> str:
-        return self.line(f"fcmp {how} double {self.name(x)}, {self.name(y)}")
+        return self.line(f"fcmp {how} {self.F} {self.name(x)}, {self.name(y)}")
 
     def pick(self, flag: str, x: str | float, y: str | float) -> str:
-        return self.line(f"select i1 {flag}, double {self.name(x)}, double {self.name(y)}")
+        both = f"{self.F} {self.name(x)}, {self.F} {self.name(y)}"
+        return self.line(f"select {self.B} {flag}, {both}")
 
     def bits(self, x: str) -> str:
-        return self.line(f"bitcast double {x} to i64")
+        return self.line(f"bitcast {self.F} {x} to {self.I}")
 
     def number(self, bits: str) -> str:
-        return self.line(f"bitcast i64 {bits} to double")
+        return self.line(f"bitcast {self.I} {bits} to {self.F}")
 
     def whole(self, x: str) -> str:
         """A float that is an integer, as one."""
-        return self.line(f"call i64 @llvm.fptosi.sat.i64.f64(double {x})")
+        name = f"llvm.fptosi.sat.{self.types.suffix_of('i64')}.{self.types.suffix}"
+        return self.line(f"call {self.I} @{name}({self.F} {x})")
+
+    def int_name(self, x: str | int) -> str:
+        """A name, or an integer."""
+        return self.types.constant(x, LONG) if isinstance(x, int) else x
 
     def integer(self, op: str, x: str, y: str | int) -> str:
-        return self.line(f"{op} i64 {x}, {y}")
+        return self.line(f"{op} {self.I} {x}, {self.int_name(y)}")
+
+    def pick_integer(self, flag: str, x: str | int, y: str | int) -> str:
+        both = f"{self.I} {self.int_name(x)}, {self.I} {self.int_name(y)}"
+        return self.line(f"select {self.B} {flag}, {both}")
+
+    def both(self, x: str, y: str) -> str:
+        """Two conditions."""
+        return self.line(f"and {self.B} {x}, {y}")
+
+    def negated(self, x: str) -> str:
+        """A condition that does not hold."""
+        return self.line(f"xor {self.B} {x}, {self.types.constant(True, TRUTH)}")
 
     def series(self, z: str, coefficients: list[float]) -> str:
         """Polynomial in z, constant first."""
@@ -125,7 +147,7 @@ class Body:
 # --- exponentials -----------------------------------------------------------------------------
 def _exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
     """exp(x + low), |low| small; or half of it, which reaches further."""
-    k = f.call("llvm.roundeven.f64", f.mul(x, float(1 / LOG2)))
+    k = f.call("llvm.roundeven", f.mul(x, float(1 / LOG2)))
     high, rest = in_parts(LOG2, 2)
     r = f.fma(f.neg(k), high, x)
     r = f.add(r, f.fma(f.neg(k), rest, low))
@@ -146,7 +168,7 @@ def _exp(f: Body) -> str:
 
 
 def _exp2(f: Body) -> str:
-    k = f.call("llvm.roundeven.f64", "%x")
+    k = f.call("llvm.roundeven", "%x")
     r = f.mul(f.sub("%x", k), float(LOG2))
     taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
     p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, taylor), r))
@@ -161,7 +183,7 @@ def _expm1(f: Body) -> str:
     """2^k (exp(r) - 1) + (2^k - 1)."""
     x = f.pick(f.test("ogt", "%x", 710.0), 710.0, "%x")
     x = f.pick(f.test("olt", x, -40.0), -40.0, x)
-    k = f.call("llvm.roundeven.f64", f.mul(x, float(1 / LOG2)))
+    k = f.call("llvm.roundeven", f.mul(x, float(1 / LOG2)))
     high, rest = in_parts(LOG2, 2)
     r = f.fma(f.neg(k), high, x)
     tail = f.mul(f.neg(k), rest)
@@ -171,13 +193,13 @@ def _expm1(f: Body) -> str:
     p = f.add(s, f.fma(f.mul(s, s), f.series(s, taylor), f.fma(tail, s, tail)))
     n = f.whole(k)
     # 2^1024 is out of range: half of it, twice
-    large = f.line(f"icmp sgt i64 {n}, 1000")
-    less = f.line(f"select i1 {large}, i64 {f.integer('sub', n, 1)}, i64 {n}")
+    large = f.integer("icmp sgt", n, 1000)
+    less = f.pick_integer(large, f.integer("sub", n, 1), n)
     two = f.power_of_two(less)
     value = f.fma(two, p, f.sub(two, 1.0))
     twice = f.mul(f.fma(two, p, two), 2.0)
     value = f.pick(large, twice, value)
-    zero = f.line(f"icmp eq i64 {n}, 0")
+    zero = f.integer("icmp eq", n, 0)
     value = f.pick(zero, p, value)
     value = f.pick(f.test("ogt", "%x", 709.9), math.inf, value)
     small = f.test("olt", f.abs("%x"), 1e-300)  # the sign of zero, too
@@ -196,7 +218,7 @@ def _mantissa(f: Body, x: str) -> tuple[str, str]:
     # counted from the root of one half on
     k = f.integer("ashr", f.integer("sub", bits, ROOT_BITS), 52)
     m = f.number(f.integer("sub", bits, f.integer("shl", k, 52)))
-    k = f.line(f"sitofp i64 {k} to double")
+    k = f.line(f"sitofp {f.I} {k} to {f.F}")
     return f.sub(m, 1.0), f.sub(k, f.pick(tiny, 54.0, 0.0))
 
 
@@ -279,20 +301,20 @@ def _pow(f: Body) -> str:
     value = f.pick(inside, value, f.pick(up, 0.0, math.inf))
     value = f.pick(finite, value, f.pick(up, math.inf, 0.0))
     endless = f.test("oeq", f.abs("%y"), math.inf)
-    grows = f.line(f"xor i1 {f.test('ogt', size, 1.0)}, {down}")
+    grows = f.line(f"xor {f.B} {f.test('ogt', size, 1.0)}, {down}")
     value = f.pick(endless, f.pick(grows, math.inf, 0.0), value)
     value = f.pick(f.test("oeq", size, 1.0), 1.0, value)
     # negative numbers to whole powers
-    floor = f.call("llvm.floor.f64", "%y")
+    floor = f.call("llvm.floor", "%y")
     whole = f.test("oeq", floor, "%y")
     half = f.mul("%y", 0.5)
-    even = f.test("oeq", f.call("llvm.floor.f64", half), half)
-    sign_bit = f.line(f"icmp slt i64 {f.bits('%x')}, 0")
-    odd = f.line(f"and i1 {whole}, {f.line(f'xor i1 {even}, true')}")
-    turn = f.line(f"and i1 {sign_bit}, {odd}")
+    even = f.test("oeq", f.call("llvm.floor", half), half)
+    sign_bit = f.integer("icmp slt", f.bits("%x"), 0)
+    odd = f.both(whole, f.negated(even))
+    turn = f.both(sign_bit, odd)
     value = f.pick(turn, f.neg(value), value)
-    root = f.line(f"and i1 {f.test('olt', '%x', 0.0)}, {f.line(f'xor i1 {whole}, true')}")
-    undefined = f.line(f"and i1 {root}, {finite}")
+    root = f.both(f.test("olt", "%x", 0.0), f.negated(whole))
+    undefined = f.both(root, finite)
     value = f.pick(undefined, math.nan, value)
     strange = f.test("uno", "%x", "%y")
     value = f.pick(strange, math.nan, value)
@@ -308,10 +330,10 @@ def _cbrt(f: Body) -> str:
     square = f.mul(t, t)
     error = f.fma(square, t, f.neg(size))
     better = f.sub(t, f.div(error, f.mul(square, 3.0)))
-    usual = f.line(f"and i1 {f.test('ogt', size, 0.0)}, {f.test('olt', size, math.inf)}")
+    usual = f.both(f.test("ogt", size, 0.0), f.test("olt", size, math.inf))
     value = f.pick(usual, better, t)
     value = f.pick(tiny, f.mul(value, 2.0**-100), value)
-    return f.call("llvm.copysign.f64", value, "%x")
+    return f.call("llvm.copysign", value, "%x")
 
 
 # --- circular functions -----------------------------------------------------------------------
@@ -322,7 +344,7 @@ FAR = 2.0**30  # up to here angles are reduced without loss
 
 def _quarter(f: Body) -> tuple[str, str, str]:
     """Which quarter turn an angle is in, and sine and cosine of the rest."""
-    k = f.call("llvm.roundeven.f64", f.mul("%x", float(2 / PI)))
+    k = f.call("llvm.roundeven", f.mul("%x", float(2 / PI)))
     first, second, third = in_parts(PI / 2, 3)
     r1 = f.fma(f.neg(k), first, "%x")
     w = f.mul(k, second)
@@ -344,9 +366,9 @@ def _quarter(f: Body) -> tuple[str, str, str]:
 def _of_quarter(f: Body, shift: int) -> str:
     k, sine, cosine = _quarter(f)
     q = f.integer("and", f.integer("add", k, shift), 3)
-    odd = f.line(f"icmp ne i64 {f.integer('and', q, 1)}, 0")
+    odd = f.integer("icmp ne", f.integer("and", q, 1), 0)
     value = f.pick(odd, cosine, sine)
-    negative = f.line(f"icmp uge i64 {q}, 2")
+    negative = f.integer("icmp uge", q, 2)
     return f.pick(negative, f.neg(value), value)
 
 
@@ -361,7 +383,7 @@ def _cos(f: Body) -> str:
 
 def _tan(f: Body) -> str:
     k, sine, cosine = _quarter(f)
-    odd = f.line(f"icmp ne i64 {f.integer('and', k, 1)}, 0")
+    odd = f.integer("icmp ne", f.integer("and", k, 1), 0)
     top, bottom = f.pick(odd, f.neg(cosine), sine), f.pick(odd, sine, cosine)
     value = f.div(top, bottom)
     return f.pick(f.test("olt", f.abs("%x"), 1e-150), "%x", value)
@@ -387,7 +409,7 @@ def _atan_quotient(f: Body, top: str, bottom: str) -> str:
     a, b = f.pick(swap, bottom, top), f.pick(swap, top, bottom)  # a <= b
     # atan(a / b) = atan(c) + atan((a - c b) / (b + c a)), c the nearest eighth
     q = f.div(a, b)
-    n = f.call("llvm.roundeven.f64", f.mul(q, 8.0))
+    n = f.call("llvm.roundeven", f.mul(q, 8.0))
     c = f.mul(n, 0.125)
     over = f.fma(f.neg(c), b, a)
     under = f.fma(c, a, b)
@@ -415,18 +437,18 @@ def _atan_quotient(f: Body, top: str, bottom: str) -> str:
 
 def _atan(f: Body) -> str:
     size = f.abs("%x")
-    value = _atan_quotient(f, size, Body.name(1.0))
+    value = _atan_quotient(f, size, f.name(1.0))
     value = f.pick(f.test("olt", size, 1e-150), size, value)
     value = f.pick(f.test("oeq", size, math.inf), float(PI / 2), value)
     value = f.pick(f.test("uno", size, size), size, value)
-    return f.call("llvm.copysign.f64", value, "%x")
+    return f.call("llvm.copysign", value, "%x")
 
 
 def _atan2(f: Body) -> str:
     """Angle of the vector (%y, %x); %x is the first argument of the function, so the ordinate."""
     y, x = "%x", "%y"
     a, b = f.abs(y), f.abs(x)
-    largest = f.call("llvm.maximum.f64", a, b)
+    largest = f.call("llvm.maximum", a, b)
     none = f.test("oeq", largest, 0.0)
     endless = f.test("oeq", largest, math.inf)
     # infinite ones point along an axis or halfway
@@ -440,17 +462,17 @@ def _atan2(f: Body) -> str:
     scale = f.pick(endless, 1.0, f.pick(none, 1.0, scale))
     a, b = f.mul(a, scale), f.mul(b, scale)
     angle = _atan_quotient(f, a, b)
-    left = f.line(f"icmp slt i64 {f.bits(x)}, 0")
+    left = f.integer("icmp slt", f.bits(x), 0)
     pi, pi_low = in_parts(PI, 2)
     angle = f.pick(left, f.add(f.sub(pi, angle), pi_low), angle)
-    value = f.call("llvm.copysign.f64", angle, y)
+    value = f.call("llvm.copysign", angle, y)
     return f.pick(f.test("uno", x, y), math.nan, value)
 
 
 def _beside(f: Body) -> str:
     """sqrt(1 - x^2)."""
     product = f.mul(f.sub(1.0, "%x"), f.add(1.0, "%x"))
-    return f.call("llvm.sqrt.f64", product)
+    return f.call("llvm.sqrt", product)
 
 
 def _asin(f: Body) -> str:
@@ -468,7 +490,7 @@ def _sinh(f: Body) -> str:
     near = f.mul(0.5, f.add(e, f.div(e, f.add(e, 1.0))))
     far = _exp_of_pair(f, size, 0.0, halved=True)
     value = f.pick(f.test("ogt", size, 22.0), far, near)
-    return f.call("llvm.copysign.f64", value, "%x")
+    return f.call("llvm.copysign", value, "%x")
 
 
 def _cosh(f: Body) -> str:
@@ -488,24 +510,24 @@ def _tanh(f: Body) -> str:
     q = f.div(e, s)
     rest = f.sub(f.fma(f.neg(q), s, e), f.mul(q, lost))
     value = f.add(q, f.div(rest, s))
-    return f.call("llvm.copysign.f64", value, "%x")
+    return f.call("llvm.copysign", value, "%x")
 
 
 def _nextafter(f: Body) -> str:
     bits = f.bits("%x")
     up = f.test("olt", "%x", "%y")
     positive = f.test("ogt", "%x", 0.0)
-    away = f.line(f"icmp eq i1 {up}, {positive}")
-    step = f.line(f"select i1 {away}, i64 1, i64 -1")
+    away = f.line(f"icmp eq {f.B} {up}, {positive}")
+    step = f.pick_integer(away, 1, -1)
     value = f.number(f.integer("add", bits, step))
-    tiny = f.call("llvm.copysign.f64", 5e-324, "%y")
+    tiny = f.call("llvm.copysign", 5e-324, "%y")
     value = f.pick(f.test("oeq", "%x", 0.0), tiny, value)
     value = f.pick(f.test("oeq", "%x", "%y"), "%y", value)
     return f.pick(f.test("uno", "%x", "%y"), math.nan, value)
 
 
 def _rem(f: Body) -> str:
-    return f.line("frem double %x, %y")
+    return f.line(f"frem {f.F} %x, %y")
 
 
 WRITERS: dict[str, Callable[[Body], str]] = {
@@ -533,38 +555,65 @@ OF_TWO = {"pow", "atan2", "nextafter", "rem"}
 REDUCED = {"sin", "cos", "tan"}  # large angles go to the library of the system
 
 
-def written(names: set[str]) -> str:
-    """The functions of some names and all they use."""
+def function_name(name: str, types: Types) -> str:
+    """Of one of these functions."""
+    return f"st_{name}" if types.width == 1 else f"st{types.width}_{name}"
+
+
+def written(names: set[str], types: Types = SINGLE, far: bool = True) -> str:
+    """The functions of some names and all they use.
+
+    Args:
+        names: of functions.
+        types: of their numbers, of eight bytes each.
+        far: the library of the system has the sine of large angles; else it is not a number.
+    """
     done: dict[str, str] = {}
     todo = sorted(names)
     while todo:
         name = todo.pop()
         if name in done:
             continue
-        f = Body()
+        f = Body(types)
         result = WRITERS[name](f)
-        done[name] = _defined(name, f.lines, result)
+        if name in REDUCED and not far:
+            near = f.test("ult", f.abs("%x"), FAR)
+            result = f.pick(near, result, math.nan)
+        done[name] = _defined(name, f, result, far and name in REDUCED)
         todo += sorted(f.uses)
     return "\n".join(done[name] for name in sorted(done))
 
 
-def _defined(name: str, lines: list[str], result: str) -> str:
-    arguments = "double %x, double %y" if name in OF_TWO else "double %x"
-    head = f"define internal double @st_{name}({arguments}) nounwind {{"
-    body = [*lines, f"  ret double {result}", "}"]
-    if name not in REDUCED:
+def _defined(name: str, f: Body, result: str, reduced: bool) -> str:
+    arguments = f"{f.F} %x, {f.F} %y" if name in OF_TWO else f"{f.F} %x"
+    head = f"define internal {f.F} @{function_name(name, f.types)}({arguments}) nounwind {{"
+    body = [*f.lines, f"  ret {f.F} {result}", "}"]
+    if not reduced:
         return "\n".join([head, *body])
-    return "\n".join(
-        [
-            f"declare double @{name}(double)",
-            head,
-            "  %size = call double @llvm.fabs.f64(double %x)",
-            f"  %near = fcmp ult double %size, {literal(FAR)}",
-            "  br i1 %near, label %own, label %far",
-            "far:",
-            f"  %there = call double @{name}(double %x)",
-            "  ret double %there",
-            "own:",
-            *body,
+    size = f"  %size = call {f.F} @llvm.fabs.{f.types.suffix}({f.F} %x)"
+    close = f"fcmp ult {f.F} %size, {f.types.constant(FAR)}"
+    if f.types.width == 1:
+        test = [f"  %near = {close}"]
+        there = [f"  %there = call double @{name}(double %x)", "  ret double %there"]
+    else:
+        test = [
+            f"  %close = {close}",
+            f"  %near = call i1 @llvm.vector.reduce.and.{f.types.suffix_of('i1')}({f.B} %close)",
         ]
-    )
+        there = _one_by_one(name, f.types)
+    branch = "  br i1 %near, label %own, label %far"
+    declared = f"declare double @{name}(double)" if f.types.width == 1 else ""
+    return "\n".join([declared, head, size, *test, branch, "far:", *there, "own:", *body])
+
+
+def _one_by_one(name: str, types: Types) -> list[str]:
+    """Each place by the function of one number."""
+    T, lines, last = types.of(FLOAT), [], "poison"
+    for k in range(types.width):
+        lines += [
+            f"  %x{k} = extractelement {T} %x, i32 {k}",
+            f"  %y{k} = call double @st_{name}(double %x{k})",
+            f"  %z{k} = insertelement {T} {last}, double %y{k}, i32 {k}",
+        ]
+        last = f"%z{k}"
+    return [*lines, f"  ret {T} {last}"]

@@ -64,17 +64,30 @@ def object_code(text: str, optimise: int = 2) -> bytes:
     return code
 
 
-class Native:
-    """A function that was compiled and loaded."""
+def lane_width() -> int:
+    """Floats that registers of this processor hold side by side."""
+    features = dict(llvm().get_host_cpu_features())
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx") else 2
 
-    def __init__(self, code: bytes) -> None:
+
+class Native:
+    """A function that was compiled and loaded.
+
+    Args:
+        code: from `object_code`.
+        pointers: of rows of memory that it takes.
+    """
+
+    def __init__(self, code: bytes, pointers: int = 4) -> None:
         with _lock:
             self.engine = llvm().create_mcjit_compiler(llvm().parse_assembly(""), _machine(0))
             self.engine.add_object_file(llvm().object_file.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
             address = self.engine.get_function_address("run")
-        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(address)
 
     def __call__(self, *rows: np.ndarray) -> None:
-        """Run with the rows fixed, in, out and work."""
+        """Run with rows of memory, each of numbers that lie together."""
         self.call(*(row.ctypes.data for row in rows))

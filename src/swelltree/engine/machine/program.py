@@ -39,12 +39,7 @@ class Compiled:
         """The fixed numbers with all that goes with them."""
         before, found = self.last
         if before is not fixed:
-            whole = np.concatenate([fixed, self.tables])
-            turned = [
-                whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1)
-                for at, shape in self.turns
-            ]
-            found = np.concatenate([whole, *turned])
+            found = with_tables(fixed, [self.tables], self.turns)
             self.last = fixed, found
         return found
 
@@ -95,7 +90,7 @@ class Program:
         program, numbers, leaves = self._program(args)
         if isinstance(program, str):
             return _engine(program), self.by_xla(*args)
-        into = _packed(leaves)
+        into = packed(leaves)
         out, work = np.empty(program.size), np.empty(program.work)
         program.native(program.row(numbers), into, out, work)
         results = jax.tree.unflatten(program.tree, _unpacked(out, program.outs))
@@ -133,8 +128,8 @@ class Program:
         before, before_tree, found = self.last
         if before is None or before_tree != tree or not _same_objects(before, leaves):
             arrays = [np.asarray(x) for x in leaves]
-            pattern = b"".join(_pattern(x).tobytes() for x in arrays)
-            found = Key(tree, _kinds(arrays), pattern), _packed(arrays)
+            pattern = b"".join(pattern_of(x).tobytes() for x in arrays)
+            found = Key(tree, _kinds(arrays), pattern), packed(arrays)
             self.last = leaves, tree, found
         return found
 
@@ -168,7 +163,7 @@ class Writing:
 
     def __init__(self) -> None:
         self.graph = Graph()
-        self.numbers = {"fixed": 0, "in": 0, "out": 0}
+        self.numbers = {"fixed": 0, "in": 0, "lanes": 0, "out": 0}
         self.tables: list[np.ndarray] = []
 
     def _row(self, where: str, size: int, kind: str) -> Buffer:
@@ -183,7 +178,7 @@ class Writing:
         buffer = self._row(where, x.size, kind)
         special = None
         if shapes_program:
-            pattern = _pattern(x)
+            pattern = pattern_of(x)
             if pattern.size:
                 unknown = pattern == UNKNOWN
                 floats = np.where(unknown, np.nan, pattern.astype(float))
@@ -193,7 +188,7 @@ class Writing:
     def table(self, value: np.ndarray) -> Stored:
         """A large constant, which travels with the fixed arguments."""
         buffer = self._row("fixed", value.size, kind_of(value.dtype))
-        self.tables.append(_packed([value]))
+        self.tables.append(packed([value]))
         return stored(buffer, 0, value.shape, self.graph.root)
 
     def turns(self) -> list[tuple[int, tuple[int, ...]]]:
@@ -228,7 +223,7 @@ def _same_objects(a: list[Any], b: list[Any]) -> bool:
 UNKNOWN = 2
 
 
-def _pattern(x: np.ndarray) -> np.ndarray:
+def pattern_of(x: np.ndarray) -> np.ndarray:
     """What shapes a program of a fixed argument: zeros and ones of floats, all of other kinds."""
     if x.size > PATTERNED:
         return np.zeros(0, "i1")
@@ -238,7 +233,18 @@ def _pattern(x: np.ndarray) -> np.ndarray:
     return flat.astype("i8")
 
 
-def _packed(arrays: list[Any]) -> np.ndarray:
+def with_tables(
+    fixed: np.ndarray, tables: list[np.ndarray], turns: list[tuple[int, tuple[int, ...]]]
+) -> np.ndarray:
+    """Fixed numbers with large constants of the program and transposed matrices behind them."""
+    whole = np.concatenate([fixed, *tables])
+    turned = [
+        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1) for at, shape in turns
+    ]
+    return np.concatenate([whole, *turned])
+
+
+def packed(arrays: list[Any]) -> np.ndarray:
     """Numbers of arrays, one after another, eight bytes each."""
     rows = []
     for x in arrays:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
@@ -86,7 +87,7 @@ def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
 @rule("scan")
 def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
-    n, m, length = p["num_consts"], p["num_carry"], int(p["length"])
+    (n, m), length = _sizes(p), int(p["length"])
     body = p["jaxpr"]
     consts, init, rows = values[:n], list(values[n : n + m]), values[n + m :]
     of_rows, outs = eqn.invars[n + m :], eqn.outvars
@@ -127,6 +128,14 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         stored(buffer, 0, var.aval.shape, graph.here)
         for buffer, var in zip(results, outs[m:], strict=True)
     ]
+
+
+def _sizes(params: Any) -> tuple[int, int]:
+    """How many constants and carried values a scan has."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()  # JAX 0.11 and later
+    return len(consts), len(carry)
 
 
 def _row(graph: Graph, x: Stored, at: int) -> np.ndarray:
@@ -183,3 +192,15 @@ def _solved(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     own = list(values[first : first + lengths.solve])
     total = sum(lengths)
     return flat.closed(jaxprs.solve, [*own, *values[total:]])
+
+
+@rule("call_hi_primitive")
+def _expanded(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    """What JAX 0.12 keeps whole, in its own smaller operations."""
+    whole = eqn.params["_prim"]
+
+    def smaller(*args: Any) -> list[Any]:
+        return jax.tree.leaves(whole.expand(*jax.tree.unflatten(whole.in_tree, args)))
+
+    shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars]
+    return flat.closed(jax.make_jaxpr(smaller)(*shapes), list(values))

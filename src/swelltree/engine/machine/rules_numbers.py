@@ -141,6 +141,14 @@ def _whole_power(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
     return power if y >= 0 else each(graph, "div", filled(graph, x, 1, kind), power)
 
 
+@rule("one_minus_square")
+def _one_minus_square(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+    """(1 - x)(1 + x), a primitive from JAX 0.12 on."""
+    graph, x = flat.graph, places(flat.graph, x)
+    one = filled(graph, x, 1.0)
+    return each(graph, "mul", each(graph, "sub", one, x), each(graph, "add", one, x))
+
+
 @rule("rsqrt")
 def _inverse_root(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
     graph, x = flat.graph, places(flat.graph, x)

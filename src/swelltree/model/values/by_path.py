@@ -62,6 +62,7 @@ def with_described(model: Any, values: dict[str, Any]) -> Any:
     traced = {path: x for path, x in described.traced.items() if path not in plain}
     traced |= {path: x for path, x in values.items() if _traced(x)}
     new = described.again(with_numbers(system, plain))
+    new.described.keep(new)
     model = _merged(model, described.compiled, new, plain)
     return _with_traced(model, traced) if traced else model
 

@@ -73,6 +73,10 @@ class Described:
         """The model of the given system, as it was compiled."""
         return self.again(self.given)
 
+    def keep(self, model: Any) -> None:
+        """Tell the model of the given system, so that it need not be compiled again."""
+        vars(self)["compiled"] = model
+
     @property
     def drawing(self) -> str:
         """Shapes, joints and springs as JSON (`swelltree.system.drawing`)."""

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 TOLERANCE = 1e-3
-LANES = 32  # more fill the cache of a core: measured for the RM3
-ROOM = 1.5e9  # bytes of one batch
+ROOM = {"cpu": 1.5e9, "gpu": 2e10}  # bytes of one batch
 USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
 
 
@@ -58,6 +57,8 @@ def simulate_batch(
     start: str | None = None,
     case: int | str = 0,
     lanes: int | None = None,
+    device: str = "cpu",
+    precision: str = "float64",
 ) -> xr.Dataset:
     """Simulate many cases of a model side by side and keep what is asked for of each.
 
@@ -78,7 +79,10 @@ def simulate_batch(
         formulation: as in `simulate`.
         start: "equilibrium" or "described", as in `simulate`.
         case: number or name of the runs; with the seed of the sea it gives the random phases.
-        lanes: cases that run side by side; as many as fit into memory, at most 32, by default.
+        lanes: cases that run side by side; as many as fit into memory by default, at most 32 on
+            CPUs.
+        device: "cpu", or "gpu" for a graphics processor of NVIDIA where there is one.
+        precision: "float64", or "float32" on the graphics processor.
     """
     rows = batch_cases(seas, parameters, case)
     for name in parameters or ():
@@ -95,6 +99,8 @@ def simulate_batch(
         formulation=formulation,
         start=start,
         lanes=lanes,
+        device=device,
+        precision=precision,
     )
     import xarray as xr
 
@@ -121,6 +127,8 @@ def plan_batch(
     start: str | None = None,
     lanes: int | None = None,
     count: int | None = None,
+    device: str = "cpu",
+    precision: str = "float64",
 ) -> BatchPlan:
     """Output times, channels, engine and step of all batches of some cases.
 
@@ -150,14 +158,20 @@ def plan_batch(
         formulation=how,
         solver=solver,
         start=start,
+        duration=float(times[-1]),
+        device=_one_of("device", device, ("cpu", "gpu")),
+        short=_one_of("precision", precision, ("float64", "float32")) == "float32",
     )
-    engine, why = chosen_engine(plan)
-    plan = replace(plan, channels=_channels(plan, engine, channels))
+    if plan.short and device != "gpu":
+        raise SwelltreeError("precision 'float32' is for device='gpu'. Give it too, or leave both.")
+    engine, plan, why = chosen_engine(
+        plan, first, lambda plan, engine: _channels(plan, engine, channels)
+    )
     plan = replace(plan, lanes=_lanes(plan, engine, len(cases) if count is None else count, lanes))
     attrs: dict[str, Any] = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
-    if engine.name == "one by one":
-        warnings.warn(f"simulate_batch runs one by one: {why}", SwelltreeWarning, stacklevel=3)
+    if engine.name == "one by one" or (device == "gpu" and not engine.name.startswith("gpu")):
+        warnings.warn(f"simulate_batch runs by {why}", SwelltreeWarning, stacklevel=3)
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)
@@ -227,6 +241,12 @@ def _channels(plan: Plan, engine: Engine, names: Sequence[str] | None) -> tuple[
     return tuple(dict.fromkeys(names))
 
 
+def _one_of(what: str, word: str, known: tuple[str, ...]) -> str:
+    if word not in known:
+        raise SwelltreeError(f"{what} '{word}' is not known. Give {listed(known)}.")
+    return word
+
+
 def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     """Cases side by side, as many as fit."""
     if lanes is not None:
@@ -239,12 +259,12 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     bodies = plan.model.layout.n_bodies
     # samples, their copy on the way out and the energy budget; loads and rates on their grid
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
-    if plan.model.hydro is not None and plan.model.hydro.table is not None:
+    if plan.device == "cpu" and plan.model.hydro is not None and plan.model.hydro.table is not None:
         points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
         per_case += int(2.0 * 2.0 * points * 6 * bodies)
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
-    fitting = int(ROOM / (8.0 * per_case))
-    return max(1, min(LANES, fitting, count))
+    fitting = int(ROOM[plan.device] / (8.0 * per_case))
+    return max(1, min(engine.most, fitting, count))
 
 
 def _blank(plan: Plan, engine: Engine) -> dict[str, np.ndarray]:

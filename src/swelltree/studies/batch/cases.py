@@ -95,6 +95,7 @@ class CaseMaker:
         duration: of the runs [s].
         prepare: function of a model that gives it as steps see it.
         start: function of a model that gives the first state of a run.
+        sums_step: step of the grid on which loads of waves are summed later [s]; None: now.
     """
 
     def __init__(
@@ -103,9 +104,10 @@ class CaseMaker:
         duration: float,
         prepare: Callable[[Model], Model] = lambda model: model,
         start: Callable[[Model], Any] = lambda model: None,
+        sums_step: float | None = None,
     ) -> None:
         self.model, self.duration = model, duration
-        self.prepare, self.start = prepare, start
+        self.prepare, self.start, self.sums_step = prepare, start, sums_step
         self._last: Numbers | None = None
 
     def numbers(self, case: BatchCase) -> Numbers:
@@ -121,8 +123,16 @@ class CaseMaker:
         model = made.stepped
         if case.sea is not None:
             waves = realised(made.still, case.sea, case.case)
-            model = filled_up(in_waves(model, waves, self.duration), self.duration)
+            model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
+            model = filled_up(model, self.duration)
         return without_table(model), made.start
+
+
+def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:
+    """Step of a grid in time with some points in the shortest period of the data of a model [s]."""
+    assert model.hydro is not None
+    assert model.hydro.table is not None
+    return 2.0 * np.pi / float(model.hydro.table.omega[-1]) / points
 
 
 def filled_up(model: Model, duration: float) -> Model:
@@ -130,7 +140,7 @@ def filled_up(model: Model, duration: float) -> Model:
     hydro = model.hydro
     if hydro is None or hydro.table is None or hydro.waves is None:
         return model
-    step = 2.0 * np.pi / float(hydro.table.omega[-1]) / POINTS_PER_PERIOD
+    step = grid_step(model)
     # never read: the run ends before
     longer = hydro.waves.filled_up(2 ** int(np.ceil(np.log2(duration / step + 4))))
     return model.with_effect(replace(hydro, waves=longer))

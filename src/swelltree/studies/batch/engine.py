@@ -15,7 +15,9 @@ import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.time.task import kept_step
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Plan:
         solver: "rk4", or one of those of dynamic lines.
         start: as in `simulate`.
         lanes: cases that run side by side.
+        duration: of the sea [s], where it is longer than the samples.
+        device: "cpu" or "gpu".
+        short: floats have four bytes on the graphics processor.
     """
 
     model: Model
@@ -41,6 +46,14 @@ class Plan:
     solver: str = "rk4"
     start: str | None = None
     lanes: int = 32
+    duration: float = 0.0
+    device: str = "cpu"
+    short: bool = False
+
+    @property
+    def end(self) -> float:
+        """How long the sea lasts [s]."""
+        return max(self.duration, float(self.times[-1]))
 
 
 class Outcome(NamedTuple):
@@ -50,14 +63,30 @@ class Outcome(NamedTuple):
     message: str  # empty where all went well
 
 
+def own_steps(plan: Plan) -> str:
+    """Which part of a model has steps of its own, so that cases cannot share theirs; or nothing."""
+    if plan.solver != "rk4":
+        return "dynamic lines and contacts are stepped by the two-step scheme"
+    if kept_step(plan.model) is not None:
+        return "radiation='convolution' keeps the velocities of its own steps"
+    if coupled_effect(plan.model) is not None:
+        return "flows that are solved for have a step of their own"
+    return ""
+
+
 class Engine(ABC):
     """A way to run the cases of a batch."""
 
     name: str
+    most: int = 32  # cases side by side; more fill the cache of a core: measured for the RM3
 
-    @abstractmethod
-    def refusal(self, plan: Plan) -> str:
-        """Why it cannot run such a batch; empty if it can."""
+    def unable(self, plan: Plan) -> str:
+        """Which part of the model it cannot run; empty if there is none."""
+        return own_steps(plan)
+
+    def refusal(self, plan: Plan, case: BatchCase) -> str:
+        """Why it cannot run cases like this one; empty if it can."""
+        return ""
 
     @abstractmethod
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:

@@ -17,7 +17,7 @@ class OneByOne(Engine):
 
     name = "one by one"
 
-    def refusal(self, plan: Plan) -> str:
+    def unable(self, plan: Plan) -> str:
         """It runs all that `simulate` runs."""
         return ""
 
@@ -39,7 +39,7 @@ class OneByOne(Engine):
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
         """Each case by itself."""
-        maker = CaseMaker(plan.model, float(plan.times[-1]))
+        maker = CaseMaker(plan.model, plan.end)
         return [self._one(plan, maker, case) for case in cases]
 
     def _one(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> Outcome:

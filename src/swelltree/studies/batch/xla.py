@@ -7,6 +7,7 @@ does not depend on its neighbours. The number of lanes is fixed; lanes without a
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,16 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count, observe, start_phase
 from swelltree.model.model import Model
-from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import chosen, finished_now
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepping.smooth import Options, integrate
 from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
+from swelltree.studies.batch.budget import budget
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
-from swelltree.studies.time.task import Stepping, Task, kept_step
+from swelltree.studies.time.task import Stepping, Task
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 
@@ -40,36 +41,14 @@ class Xla(Engine):
 
     name = "xla"
 
-    def refusal(self, plan: Plan) -> str:
-        """Dynamic lines, convolutions and solved flows have steps of their own."""
-        if plan.solver != "rk4":
-            return "dynamic lines and contacts are stepped by the two-step scheme"
-        if kept_step(plan.model) is not None:
-            return "radiation='convolution' keeps the velocities of its own steps"
-        if coupled_effect(plan.model) is not None:
-            return "flows that are solved for have a step of their own"
-        return ""
-
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By tracing one sample."""
-        model, how = plan.model, plan.formulation
-
-        def sample(model: Model, t: Any, y: Any) -> dict[str, Any]:
-            return finished_now(model, observe(model, how, t, y))
-
-        found = jax.eval_shape(sample, model, np.zeros(()), start_phase(model, how))
-        return {name: x.shape for name, x in found.items() if name in (plan.channels or found)}
+        return shapes_of(plan)
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
         """All cases side by side; those that cannot be made leave their lane to another."""
         assert plan.step is not None
-        step = plan.step
-        maker = CaseMaker(
-            plan.model,
-            float(plan.times[-1]),
-            prepare=lambda model: with_exact_memory(model, step),
-            start=lambda model: first_phase(model, plan.formulation, plan.start),
-        )
+        maker = maker_of(plan)
         rows, refused = LaneRows(plan.lanes), {}
         for lane, case in enumerate(cases, first):
             try:
@@ -86,19 +65,24 @@ class Xla(Engine):
         how = plan.formulation
         matters = how.settling_matters(plan.model)
         program = _program(how, matters, event_count(plan.model), plan.channels, rows.form)
-        options = _options(plan, rows.example[0])
+        options = options_of(plan, rows.example[0])
         channels, codes, fails = program(rows.leaves(), options, plan.times)
         raise_faults(plan.model)
         channels = {name: np.asarray(x) for name, x in channels.items()}
         codes, fails = np.asarray(codes), np.asarray(fails)
-        result = {}
-        for lane in rows.filled:
-            code = Code(int(codes[lane]))
-            at = fails[lane] if np.isfinite(fails[lane]) else None
-            message = "" if code is Code.SUCCESS else describe(code, at)
-            own = {name: x[lane] for name, x in channels.items()}
-            result[lane] = Outcome(None if message else own, message)
-        return result
+        return {
+            lane: outcome({name: x[lane] for name, x in channels.items()}, codes[lane], fails[lane])
+            for lane in rows.filled
+        }
+
+
+def outcome(channels: dict[str, np.ndarray], code: Any, failed: float) -> Outcome:
+    """What became of a case by its code, and the time of its failure [s]."""
+    code = Code(int(code))
+    message = (
+        "" if code is Code.SUCCESS else describe(code, failed if np.isfinite(failed) else None)
+    )
+    return Outcome(None if message else channels, message)
 
 
 class LaneRows:
@@ -139,7 +123,33 @@ class LaneRows:
         return self._arrays
 
 
-def _options(plan: Plan, model: Model) -> Options:
+def shapes_of(plan: Plan) -> dict[str, tuple[int, ...]]:
+    """Shape at one time of the channels of a plan, by tracing one sample."""
+    start = start_phase(plan.model, plan.formulation)
+    found = _all_channels(plan.formulation).eval_shape(plan.model, np.zeros(()), start)
+    return {name: x.shape for name, x in found.items() if name in (plan.channels or found)}
+
+
+@functools.lru_cache(maxsize=16)
+def _all_channels(how: Formulation) -> Any:
+    """Function of one sample; what it is traced to is kept with it."""
+    return jax.jit(lambda model, t, y: finished_now(model, observe(model, how, t, y)))
+
+
+def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
+    """Makes models that are ready for fixed steps; `sums_step` as of `CaseMaker`."""
+    assert plan.step is not None
+    step = plan.step
+    return CaseMaker(
+        plan.model,
+        plan.end,
+        prepare=lambda model: with_exact_memory(model, step),
+        start=lambda model: first_phase(model, plan.formulation, plan.start),
+        sums_step=sums_step,
+    )
+
+
+def options_of(plan: Plan, model: Model) -> Options:
     """Numbers of the steps, with the corners at which they end."""
     task = Task(
         model=model,
@@ -156,17 +166,35 @@ def _options(plan: Plan, model: Model) -> Options:
 
 
 @functools.lru_cache(maxsize=16)
+def sampler(
+    how: Formulation, names: tuple[str, ...], short: bool = False
+) -> Callable[[Model, Any, Any], Any]:
+    """Function that gives chosen channels, and those by which a run looks at itself.
+
+    Args:
+        how: formulation.
+        names: of channels.
+        short: a few sums take the place of energies where there are no loops (`budget`).
+    """
+
+    def sample(model: Model, t: Any, y: Any) -> Any:
+        with compact():
+            raw = observe(model, how, t, y)
+        watched = BUDGET + (LOOPS if model.cut_rows else ())
+        kept = {name: raw[name] for name in watched} if model.cut_rows or not short else budget(raw)
+        return chosen(model, raw, names), kept
+
+    return sample
+
+
+@functools.lru_cache(maxsize=16)
 def _program(
     how: Formulation, matters: bool, events: int, names: tuple[str, ...], form: Any
 ) -> Any:
     """``run(leaves, options, times) -> (channels, code, time of failure)``, lanes first."""
     equations = problem(how, matters, events > 0)
 
-    def sample(model: Model, t: Any, y: Any) -> Any:
-        with compact():
-            raw = observe(model, how, t, y)
-        watched = BUDGET + (LOOPS if model.cut_rows else ())
-        return chosen(model, raw, names), {name: raw[name] for name in watched}
+    sample = sampler(how, names)
 
     def one(leaves: list[Any], options: Options, times: Any) -> Any:
         model, y = jax.tree.unflatten(form, leaves)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import without_table
+from swelltree.effects.linear_hydro.data import Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
@@ -105,10 +105,12 @@ def read_task(
     sampling: Sampling,
     asked: Asked,
     until: float = 0.0,
+    window: Window | None = None,
 ) -> Task:
     """The task of a run.
 
-    The sea is made ready for the output times, and for those up to `until` [s].
+    The sea is made ready for the output times and for those up to `until` [s]; its loads only in a
+    window, if one is given.
     """
     stepping, start = asked.stepping, asked.start
     solver, how = chosen_solver(model, asked.solver, asked.formulation)
@@ -122,7 +124,8 @@ def read_task(
         times = continued(times, begin, given is not None)
     in_sea = model
     if waves is not None:
-        in_sea = in_waves(model, waves, max(float(times[-1]), until), asked.excitation)
+        end = max(float(times[-1]), until)
+        in_sea = in_waves(model, waves, end, asked.excitation, window=window)
     return Task(
         model=made_ready(without_table(in_sea)),
         still=model,

@@ -197,8 +197,13 @@ def open_limit(joint_points: Array, rtol: float) -> Array:
         joint_points: (time, joint, 3) [m].
         rtol: tolerance of its steps.
     """
-    xp = namespace(joint_points)
     extent = (joint_points[0].max(0) - joint_points[0].min(0)).max() if joint_points.size else 0.0
+    return open_limit_of(extent, rtol)
+
+
+def open_limit_of(extent: Any, rtol: float) -> Any:
+    """The same of a system of some extent [m]."""
+    xp = namespace(extent)
     return OPEN * max(rtol, 1e-9) * xp.maximum(1.0, extent)  # a metre at least
 
 
@@ -214,9 +219,14 @@ def lasting(gap: Array) -> Array:
 
 def lost_limit(kinetic: Array, potential: Array, work: Array, solver: str, rtol: float) -> Array:
     """Largest residual of the energy budget [J]; energies as in `results.energy`."""
-    share = max(LOST[solver in ("tsit5", "dopri5", "stiff")], 100.0 * rtol)
+    share = lost_share(solver, rtol)
     stored = abs(potential).max(initial=0.0)
     return share * energy_moved(kinetic, potential, work) + 1e-9 * stored + 1e-12
+
+
+def lost_share(solver: str, rtol: float) -> float:
+    """Largest residual, of the energy that moved."""
+    return max(LOST[solver in ("tsit5", "dopri5", "stiff")], 100.0 * rtol)
 
 
 def _looks(count: int) -> list[int]:

@@ -6,6 +6,8 @@ run ends with the code (`solvers.solution.Code`) that the plain run would name.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from swelltree.engine.arrays import Array
@@ -52,6 +54,27 @@ def with_watch(
     conditions = [condition for condition, _ in result]
     ended = jnp.select(conditions, [jnp.asarray(code, int) for _, code in result], 0)
     return channels | {"energy_residual": residual, "loop_margin": margin, "code": ended}
+
+
+def ended_with_loops(
+    models: list[Model], channels: dict[str, np.ndarray], codes: np.ndarray, solver: str
+) -> np.ndarray:
+    """Codes of runs side by side that are over, by the same limits.
+
+    Args:
+        models: compiled, one of each run.
+        channels: of all samples, runs first.
+        codes: how stepping ended.
+        solver: its name.
+    """
+    rows = [{name: x[k] for name, x in channels.items()} for k in range(len(models))]
+    found = [_of_loops(*each, solver) for each in zip(models, rows, codes, strict=True)]
+    return np.array([int(code) for code in found])
+
+
+@functools.partial(jax.jit, static_argnames="solver")
+def _of_loops(model: Model, channels: dict[str, Array], code: Array, solver: str) -> Array:
+    return with_watch(model, channels, code, solver)["code"]
 
 
 def _places(model: Model, channels: dict[str, Array]) -> tuple[Array, ...]:

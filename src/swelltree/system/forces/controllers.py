@@ -1,9 +1,13 @@
 """Controllers: u(t, y) from measured channels to the actuators of force elements."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
+from swelltree.system.errors import shown
+from swelltree.system.forces.own_effects import as_parameters
 from swelltree.system.forces.signals import Function
 from swelltree.system.values import Flag, Name, Names
 
@@ -32,6 +36,22 @@ def parse_measure(text: str) -> Measure:
     return Measure(parts[0], parts[1], rate)
 
 
+def as_gains(value: Any) -> tuple[tuple[str, float], ...]:
+    """{name: number} as pairs, which compare and cannot change."""
+    pairs = as_parameters(value)
+    for name, number in pairs:
+        if isinstance(number, bool | str | tuple):
+            raise ValueError(f"'{name}': {shown(number)} is not one number. Give one.")
+    return pairs
+
+
+Gains = Annotated[
+    Any,
+    BeforeValidator(as_gains),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "number"}, "default": {}}),
+]
+
+
 @description
 class Controller(Description):
     """A control law.
@@ -44,6 +64,8 @@ class Controller(Description):
             the force is without what this controller itself gives, with all else.
         drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
         law: function u(t, y) -> one value for each driven element, or "module:name".
+        gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
+            description, which can be varied without compiling again.
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
             some 0.1 ms for each evaluation, with derivatives by differences.
     """
@@ -53,6 +75,7 @@ class Controller(Description):
     measures: Names
     drives: Names
     law: Function
+    gains: Gains = ()
     plain: Flag = False
 
     def __post_init__(self) -> None:
@@ -65,6 +88,13 @@ class Controller(Description):
                 parse_measure(text)
             except ValueError as error:
                 raise self.fail(f"measure {error}") from None
+
+    def table(self) -> dict[str, Any]:
+        """This item as a TOML table."""
+        table = super().table()
+        if self.gains:
+            table["gains"] = dict(self.gains)
+        return table
 
 
 def check_order(controllers: Sequence[Controller]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 12
 FREQUENCY = "frequency [rad/s]"
+TURNS = ("Roll", "Pitch", "Yaw")
+STILL = 1e-4  # m/m, deg/m, m: less is rounding of the data
 
 
 def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: Any) -> Figure:
@@ -58,49 +61,62 @@ def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: Any) -> 
 
 
 def rao(dataset: xr.Dataset, direction: int = 0) -> Figure:
-    """Motions of the bodies and joints per metre of wave amplitude, for one heading.
+    """Motions of bodies and joints per metre of wave amplitude that are there, for one heading.
 
     Args:
         dataset: from `swelltree.rao`.
         direction: number of the heading.
     """
     omega = dataset["omega"].values
-    motion = np.abs(dataset["rao"].isel(wave_direction=direction).values)
-    joints = np.abs(dataset["coordinate_rao"].isel(wave_direction=direction).values)
-    labels = [str(label) for label in dataset["coordinate"].values]
-    angles = [
-        k
-        for k in without_free(labels)
-        if labels[k].endswith(("Roll", "Pitch", "Yaw")) and joints[:, k].any()
-    ][:MOST_LINES]
-    fig, axes = figure(2, 2, 9.6, 5.2)
-    names = [str(name) for name in dataset["body"].values]
-    for ax, dof, unit, factor in (
-        (axes[0, 0], "Heave", "m/m", 1.0),
-        (axes[0, 1], "Pitch", "deg/m", 180.0 / np.pi),
-    ):
-        column = [str(d) for d in dataset["dof"].values].index(dof)
-        for i, name in enumerate(names[:MOST_LINES]):
-            y = factor * motion[:, i, column]
-            ax.plot(omega, y, style(i), color=color(i), linewidth=1.4, label=name)
-        heading(ax, dof, unit)
-        legend(ax, min(len(names), MOST_LINES), columns=4)
-    for n, k in enumerate(angles):
-        y, label = np.degrees(joints[:, k]), labels[k].replace("__", " ")
-        axes[1, 0].plot(omega, y, style(n), color=color(n), linewidth=1.4, label=label)
-    heading(axes[1, 0], "Joint angles", "deg/m")
-    if angles:
-        legend(axes[1, 0], len(angles), columns=3)
-    elements = dataset["element"].values[:MOST_LINES]
-    for n, name in enumerate(elements):
-        y = dataset["capture_width"].isel(wave_direction=direction).sel(element=name).values
-        axes[1, 1].plot(omega, y, style(n), color=color(n), linewidth=1.4, label=str(name))
-    heading(axes[1, 1], "Capture width", "m")
-    if len(elements):
-        legend(axes[1, 1], len(elements), columns=4)
-    for ax in axes[1]:
+    panels = _rao_panels(dataset.isel(wave_direction=direction))
+    if not panels:
+        raise SwelltreeError("rao: nothing moves in these waves. Look at the data or the heading.")
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    fig, axes = figure(rows, columns, 4.8 * columns, 0.4 + 2.5 * rows)
+    for ax, (title, unit, lines) in zip(axes.flat, panels, strict=False):
+        for n, (label, values) in enumerate(lines[:MOST_LINES]):
+            ax.plot(omega, values, style(n), color=color(n), linewidth=1.4, label=label)
+        heading(ax, title, unit)
+        legend(ax, min(len(lines), MOST_LINES), columns=4)
+    for ax in axes.flat[len(panels) :]:
+        ax.remove()
+    for ax in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
+        ax.tick_params(labelbottom=True)
         below(ax, f"wave {FREQUENCY}")
     return fig
+
+
+Panel = tuple[str, str, list[tuple[str, np.ndarray]]]
+
+
+def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
+    """Freedoms of bodies, joints and capture widths that are not zero: title, unit, curves."""
+    motion = np.abs(dataset["rao"].transpose("omega", "body", "dof").values)
+    bodies = [str(name) for name in dataset["body"].values]
+    panels: list[Panel] = []
+    for k, dof in enumerate(dataset["dof"].values):
+        unit, factor = ("m/m", 1.0) if k < 3 else ("deg/m", 180.0 / np.pi)
+        curves = _moving((name, factor * motion[:, i, k]) for i, name in enumerate(bodies))
+        panels.append((str(dof), unit, curves))
+    joints = np.abs(dataset["coordinate_rao"].transpose("omega", "coordinate").values)
+    labels = [str(label) for label in dataset["coordinate"].values]
+    for title, unit, factor, turns in (
+        ("Joint strokes", "m/m", 1.0, False),
+        ("Joint angles", "deg/m", 180.0 / np.pi, True),
+    ):
+        mine = [k for k in without_free(labels) if labels[k].endswith(TURNS) == turns]
+        curves = _moving((labels[k].replace("__", " "), factor * joints[:, k]) for k in mine)
+        panels.append((title, unit, curves))
+    width = dataset["capture_width"].transpose("omega", "element").values
+    names = [str(name) for name in dataset["element"].values]
+    panels.append(("Capture width", "m", _moving(zip(names, width.T, strict=True))))
+    return [panel for panel in panels if panel[2]]
+
+
+def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
+    """Curves that can be told from zero."""
+    return [(label, y) for label, y in curves if np.nanmax(np.abs(y), initial=0.0) > STILL]
 
 
 def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any = True) -> Figure:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads, Window, grid_begin
 from swelltree.effects.linear_hydro.drift.data import DriftTable, MeanDrift, Pairs, diagonal
 from swelltree.effects.linear_hydro.drift.turning import TurningLoads, check_size, yaw_nodes
 from swelltree.effects.linear_hydro.excitation import travelled
@@ -125,7 +125,11 @@ def pair_blocks(count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def drift_loads(
-    table: Table, waves: Any, duration: float, turning: bool = False
+    table: Table,
+    waves: Any,
+    duration: float,
+    turning: bool = False,
+    window: Window | None = None,
 ) -> WaveLoads | TurningLoads | None:
     """Second-order loads of realised components from 0 to the duration; None when there are none.
 
@@ -134,6 +138,7 @@ def drift_loads(
 
     Args:
         turning: at all mean yaws of the bodies that the data allow, for frames that follow it.
+        window: part of an endless run, instead of all times up to the duration.
     """
     drift: DriftTable | None = table.drift
     if drift is None:
@@ -145,11 +150,13 @@ def drift_loads(
     live = np.abs(amplitude) > 0
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
     way = travelled(table.place, np.asarray(waves.wavenumber)[live], beta)
-    sea = Waves(omega, beta, amplitude[:, None] * way)
     top = fastest(drift, waves.ends) if omega.size else 0.0
     grid = time_grid(top, float(waves.ramp), duration)
+    if window is not None:
+        grid = grid._replace(begin=grid_begin(window, grid.step), points=window.points)
+    sea = Waves(omega, beta, (amplitude * np.exp(-1j * omega * grid.begin))[:, None] * way)
     if not turning:
-        return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid))
+        return WaveLoads(np.array(grid.step), *second_order(drift, sea, grid), np.array(grid.begin))
     known = drift.mean or drift.difference
     assert known is not None
     psi = yaw_nodes(known.direction, beta)
@@ -157,7 +164,7 @@ def drift_loads(
     turned = (sea._replace(beta=beta - angle) for angle in psi)
     both = [second_order(drift, one, grid) for one in turned]
     force, rate = (np.stack(part, axis=1) for part in zip(*both, strict=True))
-    return TurningLoads(np.array(grid.step), headings_of(psi), force, rate)
+    return TurningLoads(np.array(grid.step), headings_of(psi), force, rate, np.array(grid.begin))
 
 
 class Waves(NamedTuple):
@@ -169,11 +176,12 @@ class Waves(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Times 0, step, 2 step ... and the ramp of the sea [s]."""
+    """Times begin, begin + step, begin + 2 step ... and the ramp of the sea [s]."""
 
     step: float
     points: int
     ramp: float
+    begin: float = 0.0
 
 
 def second_order(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
@@ -251,7 +259,7 @@ def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray,
     ramp = grid.ramp
     if ramp <= 0:
         return force, rate
-    t = grid.step * np.arange(grid.points)
+    t = grid.begin + grid.step * np.arange(grid.points)
     x = np.pi * np.minimum(t, ramp) / ramp
     r, r_dot = 0.5 * (1.0 - np.cos(x)), np.where(t < ramp, 0.5 * np.pi / ramp * np.sin(x), 0.0)
     rate = (r**2)[:, None] * rate + (2.0 * r * r_dot)[:, None] * force

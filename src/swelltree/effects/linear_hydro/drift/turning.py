@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveForce, on_grid
+from swelltree.effects.linear_hydro.data import WaveForce, good_until, on_grid
 from swelltree.effects.linear_hydro.headings import TURN, Headings, basis, headings_of, within
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
@@ -32,9 +32,15 @@ class TurningLoads(WaveForce):
     yaws: Headings  # (p,)
     force: Array  # (T, p, 6N) in the axes of the frame
     rate: Array  # (T, p, 6N)
+    begin: Array = 0.0  # time of the first row [s]
+
+    @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return good_until(self)
 
     def acting(self, t: Array, place: Array, psi: Array) -> Array:
-        now = on_grid(t, self.step, self.force, self.rate)
+        now = on_grid(t - self.begin, self.step, self.force, self.rate)
         now = now.reshape(now.shape[0], -1, 6)
         # a turn counts as none; beyond the data the last yaw of them holds
         shape = basis(self.yaws, within(self.yaws, psi))  # (N, k)

@@ -165,6 +165,7 @@ class DynamicLines(Effect):
             result["contact"] = ("contact", tuple(points), "point that may touch the seabed")
         if self.winches is not None:
             result["winch"] = ("winch", self.winches.names, "winch")
+            result["winch_line"] = ("winch", self.winches.lines, "line of the winch")
         if self.arrays is not None:
             result["line"] = ("line", self.pieces, "line")
         return result

@@ -199,6 +199,7 @@ class Cables(Effect):
         result = {"line": ("line", self.lines, "cable, from end A to end B")}
         if self.drums is not None:
             result["winch"] = ("winch", self.drums.winches.names, "winch")
+            result["winch_line"] = ("winch", self.drums.winches.lines, "line of the winch")
         return result
 
     @property

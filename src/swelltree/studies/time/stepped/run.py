@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.effects.linear_hydro.in_sea import ready_until
 from swelltree.engine.backend import jax
+from swelltree.engine.doing import doing
 from swelltree.model.model import Model
 from swelltree.results.dataset import given_coordinates
 from swelltree.solvers.solution import Code, describe
@@ -61,7 +63,7 @@ class Setup:
     """What a run by hand begins from.
 
     Args:
-        task_of: the task of a model in a sea.
+        task_of: the task of a model in a sea, whose loads are ready from a time [s] on.
         stepper_of: the stepper of a task, with room for so many samples.
         forces: held from the start.
         until: last time that can be stepped to [s].
@@ -69,7 +71,7 @@ class Setup:
         findings: of the model, before the run.
     """
 
-    task_of: Callable[[Model, Any], Task]
+    task_of: Callable[[Model, Any, float], Task]
     stepper_of: Callable[[Task, int], Stepper]
     forces: Values
     until: float
@@ -121,18 +123,46 @@ class SteppedRun:
         self._now = self._advanced(replace(now, task=task, held=held), end)
 
     def _advanced(self, now: Saved, end: float) -> Saved:
-        """The run at the end of a step."""
-        times = np.array([now.samples.last.time, end])
-        stepper, state = now.stepper.onward(now.task, now.state, times)
-        state, sample = _sampled(stepper, state, times)
-        samples = now.samples.then(end, sample, now.task, stepper)
-        return replace(now, stepper=stepper, state=state, samples=samples)
+        """The run at the end of a step, in as many parts as the loads of the sea are ready for."""
+        t, sample = now.samples.last.time, None
+        while t < end:
+            if self._furthest(now.task, t) < end:
+                now = replace(now, task=self._task(now, now.model, now.sea, t))
+            times = np.array([t, min(self._furthest(now.task, t), end)])
+            stepper, state = now.stepper.onward(now.task, now.state, times)
+            state, sample = _sampled(stepper, state, times)
+            now, t = replace(now, stepper=stepper, state=state), float(times[1])
+        return replace(now, samples=now.samples.then(end, sample, now.task, now.stepper))
+
+    def _furthest(self, task: Task, t: float) -> float:
+        """Where a step from a time can end with the loads that the sea has made ready [s]."""
+        ahead, fixed = ready_until(task.model) - t, task.stepping.step
+        if fixed is not None and np.isfinite(ahead):
+            ahead = fixed * max(np.floor(ahead / fixed), 1.0)
+        return t + ahead
+
+    def _task(self, now: Saved, model: Model, sea: Any, t: float) -> Task:
+        """The task of a model and a sea from a time on, with what is held."""
+        task = self._setup.task_of(holding(model, self._setup.forces), sea, t)
+        still = now.task.still if model is now.model else task.still
+        ready = holding(task.model, now.held)
+        return replace(task, model=ready, stepping=now.task.stepping, still=still)
 
     @property
     def step_multiple(self) -> float | None:
         """What every step must be a multiple of [s]; None: any step will do."""
         task = self._now.task
         return task.stepping.step if task.solver in TWO_STEP else None
+
+    @property
+    def model(self) -> Model:
+        """With the numbers of now, in still water."""
+        return self._now.model
+
+    @property
+    def sea(self) -> Any:
+        """As described, with the numbers of now; None: still water."""
+        return self._now.sea
 
     @property
     def waves(self) -> Any:
@@ -157,13 +187,13 @@ class SteppedRun:
         setup = self._setup
         if not self._first or self._first[0] is not model or self._first[1] is not sea:
             held = setup.forces
-            task = setup.task_of(holding(model, held), sea)
+            task = setup.task_of(holding(model, held), sea, 0.0)
             if task.goes_on:  # from a run in which nothing was held
                 task = replace(task, still=model)
             if self._first:
                 check_same_layout(self._first[2].task.model, task.model, ("sea",))
             stepper = setup.stepper_of(task, WIDTH)
-            with observing(stepper):
+            with doing("finding the start of the run and compiling"), observing(stepper):
                 state, sample = _sampled(stepper, stepper.start(), task.times)
             none = Samples(task.model, setup.keep, _near(model, task))
             samples = none.then(float(task.times[-1]), sample, task, stepper)
@@ -185,11 +215,8 @@ class SteppedRun:
         numbers, of_sea = read_changes(values)
         sea = changed_sea(now.sea, of_sea)
         model = now.model.with_values(numbers) if numbers else now.model
-        task = self._setup.task_of(holding(model, self._setup.forces), sea)
-        task = replace(task, model=holding(task.model, now.held), stepping=now.task.stepping)
+        task = self._task(now, model, sea, self.time)
         check_same_layout(now.task.model, task.model, values)
-        if not numbers:
-            task = replace(task, still=now.task.still)
         samples = now.samples.changed(now.stepper.onward(task, *self._here())[0])
         self._now = replace(now, model=model, sea=sea, task=task, samples=samples)
 
@@ -213,6 +240,11 @@ class SteppedRun:
     def channels(self) -> tuple[str, ...]:
         """Names of all variables, as in results."""
         return tuple(sorted(self._words.dims))
+
+    @property
+    def single_channels(self) -> tuple[str, ...]:
+        """Names of all channels that are one number: "absorbed_power.pto", "elevation"."""
+        return tuple(self._words.single())
 
     def labels(self, dimension: str) -> tuple[str, ...]:
         """Labels along a dimension, such as the names of all "element"s of the books."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.data import Window
 from swelltree.engine.backend import is_traced, make_room
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
@@ -36,7 +37,9 @@ from swelltree.studies.time.winch_findings import (
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.waves.gridded import GridWaves
 
-LONGEST = 10_800.0  # s: three hours
+LONGEST = 1e7  # s: a season
+LOOKED_AT = 10_800.0  # s for which set speeds of winches are looked at
+POINTS = 8192  # times at which the loads of the sea are made ready at once: a few minutes
 TENTHS = 0.1  # s: steps of the two-step scheme are whole parts of it
 
 
@@ -69,8 +72,8 @@ def stepper(
         sea: a described sea; still water if not given.
         forces: held from the start, by name (see `SteppedRun.step`); where a run begins at rest
             they are part of it.
-        duration: longest time that can be stepped [s]; three hours if not given, or as long as a
-            sea on a grid lasts.
+        duration: longest time that can be stepped [s]; months if not given, or as long as a sea on
+            a grid lasts.
         formulation: as in `simulate`.
         solver: as in `simulate`.
         rtol: as in `simulate`.
@@ -93,23 +96,24 @@ def stepper(
     begin = end_time(start) if is_run(start) else 0.0
     until = _end(model, sea, case, begin, duration)
 
-    def task_of(model: Model, sea: Any, asked: Asked) -> Task:
-        return replace(read_task(model, sea, Sampling(times=[begin]), asked, until), by_hand=True)
+    def task_of(model: Model, sea: Any, t: float, asked: Asked) -> Task:
+        sampling, window = Sampling(times=[begin]), Window(max(t, begin), POINTS)
+        return replace(read_task(model, sea, sampling, asked, until, window), by_hand=True)
 
     stepping = Stepping(rtol, atol, step, max_step)
     asked = Asked(stepping, solver, formulation, start, case, excitation)
-    task = task_of(model, sea, asked)
+    task = task_of(model, sea, begin, asked)
     stepping = replace(stepping, step=_fixed_step(task, until))
     asked = replace(asked, stepping=stepping)
     findings = checked(model)
-    refuse_what_cannot_be_obeyed(task.model, np.array([begin, until]))
+    refuse_what_cannot_be_obeyed(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
     tell_of_light_loads(task.model)
     make_room()
     held = nothing_held(model)
     only = stepping.step if task.solver in TWO_STEP else None
     first = held.now | read_values(model, forces, only)
     setup = Setup(
-        task_of=lambda model, sea: task_of(model, sea, asked),
+        task_of=lambda model, sea, t: task_of(model, sea, t, asked),
         stepper_of=stepper_of,
         forces=replace(held, now=first, before=first),
         until=until,
@@ -141,7 +145,7 @@ def _fixed_step(task: Task, until: float) -> float | None:
         return None
     if task.goes_on:
         return float(task.start.attrs["step"])
-    times = np.array([task.begin, until])
+    times = np.array([task.begin, min(until, task.begin + LOOKED_AT)])
     longest = min(default_step(task.model, task.waves), longest_step(task.model, times))
     return _part_of_a_tenth(min(longest, task.stepping.longest))
 

@@ -6,6 +6,8 @@ position the first word may be left out: ``"float.Heave"``.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +43,13 @@ class Vocabulary:
                 f"{listed(dims) if dims else 'its name'}. Leave out '{chosen[len(dims)]}'."
             )
         return float(values) if values.ndim == 0 else values.copy()
+
+    def single(self) -> Iterator[str]:
+        """Names of all channels that are one number, where their dimensions have labels."""
+        for name, dims in self.dims.items():
+            if all(dim in self.labels for dim in dims):
+                for chosen in itertools.product(*(self.labels[dim] for dim in dims)):
+                    yield ".".join((name, *chosen))
 
     def _variable(self, name: Any) -> tuple[str, list[str]]:
         if not isinstance(name, str):

@@ -1,0 +1,40 @@
+"""What is being done while nothing else is to be seen: a spinner on terminals only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_shown: list[str] = []  # what is on the terminal now
+
+
+@contextmanager
+def doing(words: str, wanted: bool | None = None) -> Iterator[None]:
+    """Say what is done meanwhile, unless something is shown already.
+
+    Args:
+        words: for the user: "compiling the run".
+        wanted: True shows it, False does not, None shows it on a terminal.
+    """
+    if wanted is None:
+        wanted = sys.stderr.isatty()
+    beside = threading.current_thread() is not threading.main_thread()
+    if not wanted or beside or _shown:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, force_terminal=True).status(f"{words} …"), shown(words):
+        yield
+
+
+@contextmanager
+def shown(words: str) -> Iterator[None]:
+    """Something is on the terminal meanwhile: others keep quiet."""
+    _shown.append(words)
+    try:
+        yield
+    finally:
+        _shown.remove(words)

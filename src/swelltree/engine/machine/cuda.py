@@ -1,0 +1,211 @@
+"""NVIDIA's driver, as far as programs of many cases need it, by ctypes.
+
+The driver is a library that comes with the graphics card; nothing else of CUDA is asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
+NO_LIBRARY = "there is no driver of NVIDIA here"
+COMPUTE_MAJOR, COMPUTE_MINOR = 75, 76  # CUdevice_attribute
+JIT_LOG, JIT_LOG_SIZE = 5, 6  # CUjit_option: where errors go
+
+
+class CudaError(Exception):
+    """What the driver refuses, in words."""
+
+
+class Copy2D(ctypes.Structure):
+    """CUDA_MEMCPY2D: rows of memory, from device to device."""
+
+    _fields_ = [
+        ("srcXInBytes", ctypes.c_size_t),
+        ("srcY", ctypes.c_size_t),
+        ("srcMemoryType", ctypes.c_int),
+        ("srcHost", ctypes.c_void_p),
+        ("srcDevice", ctypes.c_uint64),
+        ("srcArray", ctypes.c_void_p),
+        ("srcPitch", ctypes.c_size_t),
+        ("dstXInBytes", ctypes.c_size_t),
+        ("dstY", ctypes.c_size_t),
+        ("dstMemoryType", ctypes.c_int),
+        ("dstHost", ctypes.c_void_p),
+        ("dstDevice", ctypes.c_uint64),
+        ("dstArray", ctypes.c_void_p),
+        ("dstPitch", ctypes.c_size_t),
+        ("WidthInBytes", ctypes.c_size_t),
+        ("Height", ctypes.c_size_t),
+    ]
+
+
+ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
+
+
+class Device:
+    """The first graphics processor."""
+
+    def __init__(self) -> None:
+        self.lib = _library()
+        self._do("cuInit", 0)
+        count = ctypes.c_int()
+        self._do("cuDeviceGetCount", ctypes.byref(count))
+        if count.value == 0:
+            raise CudaError("there is no graphics processor of NVIDIA here")
+        device, self.context = ctypes.c_int(), ctypes.c_void_p()
+        self._do("cuDeviceGet", ctypes.byref(device), 0)
+        self._do("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
+        self.current()
+        name = ctypes.create_string_buffer(128)
+        self._do("cuDeviceGetName", name, 128, device)
+        self.name = name.value.decode()
+        numbers = []
+        for what in (COMPUTE_MAJOR, COMPUTE_MINOR):
+            number = ctypes.c_int()
+            self._do("cuDeviceGetAttribute", ctypes.byref(number), what, device)
+            numbers.append(number.value)
+        self.architecture = "sm_{}{}".format(*numbers)
+
+    def _do(self, name: str, *args: Any) -> None:
+        code = getattr(self.lib, name)(*args)
+        if code != 0:
+            text = ctypes.c_char_p()
+            self.lib.cuGetErrorString(code, ctypes.byref(text))
+            raise CudaError(f"{name}: {(text.value or b'').decode() or code}")
+
+    def current(self) -> None:
+        """Let this thread use the device."""
+        self._do("cuCtxSetCurrent", self.context)
+
+    def free_memory(self) -> int:
+        """Bytes that can be had."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self._do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def loaded(self, ptx: str) -> Kernel:
+        """The function `run` of a text in PTX."""
+        module, log = ctypes.c_void_p(), ctypes.create_string_buffer(8192)
+        options = (ctypes.c_int * 2)(JIT_LOG, JIT_LOG_SIZE)
+        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), 8192)
+        try:
+            self._do(
+                "cuModuleLoadDataEx", ctypes.byref(module), ptx.encode() + b"\0", 2, options, values
+            )
+        except CudaError as error:
+            raise CudaError(f"{error} {log.value.decode(errors='replace')}".strip()) from error
+        function = ctypes.c_void_p()
+        self._do("cuModuleGetFunction", ctypes.byref(function), module, b"run")
+        return Kernel(self, function)
+
+    def room(self, size: int) -> Memory:
+        """Memory for so many numbers of eight bytes."""
+        return Memory(self, size)
+
+    def wait(self) -> None:
+        """Until all that was asked for is done."""
+        self._do("cuCtxSynchronize")
+
+
+class Memory:
+    """Memory of a device, given back with the object."""
+
+    def __init__(self, device: Device, size: int) -> None:
+        self.device, self.size, self.address = device, size, ctypes.c_uint64()
+        device._do("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(8 * size, 8)))
+
+    def __del__(self) -> None:
+        if self.address.value:
+            self.device.lib.cuMemFree_v2(self.address)
+
+    def put(self, numbers: np.ndarray, at: int = 0) -> None:
+        """Numbers from here, from a place on."""
+        numbers = np.ascontiguousarray(numbers)
+        place = ctypes.c_uint64(self.address.value + 8 * at)
+        self.device._do(
+            "cuMemcpyHtoD_v2",
+            place,
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_size_t(numbers.nbytes),
+        )
+
+    def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:
+        """Parts of rows: `count` rows of `pitch` numbers, `width` of each from `first` on."""
+        out = np.empty((count, width))
+        copy = Copy2D(
+            srcXInBytes=8 * first,
+            srcMemoryType=ON_DEVICE,
+            srcDevice=self.address.value,
+            srcPitch=8 * pitch,
+            dstMemoryType=ON_HOST,
+            dstHost=out.ctypes.data,
+            dstPitch=8 * width,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+        return out
+
+    def move(
+        self,
+        at: int,
+        pitch: int,
+        other: Memory,
+        start: int,
+        other_pitch: int,
+        width: int,
+        count: int,
+    ) -> None:
+        """Parts of rows of other memory of the device into those of this one."""
+        copy = Copy2D(
+            srcXInBytes=8 * start,
+            srcMemoryType=ON_DEVICE,
+            srcDevice=other.address.value,
+            srcPitch=8 * other_pitch,
+            dstXInBytes=8 * at,
+            dstMemoryType=ON_DEVICE,
+            dstDevice=self.address.value,
+            dstPitch=8 * pitch,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+
+
+class Kernel:
+    """A function that runs once for each thread."""
+
+    def __init__(self, device: Device, function: ctypes.c_void_p) -> None:
+        self.device, self.function = device, function
+
+    def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
+        """Start so many threads, in blocks of some of them."""
+        values = [a.address if isinstance(a, Memory) else ctypes.c_int64(a) for a in args]
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
+        grid = -(-threads // block)
+        self.device._do(
+            "cuLaunchKernel", self.function, grid, 1, 1, block, 1, 1, 0, None, pointers, None
+        )
+
+
+def _library() -> Any:
+    for name in LIBRARIES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise CudaError(NO_LIBRARY)
+
+
+@functools.lru_cache(maxsize=1)
+def device() -> Device | str:
+    """The graphics processor, or why there is none."""
+    try:
+        return Device()
+    except (CudaError, AttributeError) as error:
+        return str(error)

@@ -1,0 +1,90 @@
+"""Numbers of many cases in memory: those of some cases side by side, place after place.
+
+Each number has a slot of eight bytes; a float of four lies in the first half of its slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.many import Cases, Own, Place, Written
+from swelltree.engine.machine.program import packed, with_tables
+
+PIECE = 2048  # numbers of a case that are put beside those of others at a time
+ARRAYS = Any  # arrays of the cases, one after the other
+
+
+def packed_cases(
+    program: Written, cases: Cases, short: bool = False
+) -> tuple[np.ndarray, list[Any], list[ARRAYS]]:
+    """Fixed numbers, arrays that all share, and arrays of each case, the state last.
+
+    Args:
+        program: that runs them.
+        cases: what they start from.
+        short: floats have four bytes.
+    """
+    leaves = jax.tree.leaves(cases.fixed)
+    arrays = [np.asarray(x) for x in leaves if not isinstance(x, Own)]
+    fixed = with_tables(packed(arrays), program.tables, program.turns)
+    if short:
+        marks = packed([np.full(x.shape, float(x.dtype.kind == "f")) for x in arrays])
+        tables = [np.full(x.shape, 1.0) for x in program.tables]
+        floats = with_tables(marks, tables, program.turns) == 1.0
+        fixed = np.where(floats, shortened(np.where(floats, fixed, 0.0)), fixed)
+    own: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
+    own += [np.asarray(x) for x in jax.tree.leaves(cases.state)]
+    return fixed, jax.tree.leaves(cases.shared), own
+
+
+def inputs_of(shared: list[Any], times: np.ndarray, short: bool = False) -> np.ndarray:
+    """Numbers of arguments that all cases share, and times."""
+    return np.concatenate([slots(np.asarray(x), short) for x in (*shared, times)])
+
+
+def beside(
+    program: Written, own: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
+) -> np.ndarray:
+    """Numbers of some cases (place, lane); lanes without a case repeat the last."""
+    rows = np.empty((program.sizes[0], width))
+    lanes = [cases[min(k, len(cases) - 1)] for k in range(width)]
+    for (start, shape, _), x in zip(program.own, own, strict=True):
+        flat = [slots(np.asarray(x[case]), short) for case in lanes]
+        size = int(np.prod(shape, dtype=int))
+        for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand
+            end = min(at + PIECE, size)
+            into = rows[start + at : start + end]
+            for lane, numbers in enumerate(flat):
+                into[:, lane] = numbers[at:end]
+    return rows
+
+
+def taken_apart(out: np.ndarray, place: Place, count: int, short: bool = False) -> np.ndarray:
+    """Results of some cases from their rows (place, lane), cases first."""
+    start, shape, dtype = place
+    part = np.ascontiguousarray(out[start : start + int(np.prod(shape, dtype=int)), :count].T)
+    if dtype != np.float64:
+        part = part.view(np.int64).astype(dtype)
+    elif short:
+        part = np.ascontiguousarray(part.view(np.float32)[..., ::2]).astype(float)
+    return part.reshape(count, *shape)
+
+
+def slots(x: np.ndarray, short: bool = False) -> np.ndarray:
+    """Numbers of an array in slots of eight bytes."""
+    x = x.reshape(-1)
+    if x.dtype == np.float64:
+        return shortened(x) if short else x
+    return x.astype(np.int64).view(np.float64)
+
+
+def shortened(x: np.ndarray) -> np.ndarray:
+    """Floats of four bytes, each in its slot."""
+    halves = np.zeros((x.size, 2), np.float32)
+    with np.errstate(over="ignore"):
+        halves[:, 0] = x
+    return halves.view(np.float64)[:, 0]

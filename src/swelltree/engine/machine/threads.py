@@ -1,0 +1,189 @@
+"""A graph as a function of many cases, one for each thread of a graphics processor.
+
+Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group lie
+side by side, as those of lanes do. The same text runs on the CPU, group by group, where tests look
+at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads.
+"""
+
+from __future__ import annotations
+
+from swelltree.engine.machine.functions import written
+from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
+from swelltree.engine.machine.number_types import NOT_NEGATIVE, Types
+from swelltree.engine.machine.operations import FLAGS, Operations
+from swelltree.engine.machine.statements import Combination, Stores
+from swelltree.engine.machine.text import CHAINS, Writer
+
+GROUP = 32  # threads of a warp
+SHARED = {"fixed", "in"}
+TRIPLE = "nvptx64-nvidia-cuda"
+PLACES = ("lanes", "out", "work")
+
+
+class ThreadWriter(Writer):
+    """Lines of the function of one case among many.
+
+    Args:
+        graph: of the program.
+        float: type of floats, "double" or "float".
+        on_cpu: the text is for this processor, not for another.
+    """
+
+    arguments = ("fixed", "in", "lanes", "out", "work")
+
+    def __init__(self, graph: Graph, float: str = "double", on_cpu: bool = False) -> None:
+        super().__init__(graph)
+        self.types, self.on_cpu = Types(1, float), on_cpu
+        self.operations = Operations(self.line, self.types)
+
+    def functions(self) -> str:
+        """Text of the functions that are used; there is no library for large angles."""
+        return written(self.operations.functions, far=False)
+
+    def function(self) -> str:
+        """The whole text: the function of one case, and that of all of them."""
+        one = super().function().replace("define void @run(", "define internal void @one(")
+        return one + _on_cpu() if self.on_cpu else f'target triple = "{TRIPLE}"\n{one}{_kernel()}'
+
+    # --- memory -----------------------------------------------------------------------------
+    def _address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+        place, stride = buffer.start + at, 1
+        if buffer.where not in SHARED:
+            place, stride = GROUP * place, GROUP
+        base = self.line(f"getelementptr double, ptr %{buffer.where}, i64 {place}")
+        if index is None:
+            return base
+        if stride > 1:
+            index = self.line(f"mul i64 {index}, {stride}")
+        return self.line(f"getelementptr double, ptr {base}, i64 {index}")
+
+    def _load(self, kind: str, address: str) -> str:
+        if kind == FLOAT:
+            return self.line(f"load {self.types.float}, ptr {address}")
+        return super()._load(kind, address)
+
+    def _store(self, kind: str, name: str, address: str) -> None:
+        if kind == FLOAT:
+            self.lines.append(f"  store {self.types.float} {name}, ptr {address}")
+            return
+        if kind != LONG:
+            how = "zext" if kind in NOT_NEGATIVE else "sext"
+            name = self.line(f"{how} {self.types.of(kind)} {name} to i64")
+        self.lines.append(f"  store i64 {name}, ptr {address}")
+
+    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
+        kept = Stores(stores.single, stores.moving, [])
+        for _, _, a in kept.single:
+            self._name(a, names)
+        for _, _, index, a in kept.moving:
+            self._name(index, names)
+            self._name(a, names)
+        for row in stores.rows:
+            self._copied(*row)
+        super()._stores(kept, names)
+
+    def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
+        kind = FLOAT if buffer.kind == FLOAT else LONG
+
+        def one(j: str | None, k: int) -> None:
+            value = self._load(kind, self._address(origin, start + k, j))
+            self._store(kind, value, self._address(buffer, at + k, j))
+
+        self.repeated(count, one)
+
+    def _combination(self, item: Combination, names: dict[int, str]) -> None:
+        weights = [self._name(a, names) for a in item.weights]
+        T = self.types.float
+
+        def one(j: str | None, at: int) -> None:
+            sums: list[str] = []
+            for k, ((buffer, start), weight) in enumerate(zip(item.rows, weights, strict=True)):
+                row = self._load(FLOAT, self._address(buffer, start + at, j))
+                part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
+                if k < CHAINS:
+                    sums.append(part)
+                else:
+                    sums[k % CHAINS] = self.line(f"fadd {FLAGS} {T} {sums[k % CHAINS]}, {part}")
+            total = sums[0]
+            for other in sums[1:]:
+                total = self.line(f"fadd {FLAGS} {T} {total}, {other}")
+            self._store(FLOAT, total, self._address(item.out, at, j))
+
+        self.repeated(item.count, one)
+
+    def _name(self, a: int, names: dict[int, str]) -> str:
+        op = self.graph.ops[a]
+        if op[0] == "is":
+            return self.types.constant(op[1], self.graph.kinds[a])
+        return super()._name(a, names)
+
+
+def _placed(group: str, lane: str) -> list[str]:
+    """Addresses of the first number of a case."""
+    lines = []
+    for name in PLACES:
+        lines += [
+            f"  %{name}.g = mul i64 {group}, %n.{name}",
+            f"  %{name}.a = mul i64 %{name}.g, {GROUP}",
+            f"  %{name}.b = add i64 %{name}.a, {lane}",
+            f"  %{name} = getelementptr double, ptr %p.{name}, i64 %{name}.b",
+        ]
+    call = "ptr %fixed, ptr %in, ptr %lanes, ptr %out, ptr %work"
+    return [*lines, f"  call void @one({call})"]
+
+
+PARAMETERS = (
+    "ptr noalias %fixed, ptr noalias %in, ptr noalias %p.lanes, ptr noalias %p.out, "
+    "ptr noalias %p.work, i64 %n.lanes, i64 %n.out, i64 %n.work"
+)
+
+
+def _kernel() -> str:
+    """The function that a graphics processor runs once for each thread."""
+    lines = [
+        f"define ptx_kernel void @run({PARAMETERS}) {{",
+        "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        "  %first = mul i32 %b, %d",
+        "  %number = add i32 %first, %t",
+        "  %thread = zext i32 %number to i64",
+        f"  %group = udiv i64 %thread, {GROUP}",
+        f"  %lane = urem i64 %thread, {GROUP}",
+        *_placed("%group", "%lane"),
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _on_cpu() -> str:
+    """The same on this processor, one thread after the other: sizes and their count are pointed at.
+
+    ``run(fixed, in, lanes, out, work, sizes)``, sizes of lanes, out and work, and the threads.
+    """
+    sizes = []
+    for k, name in enumerate([*PLACES, "threads"]):
+        sizes += [
+            f"  %s{k} = getelementptr i64, ptr %sizes, i64 {k}",
+            f"  %n.{name} = load i64, ptr %s{k}",
+        ]
+    lines = [
+        "define void @run(ptr %fixed, ptr %in, ptr %p.lanes, ptr %p.out, ptr %p.work, "
+        "ptr %sizes) {",
+        "entry:",
+        *sizes,
+        "  br label %loop",
+        "loop:",
+        "  %thread = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        f"  %group = udiv i64 %thread, {GROUP}",
+        f"  %lane = urem i64 %thread, {GROUP}",
+        *_placed("%group", "%lane"),
+        "  %next = add i64 %thread, 1",
+        "  %more = icmp slt i64 %next, %n.threads",
+        "  br i1 %more, label %loop, label %end",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,164 @@
+"""What a design is held against: tensions, hook loads, offsets and accelerations of a run.
+
+Mean, standard deviation and greatest value over the window of all statistics, and the most probable
+maximum in three hours by a Weibull distribution through the crests (`extremes.weibull_tail`). A run
+with fewer than 20 crests, or without an irregular sea, has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swelltree.results.extremes import HOURS_3, crests, weibull_tail
+from swelltree.results.sea import sea_of
+from swelltree.results.statistics import of_samples, period_of, settled, time_weights
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FEWEST = 20  # crests from which a largest value can be told
+EVEN = 1e-3  # of their size: crests that differ by less are those of a regular motion
+MPM = (
+    "MPM: most probable maximum in 3 h, by a Weibull distribution through the crests (at least 20) "
+    "of a run in an irregular sea. Offsets are from the first sample."
+)
+THOUSANDS = (("MN", 1e6), ("kN", 1e3))
+HEADS = ("mean", "std", "max", "MPM 3 h")
+
+
+@dataclass(frozen=True)
+class DesignTable:
+    """Rows of one kind.
+
+    Args:
+        title: of the table.
+        item: what a row is of.
+        unit: of all numbers.
+        rows: name, mean, standard deviation, greatest, most probable maximum or NaN.
+    """
+
+    title: str
+    item: str
+    unit: str
+    rows: list[tuple[str, float, float, float, float]]
+
+
+def design_tables(dataset: xr.Dataset) -> list[DesignTable]:
+    """All tables that a run has something for."""
+    if "time" not in dataset.dims:
+        return []
+    irregular = _irregular(dataset)
+    tables = []
+    for title, item, unit, channels in _kinds(dataset):
+        rows = [(name, *_numbers(dataset, x, irregular)) for name, x in channels]
+        rows = [row for row in rows if np.isfinite(row[1]) and (row[2] > 0.0 or row[3] != 0.0)]
+        if rows:
+            tables.append(_scaled(DesignTable(title, item, unit, rows)))
+    return tables
+
+
+def _scaled(made: DesignTable) -> DesignTable:
+    """Forces in thousands of newtons, where they are that large."""
+    largest = max(row[3] for row in made.rows)
+    fitting = [pair for pair in THOUSANDS if made.unit == "N" and largest >= 2.0 * pair[1]]
+    if not fitting:
+        return made
+    unit, size = fitting[0]
+    rows = [
+        (name, mean / size, std / size, top / size, mpm / size)
+        for name, mean, std, top, mpm in made.rows
+    ]
+    return replace(made, unit=unit, rows=rows)
+
+
+Kind = tuple[str, str, str, Iterator[tuple[str, np.ndarray]]]
+
+
+def _kinds(dataset: xr.Dataset) -> Iterator[Kind]:
+    yield "tension of lines", "line", "N", _tensions(dataset)
+    yield "hook load", "winch", "N", _hook_loads(dataset)
+    yield "horizontal offset", "body", "m", _offsets(dataset)
+    yield "acceleration of points", "point", "m/s^2", _accelerations(dataset)
+
+
+def _tensions(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
+    """At both ends of every line [N]."""
+    if "line" not in dataset.dims or "fairlead_tension" not in dataset:
+        return
+    for line in dataset["line"].values:
+        for name, end in (("fairlead_tension", "fairlead"), ("anchor_tension", "anchor")):
+            yield f"{line}, {end}", _series(dataset, name, line=line)
+
+
+def _hook_loads(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
+    """At the lower end of the line of every winch [N]."""
+    if "winch_line" not in dataset.coords:
+        return
+    known = set(dataset["line"].values) if "line" in dataset.coords else set()
+    for winch, line in zip(dataset["winch"].values, dataset["winch_line"].values, strict=True):
+        if line in known and "fairlead_tension" in dataset:
+            yield str(winch), _series(dataset, "fairlead_tension", line=line)
+
+
+def _offsets(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
+    """How far reference points are from where they were at first [m]."""
+    if "position" not in dataset:
+        return
+    for body in dataset["body"].values:
+        x, y = (_series(dataset, "position", body=body, dof=dof) for dof in ("Surge", "Sway"))
+        offset = np.hypot(x - x[0], y - y[0])
+        if offset.max(initial=0.0) > 1e-6:
+            yield str(body), offset
+
+
+def _accelerations(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
+    """Horizontal and upward, by their size [m/s^2]."""
+    if "point_acceleration" not in dataset:
+        return
+    for point in dataset["point"].values:
+        x, y, z = (
+            _series(dataset, "point_acceleration", point=point, axis=axis)
+            for axis in ("x", "y", "z")
+        )
+        yield f"{point}, horizontal", np.hypot(x, y)
+        yield f"{point}, vertical", np.abs(z)
+
+
+def _series(dataset: xr.Dataset, name: str, **where: Any) -> np.ndarray:
+    return np.asarray(dataset[name].sel(where).values, float)
+
+
+def _irregular(dataset: xr.Dataset) -> bool:
+    """Is there a sea in which largest values are a matter of chance?"""
+    sea = sea_of(dataset)
+    return sea is not None and int(np.count_nonzero(sea.amplitude)) > 1
+
+
+def _numbers(
+    dataset: xr.Dataset, values: np.ndarray, irregular: bool
+) -> tuple[float, float, float, float]:
+    time = dataset["time"].values
+    kept = time >= settled(dataset)
+    time, values = time[kept], values[kept]
+    mean, std, _, _, greatest, _, _ = of_samples(values, time_weights(time, period_of(dataset)))
+    largest = expected(values, float(time[-1] - time[0])) if irregular else np.nan
+    return float(mean), float(std), float(greatest), largest
+
+
+def expected(values: np.ndarray, duration: float) -> float:
+    """Most probable largest value in three hours; NaN where a run is too short to tell.
+
+    Args:
+        values: samples in time.
+        duration: of the samples [s].
+    """
+    found = crests(values)
+    if len(found) < FEWEST or duration <= 0.0:
+        return np.nan
+    if np.ptp(found) <= EVEN * np.abs(found).max():
+        return float(found.max())
+    return weibull_tail(found, duration, HOURS_3)

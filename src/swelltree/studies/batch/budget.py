@@ -1,0 +1,53 @@
+"""What runs side by side look at themselves by: a few sums of each sample, not all energies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+from swelltree.solvers.solution import Code
+from swelltree.studies.time.watch import lasting, lost_share, open_limit_of
+
+
+def budget(raw: dict[str, Any]) -> dict[str, Array]:
+    """Sums of one sample, by the names of `judged`."""
+    kinetic, potential, work = (raw[x] for x in ("kinetic_energy", "potential_energy", "work"))
+    points = jnp.asarray(raw["joint_point"])
+    extent = (points.max(0) - points.min(0)).max() if points.size else jnp.zeros(())
+    return {
+        "kinetic": jnp.sum(kinetic),
+        "stored": jnp.sum(potential),
+        "done": jnp.sum(work),
+        "largest_work": jnp.max(jnp.abs(work), initial=0.0),
+        "largest_stored": jnp.max(jnp.abs(potential), initial=0.0),
+        "closure": jnp.max(jnp.asarray(raw["closure"]), initial=0.0),
+        "extent": extent,
+    }
+
+
+def judged(sums: dict[str, np.ndarray], codes: np.ndarray, solver: str) -> np.ndarray:
+    """Codes of runs that are over, by the limits of `studies.time.watch`.
+
+    Args:
+        sums: of all samples (case, time), from `budget`.
+        codes: how stepping ended (case,).
+        solver: its name.
+    """
+    stored, balance = sums["stored"], sums["kinetic"] + sums["stored"] - sums["done"]
+    gap = np.abs(balance - balance[:, :1])
+    moved = np.maximum.reduce(
+        [
+            sums["kinetic"].max(1),
+            np.abs(stored - stored[:, :1]).max(1),
+            sums["largest_work"].max(1),
+        ]
+    )
+    limit = lost_share(solver, 1e-6) * moved + 1e-9 * sums["largest_stored"].max(1) + 1e-12
+    opened = ~(sums["closure"] <= open_limit_of(sums["extent"][:, :1], 1e-6)).all(1)
+    lost = ~(limit[:, None] >= lasting(gap.T).T).all(1)
+    found = np.where(lost, Code.ENERGY_LOST, Code.SUCCESS)
+    found = np.where(opened, Code.LOOP_OPEN, found)
+    return np.where(codes != Code.SUCCESS, codes, found)

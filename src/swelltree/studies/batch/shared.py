@@ -1,0 +1,91 @@
+"""Which arrays of a model all cases of a batch share, and which are a case's own.
+
+It follows from what the cases differ in, not from their numbers: a case has the same program, hence
+the same result, whatever its neighbours are. Arrays that a sea makes are a case's own; so are those
+that change where the numbers of the case do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.many import Own
+from swelltree.model.model import Model
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.system.errors import SwelltreeError
+
+ASIDE = 1.0 + 2.0**-10
+
+
+class OwnLeaves:
+    """Tells shared arrays from others.
+
+    Args:
+        maker: of the cases of the batch.
+        example: one of its cases.
+    """
+
+    def __init__(self, maker: CaseMaker, example: BatchCase) -> None:
+        model = maker.in_sea(example)[0]
+        self.leaves, self.form = jax.tree.flatten(model)
+        still = jax.tree.leaves(maker.numbers(example).stepped)
+        varied = _varied(maker, example, still)
+        shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
+        self.own = [id(x) not in shared for x in self.leaves]
+        known = {id(x) for x in still}
+        # steps of grids in time: as long as they are the same, all cases have one clock
+        self.of_grids = [id(x) not in known and np.ndim(x) == 0 for x in self.leaves]
+
+    def gathered(self, models: list[Model]) -> Any:
+        """All models as one, with an `Own` in place of each array that is a case's own."""
+        rows = [jax.tree.flatten(model) for model in models]
+        own = list(self.own)
+        for leaves, form in rows:
+            if form != self.form or any(
+                np.shape(x) != np.shape(y) for x, y in zip(leaves, self.leaves, strict=True)
+            ):
+                raise SwelltreeError(
+                    "simulate_batch: the cases do not have one layout (parts that some have and "
+                    "others have not, arrays of other sizes). Run them in batches of one kind."
+                )
+            for k, (x, y) in enumerate(zip(leaves, self.leaves, strict=True)):
+                # numbers may act on what they did not seem to act on
+                own[k] = own[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))
+        for k, of_grid in enumerate(self.of_grids):
+            if of_grid and all(leaves[k] == self.leaves[k] for leaves, _ in rows):
+                own[k] = False
+        leaves = [
+            Own([row[k] for row, _ in rows]) if is_own else self.leaves[k]
+            for k, is_own in enumerate(own)
+        ]
+        return jax.tree.unflatten(self.form, leaves)
+
+
+def _gaps(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "fc"
+
+
+def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Any]) -> list[bool]:
+    """Which arrays of the model depend on the numbers of a case: those that change beside them."""
+    if not example.values:
+        return [False] * len(leaves)
+    try:
+        beside = tuple((path, _beside(value)) for path, value in example.values)
+        other = jax.tree.leaves(maker.numbers(BatchCase(None, beside)).stepped)
+    except (SwelltreeError, TypeError, ValueError):  # nothing lies beside it
+        return [True] * len(leaves)
+    if len(other) != len(leaves):
+        return [True] * len(leaves)
+    return [
+        np.shape(x) != np.shape(y) or not np.array_equal(x, y, equal_nan=_gaps(x))
+        for x, y in zip(leaves, other, strict=True)
+    ]
+
+
+def _beside(value: Any) -> Any:
+    """Numbers near by."""
+    value = np.asarray(value, dtype=float)
+    return np.where(value == 0.0, 2.0**-10, value * ASIDE)

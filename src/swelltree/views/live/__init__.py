@@ -1,0 +1,1 @@
+"""A running simulation in the browser, with sliders."""

@@ -1,0 +1,206 @@
+"""The simulation behind a live view: a thread that steps, paced by the clock on the wall.
+
+Pages ask (`ask`) and are told (`tell`). Whatever they ask for takes effect between two steps; a
+step is as long as some hundredths of a second of the clock allow.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from swelltree.studies.time.stepped.run import SteppedRun
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.views.live.frames import Frames
+from swelltree.views.live.sliders import FORCES, Slider, all_names, changes_of, read_slider
+
+STEP = 0.04  # s of the clock: a step, and what lies between two messages to pages
+LONGEST = 0.25  # s of the run between two samples
+FASTEST = 1000.0  # times the clock: as fast as the machine can
+BEHIND = 0.3  # s of the clock that a slow machine may fall behind and catch up again
+
+
+class Running:
+    """A run in a thread of its own.
+
+    Args:
+        run: to be stepped.
+        sliders: by name.
+        frames: what pages are told of it.
+        tell: is given every message for the pages, in the thread of the run.
+        speed: times the clock.
+    """
+
+    def __init__(
+        self,
+        run: SteppedRun,
+        sliders: dict[str, Slider],
+        frames: Frames,
+        tell: Callable[[dict[str, Any]], None],
+        speed: float = 1.0,
+    ) -> None:
+        self.run, self.sliders, self.tell = run, dict(sliders), tell
+        self.speed, self.paused, self.message = speed, False, ""
+        self.values = {name: slider.value for name, slider in sliders.items()}
+        self.frames = frames
+        self._asked: queue.Queue[Any] = queue.Queue()
+        self._ends, self._woken = threading.Event(), threading.Event()
+        self._held: dict[str, float] = {}
+        self._steps: list[tuple[float, float]] = []  # clock and time of the run, lately
+        self._cost = 0.0  # seconds of the clock for one of the run
+        self._thread = threading.Thread(target=self._loop, daemon=True)
+
+    def start(self) -> None:
+        """Begin to step."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._ends.set()
+        self._woken.set()
+        self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Does it still step?"""
+        return self._thread.is_alive()
+
+    def join(self, seconds: float) -> None:
+        """Wait for its end, no longer than that."""
+        self._thread.join(seconds)
+
+    def ask(self, wish: Any) -> None:
+        """Something that a page wants; done between two steps."""
+        self._asked.put(wish)
+        self._woken.set()
+
+    # --- the thread ------------------------------------------------------------------------
+    def _loop(self) -> None:
+        wall, begun, told = time.monotonic(), self.run.time, 0.0
+        while not self._ends.is_set():
+            changed = self._obey()
+            if changed or self.paused:
+                wall, begun = time.monotonic(), self.run.time
+            if not self.paused:
+                self._step()
+            if changed or (not self.paused and time.monotonic() - told >= 0.8 * STEP):
+                told = time.monotonic()
+                self.tell(self.message_to_pages())
+            if self.paused:
+                self._woken.wait(1.0)
+                continue
+            ahead = (self.run.time - begun) / self.speed - (time.monotonic() - wall)
+            if ahead > 0.0:
+                self._woken.wait(ahead)
+            elif ahead < -BEHIND:  # the machine is slower than was asked for
+                wall, begun = time.monotonic(), self.run.time
+
+    def _step(self) -> None:
+        began = time.monotonic()
+        duration = min(STEP * self.speed, LONGEST, STEP / max(self._cost, 1e-9))
+        fixed = self.run.step_multiple
+        if fixed is not None:
+            duration = fixed * max(1, round(duration / fixed))
+        try:
+            self.run.step(duration, self._held)
+        except SwelltreeError as error:
+            self.paused, self.message = True, str(error)
+            return
+        self.frames.sample()
+        now = time.monotonic()
+        self._cost += 0.3 * ((now - began) / duration - self._cost)
+        self._steps = [*self._steps[-40:], (now, self.run.time)]
+
+    def _obey(self) -> bool:
+        """Do all that was asked for since the last step; was there anything?"""
+        wishes = []
+        self._woken.clear()
+        while not self._asked.empty():
+            wishes.append(self._asked.get_nowait())
+        moved: dict[str, float] = {}
+        for wish in wishes:
+            self._try(lambda wish=wish: moved.update(self._do(wish)))
+        # of a slider that was drawn along, only where it is now
+        self._try(lambda: self._move(moved))
+        return bool(wishes)
+
+    def _try(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except SwelltreeError as error:
+            self.message = str(error)
+
+    def _do(self, wish: Any) -> dict[str, float]:
+        """One wish; values of sliders are collected."""
+        if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
+            raise SwelltreeError("a page sent what is no message.")
+        if "pause" in wish:
+            self.paused, self.message = bool(wish["pause"]), ""
+        if "reset" in wish:
+            self._reset()
+        speed = wish.get("speed")
+        if isinstance(speed, int | float) and speed > 0.0:
+            self.speed, self._steps = min(float(speed), FASTEST), []
+        if "add" in wish:
+            slider = read_slider(self.run, str(wish["add"]))
+            self.sliders[slider.name], self.values[slider.name] = slider, slider.value
+        if "trace" in wish:
+            self.frames.add(str(wish["trace"]))
+        moved = {}
+        for name, value in wish.get("set", {}).items():
+            if name not in self.sliders:
+                raise SwelltreeError(f"there is no slider '{name}'.")
+            moved[name] = self.sliders[name].checked(value)
+        return moved
+
+    def _reset(self) -> None:
+        """Back to the start; what is held is let go, other numbers stay."""
+        self.run.reset()
+        self._held, self._steps = {}, []
+        of_forces = [name for name in self.values if name.startswith(FORCES)]
+        self.values |= {name: self.run.forces[name.removeprefix(FORCES)] for name in of_forces}
+        self.frames.begin_again()
+        self.paused, self.message = False, ""
+
+    def _move(self, moved: dict[str, float]) -> None:
+        numbers = {name: x for name, x in moved.items() if not name.startswith(FORCES)}
+        warned = self._change(numbers) if numbers else ""
+        self._held |= {k.removeprefix(FORCES): x for k, x in moved.items() if k not in numbers}
+        if moved:
+            self.values |= moved
+            self.message = warned
+
+    def _change(self, numbers: dict[str, float]) -> str:
+        """Other numbers from now on; what is to be warned of."""
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", SwelltreeWarning)
+            self.run.change(changes_of(self.run, numbers))
+        mine = [str(x.message) for x in found if issubclass(x.category, SwelltreeWarning)]
+        return mine[-1] if mine else ""
+
+    # --- what pages are told ---------------------------------------------------------------
+    def names(self) -> list[str]:
+        """Of all numbers that can have a slider."""
+        return list(all_names(self.run))
+
+    def message_to_pages(self) -> dict[str, Any]:
+        """Where everything is now."""
+        return self.frames.now() | {
+            "sliders": [slider.as_text() for slider in self.sliders.values()],
+            "values": dict(self.values),
+            "paused": self.paused,
+            "speed": self.speed,
+            "achieved": self._achieved(),
+            "message": self.message,
+        }
+
+    def _achieved(self) -> float | None:
+        """How many times the clock the run is, lately."""
+        if self.paused or len(self._steps) < 3:
+            return None
+        (wall, begun), (now, time_now) = self._steps[0], self._steps[-1]
+        return round((time_now - begun) / max(now - wall, 1e-9), 2)

@@ -1,0 +1,366 @@
+// A running simulation: frames come through a socket, sliders go back.
+// The picture is that of results (viewer.min.js), with a clip that is fed as the run goes.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const about = JSON.parse($("about").textContent);
+  const view = window.swelltree;
+  const { stage, state, set } = view;
+  const KEPT = 400; // frames
+  const SPAN = 60; // seconds of a trace
+  const frames = [];
+  const probe = { frames, received: 0, opened: 0, sent: 0, socket: null };
+  let socket = null;
+  let wait = 250;
+
+  // --- the clip ----------------------------------------------------------------------------
+
+  /** The frames around a time, and how far between them it lies. */
+  function around(t) {
+    let k = frames.length - 1;
+    while (k > 0 && frames[k - 1].t > t) k--;
+    const after = frames[k];
+    const before = frames[Math.max(k - 1, 0)];
+    const gap = after.t - before.t;
+    return [before, after, gap > 0 ? Math.min(Math.max((t - before.t) / gap, 0), 1) : 1];
+  }
+
+  const run = view.data.runs[0];
+  const clip = {
+    kind: "run",
+    index: 0,
+    run,
+    label: run.label,
+    scene: run.scene,
+    start: 0,
+    end: 1,
+    waves: run.scene.waves,
+    loop: false,
+    step: () => 0.05,
+    pose(i, t, position, quaternion) {
+      if (!frames.length) return;
+      const [a, b, part] = around(t);
+      const at = (k) => a.bodies[7 * i + k] + part * (b.bodies[7 * i + k] - a.bodies[7 * i + k]);
+      position.set(at(0), at(1), at(2));
+      // from one frame to the next attitudes hardly differ; opposite signs name the same one
+      let dot = 0;
+      for (let k = 3; k < 7; k++) dot += a.bodies[7 * i + k] * b.bodies[7 * i + k];
+      const sign = dot < 0 ? -1 : 1;
+      const turn = (k) => (1 - part) * a.bodies[7 * i + k] + part * sign * b.bodies[7 * i + k];
+      quaternion.set(turn(4), turn(5), turn(6), turn(3)).normalize();
+    },
+  };
+
+  /** Lines read the frames instead of what lies in the page. */
+  function feedLines() {
+    const lines = stage?.lines;
+    if (!lines) return;
+    const rows = (name, none) => ({ rows: 2, value: (column, row) => pair[row]?.[name]?.[column] ?? none });
+    let pair = [];
+    lines.time = {
+      find(t) {
+        if (!frames.length) return [0, 0];
+        const [a, b, part] = around(t);
+        pair = [a, b];
+        return [0, part];
+      },
+    };
+    lines.position = rows("lines", NaN);
+    if (lines.tension) lines.tension = rows("tension", 0);
+    lines.states = null;
+  }
+
+  // --- what is told ------------------------------------------------------------------------
+
+  function take(frame) {
+    probe.received++;
+    const last = frames[frames.length - 1];
+    if (frame.anew || (last && frame.t < last.t)) frames.length = 0; // it began again
+    if (last && frame.t === last.t) frames.pop();
+    frames.push(frame);
+    if (frames.length > KEPT) frames.shift();
+    clip.end = Math.max(frame.t, 1e-6);
+    if ("waves" in frame) {
+      clip.waves = frame.waves;
+      stage?.water.use(frame.waves, stage.scene);
+      stage?.colours(document.documentElement.dataset.theme === "dark");
+    }
+    if (frames.length === 1 && !frame.paused) shown = frame.t;
+    showNumbers(frame);
+  }
+
+  const text = (value) => view.number(value);
+
+  function showNumbers(frame) {
+    const pause = $("live-pause");
+    pause.textContent = frame.paused ? "Go on" : "Pause";
+    pause.setAttribute("aria-pressed", String(frame.paused));
+    $("live-clock").textContent = `t = ${frame.t.toFixed(1)} s`;
+    $("live-achieved").textContent = frame.achieved ? `${frame.achieved.toFixed(frame.achieved < 10 ? 1 : 0)}× the clock` : "";
+    const speed = $("live-speed");
+    if (document.activeElement !== speed) speed.value = String(frame.speed);
+    $("message").hidden = !frame.message;
+    $("message").textContent = frame.message;
+    for (const given of frame.sliders) {
+      if (!sliders.has(given.name)) sliders.set(given.name, makeSlider(given));
+    }
+    for (const slider of sliders.values()) slider.show(frame.values[slider.name]);
+    showBooks(frame.books);
+  }
+
+  const worked = new Set(); // elements that have done work
+  function showBooks(books) {
+    const place = $("books").querySelector("tbody");
+    const rows = [["kinetic", books.kinetic], ["stored", books.stored]];
+    for (const [name, work] of Object.entries(books.work ?? {})) {
+      if (work) worked.add(name);
+      if (worked.has(name)) rows.push([`work of ${name}`, work]);
+    }
+    if (books.changes) rows.push(["brought by sliders", books.changes]);
+    rows.push(["from nowhere", books.residual]);
+    while (place.rows.length > rows.length) place.deleteRow(-1);
+    // one unit for all, so that what is small looks small
+    const most = Math.max(...rows.map(([, value]) => Math.abs(value ?? 0)));
+    const [unit, size] = most >= 1e7 ? ["MJ", 1e6] : most >= 1e4 ? ["kJ", 1e3] : ["J", 1];
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.max(most / size, 1))));
+    rows.forEach(([name, value], i) => {
+      const row = place.rows[i] ?? place.insertRow();
+      while (row.cells.length < 2) row.insertCell().className = row.cells.length === 2 ? "n" : "";
+      row.cells[0].textContent = name;
+      row.cells[1].textContent = value === null || value === undefined ? "–" : `${(value / size).toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−")} ${unit}`;
+    });
+  }
+
+  // --- sliders -----------------------------------------------------------------------------
+
+  function makeSlider(given) {
+    const label = document.createElement("label");
+    const name = document.createElement("span");
+    const output = document.createElement("output");
+    const input = document.createElement("input");
+    const said = (value) => (given.whole ? String(Math.round(value)) : text(value));
+    name.textContent = given.name;
+    input.type = "range";
+    input.min = given.low;
+    input.max = given.high;
+    input.step = given.whole ? 1 : (given.high - given.low) / 1000;
+    input.value = given.value;
+    input.dataset.slider = given.name;
+    label.append(name, output, input);
+    $("sliders").append(label);
+    let moved = 0;
+    input.addEventListener("input", () => {
+      moved = performance.now();
+      output.textContent = said(Number(input.value));
+      send({ set: { [given.name]: Number(input.value) } });
+    });
+    return {
+      name: given.name,
+      show(value) {
+        if (value === undefined || performance.now() - moved < 600) return; // the hand is on it
+        output.textContent = said(value);
+        if (Number(input.value) !== value) input.value = value;
+      },
+    };
+  }
+  const sliders = new Map();
+  for (const list of ["names", "channels"]) {
+    for (const name of about[list]) {
+      const option = document.createElement("option");
+      option.value = name;
+      $(list).append(option);
+    }
+  }
+  for (const form of document.querySelectorAll("form.add")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const input = form.querySelector("input");
+      if (input.value.trim()) send({ [form.dataset.wish]: input.value.trim() });
+      input.value = "";
+    });
+  }
+
+  // --- traces ------------------------------------------------------------------------------
+
+  function makeTrace([name, unit], i) {
+    const figure = document.createElement("figure");
+    figure.className = "card figure";
+    const caption = document.createElement("figcaption");
+    const title = document.createElement("b");
+    const output = document.createElement("output");
+    const canvas = document.createElement("canvas");
+    title.textContent = name;
+    caption.append(title, output);
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${name} in the last minute`);
+    figure.append(caption, canvas);
+    $("books").before(figure);
+    const times = [];
+    const values = [];
+    /** Thousands and millions of newtons, watts and joules. */
+    function scale() {
+      const most = values.reduce((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
+      if (!/^[NWJ]/.test(unit) || most < 1e4) return ["", 1];
+      return most < 1e7 ? ["k", 1e3] : ["M", 1e6];
+    }
+    return {
+      add(frame) {
+        if (frame.anew) times.length = values.length = 0;
+        for (const row of frame.rows) {
+          times.push(row[0]);
+          values.push(row[i + 1]);
+        }
+        while (times[0] < frame.t - SPAN) {
+          times.shift();
+          values.shift();
+        }
+        const [prefix, size] = scale();
+        const now = values[values.length - 1];
+        output.textContent = Number.isFinite(now) ? `${text(now / size)} ${prefix}${unit}` : "";
+      },
+      draw() {
+        const [, size] = scale();
+        drawTrace(canvas, times, values.map((value) => (Number.isFinite(value) ? value / size : value)));
+      },
+    };
+  }
+  const traces = [];
+
+  function themed(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  /** Round numbers from a low to a high one, with about so many steps between them. */
+  function ticks(low, high, count) {
+    const rough = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((n) => n * power >= rough * 0.999);
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+    return found;
+  }
+
+  const short = (value) => (Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? Number(value.toPrecision(3)).toExponential() : String(Number(value.toPrecision(6))));
+
+  function drawTrace(canvas, times, values) {
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (!width || times.length < 2) return;
+    if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
+    if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const known = values.filter(Number.isFinite);
+    if (!known.length) return;
+    let low = Math.min(...known);
+    let high = Math.max(...known);
+    if (high - low < 1e-12 * Math.max(Math.abs(high), 1)) [low, high] = [low - 0.5, high + 0.5];
+    const last = times[times.length - 1];
+    const first = Math.max(last - SPAN, Math.min(times[0], last - 10), 0);
+    const levels = ticks(low, high, 4);
+    [low, high] = [Math.min(low, levels[0]), Math.max(high, levels[levels.length - 1])];
+    const [left, foot] = [58, 18];
+    const x = (t) => left + ((t - first) / Math.max(last - first, 10)) * (width - left - 4);
+    const y = (v) => 6 + ((high - v) / (high - low)) * (height - foot - 12);
+    pen.font = "11.5px system-ui, sans-serif";
+    pen.fillStyle = themed("--soft");
+    pen.strokeStyle = themed("--grid");
+    pen.textAlign = "right";
+    for (const v of levels) {
+      pen.beginPath();
+      pen.moveTo(left, y(v));
+      pen.lineTo(width - 4, y(v));
+      pen.stroke();
+      pen.fillText(short(v), left - 6, y(v) + 4);
+    }
+    pen.textAlign = "center";
+    for (const t of ticks(first, Math.max(last, first + 10), 5)) {
+      if (x(t) < width - 16) pen.fillText(`${short(t)} s`, x(t), height - 4);
+    }
+    pen.strokeStyle = themed("--accent");
+    pen.lineWidth = 1.6;
+    pen.beginPath();
+    let down = false;
+    times.forEach((t, k) => {
+      if (!Number.isFinite(values[k])) {
+        down = false;
+        return;
+      }
+      if (down) pen.lineTo(x(t), y(values[k]));
+      else pen.moveTo(x(t), y(values[k]));
+      down = true;
+    });
+    pen.stroke();
+  }
+
+  // --- the socket --------------------------------------------------------------------------
+
+  function send(wish) {
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    probe.sent++;
+    socket.send(JSON.stringify(wish));
+  }
+
+  function connect() {
+    socket = new WebSocket(`ws://${location.host}${location.pathname}socket`);
+    probe.socket = socket;
+    socket.addEventListener("open", () => {
+      probe.opened++;
+      wait = 250;
+      $("status").textContent = "running";
+      $("status").classList.remove("lost");
+    });
+    socket.addEventListener("message", (event) => {
+      const frame = JSON.parse(event.data);
+      take(frame);
+      frame.traces.slice(traces.length).forEach((given) => traces.push(makeTrace(given, traces.length)));
+      for (const trace of traces) trace.add(frame);
+      $("status").textContent = frame.paused ? "paused" : "running";
+    });
+    socket.addEventListener("close", () => {
+      $("status").textContent = "connection lost; trying again";
+      $("status").classList.add("lost");
+      setTimeout(connect, wait);
+      wait = Math.min(2 * wait, 4000);
+    });
+  }
+
+  $("live-pause").addEventListener("click", () => send({ pause: $("live-pause").getAttribute("aria-pressed") !== "true" }));
+  $("live-reset").addEventListener("click", () => send({ reset: true }));
+  $("live-speed").addEventListener("change", (event) => send({ speed: Number(event.target.value) }));
+
+  // --- frames of the picture ---------------------------------------------------------------
+
+  let shown = 0;
+  let past = performance.now();
+  let drawn = 0;
+  function picture(now) {
+    const passed = Math.min((now - past) / 1000, 0.25);
+    past = now;
+    const last = frames[frames.length - 1];
+    if (last) {
+      // one frame behind, so that there is one to go to; never far behind
+      const pace = last.paused ? 0 : last.achieved || last.speed;
+      const first = frames[Math.max(frames.length - 4, 0)];
+      shown = last.paused ? last.t : Math.min(Math.max(shown + pace * passed, first.t), last.t);
+      set({ time: shown });
+      if (now - drawn > 100) {
+        drawn = now;
+        for (const trace of traces) trace.draw();
+      }
+    }
+    requestAnimationFrame(picture);
+  }
+
+  set({ playing: false });
+  if (view.clips.length) {
+    view.clips[0] = clip;
+    view.chooseClip(clip);
+    set({ playing: false });
+    document.querySelector("aside.side").hidden = false;
+    feedLines();
+  }
+  view.live = probe;
+  connect();
+  requestAnimationFrame(picture);
+})();

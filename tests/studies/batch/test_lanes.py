@@ -1,0 +1,122 @@
+"""Cases side by side in registers, with whatever a model can have, against their single runs."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_campaign import SEA, float_model
+from rich_systems import floating
+from swelltree.engine.machine.gpu_runs import ptx_of
+from swelltree.studies.batch.gpu import OnGpu
+from swelltree.studies.batch.gpu import _gpu_program as gpu_program
+from swelltree.validation.machines.pto_systems import oscillator
+from threads_here import ThreadsHere
+
+CHOSEN = ["position", "velocity", "joint_coordinate"]
+
+
+def latched():
+    """Held for 0.35 s at each standstill: events come at other times in each case."""
+    return oscillator(sw.LatchingPto("latch", joint="rail", release_after=0.35))
+
+
+def four_bar():
+    """A loop that turns in a plane in space, with a damper; the ground is its fourth bar."""
+    turn = sw.WORLD
+    bars = [
+        sw.Body("crank", mass=3.0, inertia=(0.1, 0.3, 0.3), position=(0.0, 0.1, 0.5)),
+        sw.Body("coupler", mass=4.0, inertia=(0.1, 0.5, 0.5), position=(1.0, 0.1, 1.2)),
+        sw.Body("rocker", mass=2.0, inertia=(0.1, 0.3, 0.3), position=(2.0, 0.1, 0.7)),
+    ]
+    crank, coupler, rocker = bars
+    joints = [
+        sw.Hinge("a", turn.at(0.0, 0.1, 0.0), crank.at(0.0, 0.0, -0.5)),
+        sw.Hinge("b", crank.at(0.0, 0.0, 0.5), coupler.at(-1.0, 0.0, -0.2)),
+        sw.Hinge("c", coupler.at(1.0, 0.0, 0.2), rocker.at(0.0, 0.0, 0.7)),
+        sw.Hinge("d", turn.at(2.0, 0.1, 0.0), rocker.at(0.0, 0.0, -0.7)),
+    ]
+    forces = [sw.JointForce("brake", "a", damping=0.8, stiffness=3.0)]
+    return sw.System("four bars", bars, joints, forces)
+
+
+CASES = {
+    "latch": (latched, "forces.spring.stiffness", [8.0, 9.5, 6.5], None, 6.0),
+    "loop": (four_bar, "forces.brake.damping", [0.8, 0.0, 2.0], None, 3.0),
+    "rich": (floating, "ptos.pto.damping", [2e3, 0.0, 9e3], sw.RegularWave(1.2, 6.0), 4.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("name", ["latch", "loop", pytest.param("rich", marks=pytest.mark.slow)])
+def test_lanes_are_single_runs(name):
+    make, path, values, sea, duration = CASES[name]
+    model = sw.compile(make())
+    how = {"duration": duration, "output_step": 0.1, "step": 0.005, "start": "described"}
+    batch = sw.simulate_batch(model, sea, {path: values}, channels=CHOSEN, reduce=["series"], **how)
+    assert batch.attrs["engine"] == "lanes"
+    assert (batch["message"] == "").all()
+    for k, value in list(enumerate(values))[1:]:
+        run = sw.simulate(model.with_values({path: value}), sea, solver="rk4", **how)
+        for channel in CHOSEN:
+            right = run[channel].values
+            size = max(1.0, float(np.abs(right).max()))
+            # the search for an event ends within 1e-10 s
+            near = 1e-8 if name == "latch" else 1e-10
+            found = batch[f"{channel}_series"].values[k]
+            np.testing.assert_allclose(found, right, rtol=0, atol=near * size, err_msg=channel)
+
+
+def test_a_case_that_diverges_leaves_its_neighbours_their_bits():
+    """A damper too strong for the step in one case; the others never notice."""
+    model = sw.compile(oscillator(sw.LinearPto("pto", joint="rail", damping=0.3)))
+    path, how = "ptos.pto.damping", {"duration": 40.0, "output_step": 0.1, "step": 0.02}
+    with pytest.warns(sw.SwelltreeWarning, match="1 of 4 cases"):
+        batch = sw.simulate_batch(
+            model, parameters={path: [0.3, 2.0, 900.0, 0.1]}, reduce=["series"], **how
+        )
+    assert batch.attrs["engine"] == "lanes"
+    assert [bool(m) for m in batch["message"].values] == [False, False, True, False]
+    assert "t = " in str(batch["message"].values[2])
+    calm = sw.simulate_batch(
+        model, parameters={path: [0.3, 2.0, 1.0, 0.1]}, reduce=["series"], **how
+    )
+    for k in (0, 1, 3):
+        found = batch["pto_stroke_series"].values[k]
+        assert np.array_equal(found, calm["pto_stroke_series"].values[k])
+
+
+@pytest.mark.parametrize(("precision", "near"), [("float64", 1e-6), ("float32", 2e-3)])
+def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(monkeypatch, precision, near):
+    """The program for the other processor, run here: its loads of waves are summed by itself.
+
+    They lie on another grid in time, between whose points a cubic has errors of some 1e-7.
+    """
+    seen = []
+
+    def here(self, plan, cases, chunks):
+        program = self.program(plan)
+        seen.append(ptx_of(program.needed(cases, chunks[0]).text))
+        return ThreadsHere(program.function, self.short).run(cases, chunks)
+
+    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "")
+    monkeypatch.setattr(OnGpu, "stepped", here)
+    gpu_program.cache_clear()
+    model = float_model()
+    seas = [SEA.replace(seed=k) for k in range(3)]
+    how = {"duration": 40.0, "output_step": 0.2, "step": 0.2, "reduce": ["series"]}
+    damping = {"ptos.pto.damping": [0.8e5, 1.5e5, 3e5]}
+    right = sw.simulate_batch(model, seas, damping, **how)
+    found = sw.simulate_batch(model, seas, damping, device="gpu", precision=precision, **how)
+    assert found.attrs["engine"].startswith("gpu")
+    assert ".visible .entry run(" in seen[0]
+    for name in ("position_series", "pto_force_series", "absorbed_power_series"):
+        size = float(np.abs(right[name]).max())
+        np.testing.assert_allclose(found[name], right[name], rtol=0, atol=near * size)
+
+
+def test_no_graphics_processor_is_said_and_is_no_error(monkeypatch):
+    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "there is no driver of NVIDIA here")
+    how = {"duration": 4.0, "output_step": 0.2, "step": 0.2, "device": "gpu"}
+    with pytest.warns(sw.SwelltreeWarning, match="no driver of NVIDIA"):
+        batch = sw.simulate_batch(float_model(), [SEA, SEA.replace(seed=8)], **how)
+    assert batch.attrs["engine"].startswith("lanes; not gpu")

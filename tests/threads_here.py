@@ -1,0 +1,40 @@
+"""Programs for graphics processors, run here: threads one after the other, by the same text."""
+
+import numpy as np
+
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.many import ManyProgram
+from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.engine.machine.threads import GROUP, ThreadWriter
+
+
+class ThreadsHere(ManyProgram):
+    """At most as many cases as threads go together."""
+
+    def __init__(self, function, short=False):
+        self.short = short
+        kind = "float" if short else "double"
+        super().__init__(function, lambda graph: ThreadWriter(graph, kind, on_cpu=True).function())
+
+    def run(self, cases, chunks):
+        written = self.needed(cases, chunks[0])
+        native = Native(object_code(written.text), pointers=6)
+        fixed, shared, own = packed_cases(written, cases, self.short)
+        rows = beside(written, own, range(cases.count), GROUP, self.short)
+        n_state = len(jax.tree.leaves(cases.state))
+        sizes = np.array([*written.sizes, cases.count])
+        out, work = (np.empty((n, GROUP)) for n in written.sizes[1:])
+        found = []
+        for chunk in chunks:
+            native(fixed, inputs_of(shared, chunk, self.short), rows, out, work, sizes)
+            found.append([taken_apart(out, p, cases.count, self.short) for p in written.outs])
+            for (start, shape, _), (at, _, _) in zip(
+                written.own[-n_state:], written.outs[:n_state], strict=True
+            ):
+                size = int(np.prod(shape, dtype=int))
+                rows[start : start + size] = out[at : at + size]
+        series = [
+            np.concatenate(x, axis=1) for x in zip(*(f[n_state:] for f in found), strict=True)
+        ]
+        return jax.tree.unflatten(written.tree, [*found[-1][:n_state], *series])

@@ -1,0 +1,403 @@
+"""The live view: sliders, the thread that steps, the server, and the page in a real browser."""
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import socket
+import time
+from urllib.parse import urlsplit
+
+import jax
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_buoy import buoy_model
+from swelltree.views.live.frames import Frames
+from swelltree.views.live.page import live_page
+from swelltree.views.live.running import Running
+from swelltree.views.live.sliders import all_names, changes_of, chosen_sliders, read_slider
+
+tornado = pytest.importorskip("tornado.websocket", reason="skipped: no Tornado")
+SEA = sw.IrregularSea(sw.Jonswap(1.0, 5.0), seed=2, components=12, ramp=2.0)
+DAMPING = "ptos.pto.damping"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return buoy_model()
+
+
+@pytest.fixture(scope="module")
+def run(model):
+    return sw.stepper(model, SEA, solver="rk4", step=0.05)
+
+
+@pytest.fixture(scope="module")
+def view(model):
+    shown = sw.live(
+        model,
+        SEA,
+        sliders=[f"{DAMPING}=0:1e6", "sea.spectrum.Hs=0:4", "sea.seed", "forces.pto=-1e5:1e5"],
+        traces=["bob.Heave", "absorbed_power.pto"],
+        browser=False,
+        solver="rk4",
+        step=0.05,
+    )
+    yield shown
+    shown.close()
+
+
+def frames_of(run, *traces):
+    units = {name: x.attrs.get("units", "") for name, x in run.result().items()}
+    return Frames(run, list(traces), units)
+
+
+def until(condition, most=60.0):
+    end = time.monotonic() + most
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# --- sliders ---------------------------------------------------------------------------------
+def test_usual_sliders_are_those_of_sea_and_ptos(run, model):
+    found = chosen_sliders(run, None)
+    assert list(found) == [
+        "sea.spectrum.Hs",
+        "sea.spectrum.Tp",
+        "sea.seed",
+        "ptos.pto.stiffness",
+        DAMPING,
+    ]
+    assert (found["sea.spectrum.Tp"].low, found["sea.spectrum.Tp"].high) == (2.5, 10.0)
+    assert found["sea.seed"].checked(4.4) == 4.0
+    assert found[DAMPING].checked(1e9) == found[DAMPING].high == 6e4
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("ptos.pto.dampin", "there is no 'dampin'"),
+        ("sea.Hz", "the sea has no such number"),
+        ("forces.motor=0:1", "is no PTO"),
+        (f"{DAMPING}=1", "has no two ends"),
+        (f"{DAMPING}=a:b", "has no two ends"),
+        (f"{DAMPING}=5:2", "5 is not below 2"),
+        ("bob.inertia", "is not one number"),
+        (f"{DAMPING}[0]", "Leave out what comes after"),
+        ("bodies.bob.hull.radius", "shapes the hull"),
+    ],
+)
+def test_bad_sliders_get_a_sentence(run, model, text, sentence):
+    with pytest.raises(sw.SwelltreeError, match=sentence):
+        read_slider(run, text)
+
+
+def test_every_number_of_the_description_can_have_a_slider(run):
+    names = list(all_names(run))
+    assert {DAMPING, "sea.spectrum.Hs", "sea.seed", "forces.pto", "water.g"} <= {*names}
+    sliders = [read_slider(run, name) for name in names]
+    assert [slider.name for slider in sliders] == names
+    rows = [name for name in names if name.endswith("[2]")]
+    assert rows
+    with pytest.raises(sw.SwelltreeError, match="is not one number"):
+        read_slider(run, rows[0].replace("[2]", "[9]"))
+    place, _, _ = rows[0].rpartition("[")
+    changed = changes_of(run, {f"{place}[2]": 5.0, f"{place}[0]": 7.0, "water.g": 9.8})
+    old = np.asarray(run.model.value(place))
+    assert np.array_equal(changed[place], [7.0, old[1], 5.0])
+    assert changed["water.g"] == 9.8
+
+
+@pytest.mark.parametrize("value", ["much", None, True, float("nan"), [1.0]])
+def test_values_that_are_no_numbers_are_refused(run, model, value):
+    with pytest.raises(sw.SwelltreeError, match="is no number"):
+        read_slider(run, DAMPING).checked(value)
+
+
+def test_bad_views_get_a_sentence(model):
+    for options, sentence in (
+        ({"speed": 0.0}, "must lie above zero"),
+        ({"traces": ["position"]}, "more than one number"),
+        ({"traces": ["bob.Hove"]}, "there is no dof 'Hove'"),
+        ({"sliders": ["sea.Hz"]}, "no such number"),
+    ):
+        with pytest.raises(sw.SwelltreeError, match=sentence):
+            sw.live(model, SEA, browser=False, solver="rk4", step=0.05, **options)
+
+
+# --- the thread ------------------------------------------------------------------------------
+@contextlib.contextmanager
+def compilations():
+    """All compilations by XLA meanwhile."""
+    found = []
+
+    def note(event, duration, **_):
+        if "backend_compile" in event:
+            found.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield found
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+
+
+def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    names = [f"{DAMPING}=0:1e6", "sea.spectrum.Hs=0:4", "sea.seed", "forces.pto=-1e5:1e5"]
+    sliders = chosen_sliders(run, names)
+    told = []
+    running = Running(
+        run,
+        sliders,
+        frames_of(run, "pto_control.pto"),
+        lambda x: told.append((time.monotonic(), x)),
+    )
+    running.start()
+    try:
+        until(lambda: len(told) > 5)
+        running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
+        until(lambda: told[-1][1]["values"][DAMPING] == 3e4)
+        until(lambda: len(told) > 15)
+        waits = []
+        with compilations() as found:
+            for k in range(8):
+                asked = time.monotonic()
+                force = 1e4 * (k + 1)
+                running.ask({"set": {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k}})
+                running.ask({"set": {"sea.seed": k, "forces.pto": force}})
+                until(
+                    lambda force=force: told[-1][1]["rows"] and told[-1][1]["rows"][-1][1] == force
+                )
+                waits.append(
+                    next(t for t, x in told if x["rows"] and x["rows"][-1][1] == force) - asked
+                )
+        assert found == []
+        # others use this machine as well: what it can do now and then it can do
+        assert sorted(waits)[2] < 0.1, waits
+        assert "steepness" in told[-1][1]["message"]  # a warning is told to the page
+        assert told[-1][1]["values"] == {
+            DAMPING: 1e5 + 7,
+            "sea.spectrum.Hs": 2.75,
+            "sea.seed": 7,
+            "forces.pto": 8e4,
+        }
+        assert "waves" in told[-1][1] or any("waves" in x for _, x in told)
+    finally:
+        running.stop()
+    assert run["pto_control.pto"] == 8e4
+    assert json.dumps(told[-1][1], allow_nan=False)
+
+
+def test_pausing_speed_and_bad_wishes(model):
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    told = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    running.start()
+    try:
+        until(lambda: run.time > 0.3)
+        running.ask({"pause": True})
+        until(lambda: told[-1]["paused"])
+        held = run.time
+        time.sleep(0.3)
+        assert run.time == held
+        for wish, sentence in (
+            (None, "no message"),
+            ({"set": 3}, "no message"),
+            ({"set": {"ptos.pto.mass": 1.0}}, "there is no slider"),
+            ({"set": {DAMPING: "x"}}, "is no number"),
+        ):
+            running.ask(wish)
+            until(lambda sentence=sentence: sentence in told[-1]["message"])
+        running.ask({"pause": False, "speed": 20.0})
+        until(lambda: run.time > held + 5.0)
+        assert told[-1]["message"] == ""
+        running.ask({"reset": True})
+        until(lambda: run.time < held + 5.0)
+        assert running.alive
+    finally:
+        running.stop()
+
+
+def test_units_of_traces(run):
+    frames = frames_of(run)
+    assert frames.unit("bob.Heave") == "m"
+    assert frames.unit("velocity.bob.Pitch") == "rad/s"
+    assert frames.unit("absorbed_power.pto") == "W"
+
+
+def test_names_of_a_model_are_text_in_the_page(run, model):
+    page = live_page(
+        run.result(), ["</script>"], ["bob.Heave"], "</script><script>alert(1)</script>"
+    )
+    assert "<script>alert(1)" not in page
+
+
+# --- the server ------------------------------------------------------------------------------
+def response(view, path=None, method="GET", **headers):
+    place = urlsplit(view.url)
+    connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=5)
+    connection.putrequest(method, place.path if path is None else path, skip_host="Host" in headers)
+    for key, value in headers.items():
+        connection.putheader(key.replace("_", "-"), value)
+    connection.endheaders()
+    return connection.getresponse()
+
+
+def handshake(view, path=None, **headers):
+    place = urlsplit(view.url)
+    usual = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Origin": f"http://127.0.0.1:{place.port}",
+    }
+    return response(view, f"{place.path}socket" if path is None else path, **(usual | headers))
+
+
+def test_the_page_is_guarded(view):
+    answer = response(view)
+    assert answer.status == 200
+    rule = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in rule
+    assert "unsafe-eval" not in rule
+    assert "script-src 'sha256-" in rule
+    assert "frame-ancestors 'none'" in rule
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_strangers_are_turned_away(view):
+    own = urlsplit(view.url).path
+    assert response(view, Host="evil.example").status == 403
+    for path in ("/", "/x/", own[:-1], own[:-2] + "/", own.swapcase(), "/../etc/passwd", own + "x"):
+        assert response(view, path).status == 404, path
+    assert response(view, method="POST").status == 405
+    assert handshake(view).status == 101
+    assert handshake(view, Origin="http://evil.example").status == 403
+    assert handshake(view, Origin="null").status == 403
+    assert handshake(view, Host="evil.example").status == 403
+    assert handshake(view, "/socket").status == 404
+    assert handshake(view, "/x/socket").status == 404
+
+
+def test_it_answers_on_the_loopback_address_only(view):
+    port = urlsplit(view.url).port
+    names = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    for name in names - {"127.0.0.1", "127.0.1.1"}:
+        with pytest.raises(OSError), socket.create_connection((name, port), timeout=1):
+            pass
+    with pytest.raises(sw.SwelltreeError, match=f"port {port} cannot be used"):
+        sw.live(buoy_model(), browser=False, solver="rk4", step=0.05, port=port)
+
+
+# --- the page in a browser -------------------------------------------------------------------
+CHROMIUM = next(
+    (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), ""
+)
+FLAGS = [
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not CHROMIUM:
+        pytest.skip("skipped: no Chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="skipped: no Playwright")
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with api.sync_playwright() as play:
+        try:
+            found = play.chromium.launch(
+                executable_path=CHROMIUM, args=[*FLAGS, *(["--no-sandbox"] if root else [])]
+            )
+        except api.Error as error:
+            pytest.skip(f"skipped: no Chromium that starts ({str(error).splitlines()[0]})")
+        yield found
+        found.close()
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desk", "phone"])
+def page(request, browser, view):
+    page = browser.new_page(viewport=dict(zip(("width", "height"), request.param, strict=True)))
+    page.set_default_timeout(60_000)
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("console", lambda note: page.wrong.append(note.text) if note.type == "error" else None)
+    page.goto(view.url)
+    waits(page, "!!window.swelltree?.live && swelltree.live.received > 3")
+    yield page
+    page.close()
+
+
+def waits(page, condition, most=60.0):
+    end = time.monotonic() + most
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(30)
+
+
+LAST = "swelltree.live.frames.at(-1)"
+
+
+def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
+    assert page.wrong == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+    # the drawn body is where a frame says
+    waits(page, "swelltree.frames() > 3")
+    page.get_by_role("button", name="Pause").click()
+    waits(page, f"{LAST}.paused")
+    page.wait_for_timeout(300)
+    drawn, told = page.evaluate(f"[swelltree.body('bob').position, {LAST}.bodies.slice(0, 3)]")
+    assert drawn == pytest.approx(told, abs=1e-5)
+    page.get_by_role("button", name="Go on").click()
+    # a slider that is moved by hand reaches the run
+    slider = page.locator(f"[data-slider='{DAMPING}']")
+    slider.fill("500000")
+    waits(page, f"{LAST}.values['{DAMPING}'] === 500000")
+    page.locator("[data-slider='forces.pto']").fill("60000")
+    waits(page, f"{LAST}.values['forces.pto'] === 60000")
+    for height in ("3", "1"):
+        page.locator("[data-slider='sea.spectrum.Hs']").fill(height)
+        waits(page, f"{LAST}.values['sea.spectrum.Hs'] === {height}")
+    assert " J" in page.locator("#books").inner_text().replace("kJ", " J")
+    assert "work of pto" in page.locator("#books").inner_text()
+    for label, name in (("A number to move", "water.rho"), ("A channel to show", "elevation")):
+        field = page.get_by_label(label)
+        field.fill(name)
+        field.press("Enter")
+    waits(page, "document.querySelectorAll('#traces canvas').length === 3")
+    assert page.locator("[data-slider='water.rho']").count() == 1
+    waits(page, f"{LAST}.t > 2")
+    waits(
+        page,
+        "[...document.querySelectorAll('#traces canvas')].every(c => c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data.some(x => x > 0))",
+    )
+    assert page.wrong == []
+    folder = os.environ.get("SWELLTREE_SCREENSHOTS")
+    if folder:
+        width = page.viewport_size["width"]
+        page.wait_for_timeout(3000)
+        page.screenshot(path=f"{folder}/live-{width}.png", full_page=True)
+
+
+def test_a_lost_connection_ends_nothing_and_comes_back(page, view):
+    before = view.time
+    page.evaluate("swelltree.live.socket.close()")
+    waits(page, "swelltree.live.opened >= 2")
+    received = page.evaluate("swelltree.live.received")
+    waits(page, f"swelltree.live.received > {received + 3}")
+    assert view.time > before
+    assert page.locator("#status").inner_text() == "running"
