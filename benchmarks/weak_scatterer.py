@@ -21,7 +21,8 @@ import numpy as np
 from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.mesh.shapes import sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
-from swelltree.effects.weak_scatterer.motion.scene import Floater, build_scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.meshed import Floater
+from swelltree.effects.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
 from swelltree.effects.weak_scatterer.motion.stepping import Simulation, simulation
 from swelltree.effects.weak_scatterer.problem.assembly import assemble

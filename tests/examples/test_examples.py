@@ -64,6 +64,7 @@ def engines(monkeypatch):
         pytest.param("spar_of_members", marks=slow),
         pytest.param("crane_vessel", marks=[needs_bem, slow]),
         pytest.param("sliding_mass", marks=[needs_bem, slow]),
+        pytest.param("lowering_through_the_surface", marks=slow),
         "hinge_barge_tank",
         pytest.param("hinged_barges", marks=[needs_bem, slow]),
     ],

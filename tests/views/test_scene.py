@@ -7,7 +7,8 @@ import pytest
 
 import swelltree as sw
 from made_result import HOSTILE, made_run, made_system, made_water
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
+from swelltree.system.bodies.panels import Panels
 from swelltree.system.drawing import (
     MOST_FACES,
     box,
@@ -57,6 +58,16 @@ def test_computed_water_is_drawn_where_the_result_says(half):
         assert drawn == pytest.approx(values, abs=1e-4 * np.ptp(values, axis=0).max())
     assert fluid["hull"]["highest"] == run["weak_scatterer_pressure"].values.max()
     assert scene(made_run(duration=1.0))["fluid"] is None
+    # a mesh that changes is drawn triangle by triangle
+    changing = run.copy()
+    for name in ("surface", "hull"):
+        faces = run[f"weak_scatterer_{name}_triangles"]
+        changing[faces.name] = faces.expand_dims(time=run.time).copy()
+    again, others = scene(changing, more := Blocks())["fluid"], run["weak_scatterer_surface"].values
+    about = again["surface"]["position"]
+    drawn = read_block(about, more.texts[about["block"]]).reshape(len(others), -1, 3)
+    faces = run["weak_scatterer_surface_triangles"].values.reshape(-1)
+    assert drawn == pytest.approx(others[:, faces], abs=1e-4 * np.ptp(others, axis=0).max())
     # a large surface is thinned out in time
     few = scene(run, Blocks(), samples=6_000)["fluid"]
     assert 2 <= few["time"]["count"] < 30 < fluid["time"]["count"]

@@ -111,6 +111,8 @@ class Effect:
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
+    turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
+    switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
@@ -201,9 +203,15 @@ class Effect:
         """The same effect with what holds for a whole run."""
         return self
 
-    def before_step(self, model: Model, t: Array, h: Array, motion_at: Any) -> Effect:
+    def before_step(
+        self, model: Model, t: Array, h: Array, motion_at: Any, internal: InternalState
+    ) -> Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
+
+    def after_step(self, model: Model, now: Now) -> Any:
+        """Its internal states after a step, where they are brought into order there."""
+        return now.states(self)
 
     def out_of_range(self, states: Array) -> Array | bool:
         """Whether its internal states left all measure, so that a run must end."""
@@ -216,6 +224,15 @@ class Effect:
     def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
+
+    @property
+    def locks(self) -> bool:
+        """Can its internal states lock freedoms of the tree (`present`)? Static."""
+        return False
+
+    def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
+        """Stiffness that pulls back and damping (6N, 6N) at an instant, where it `turns_far`."""
+        raise NotImplementedError
 
     def still(self) -> Effect:
         """The same effect without waves and radiation: what linear studies differentiate."""

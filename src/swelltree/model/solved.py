@@ -11,6 +11,7 @@ from typing import Any
 
 from swelltree.engine.arrays import Array
 from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
@@ -64,7 +65,13 @@ def made_ready(model: Model) -> Model:
     return model.replace(effects=tuple(effect.before_run(model) for effect in model.effects))
 
 
-def in_step(model: Model, t: Array, h: Array, motion_at: Callable[[Any], Motion]) -> Model:
+def in_step(
+    model: Model,
+    t: Array,
+    h: Array,
+    motion_at: Callable[[Any], Motion],
+    internal: InternalState,
+) -> Model:
     """The model with what its effects hold for one step.
 
     Args:
@@ -72,9 +79,19 @@ def in_step(model: Model, t: Array, h: Array, motion_at: Callable[[Any], Motion]
         t: at the start of the step [s].
         h: its length [s].
         motion_at: motion of all bodies so long after the start, extrapolated.
+        internal: states at the start.
     """
-    effects = (effect.before_step(model, t, h, motion_at) for effect in model.effects)
+    effects = (effect.before_step(model, t, h, motion_at, internal) for effect in model.effects)
     return model.replace(effects=tuple(effects))
+
+
+def after_step(model: Model, now: Now) -> InternalState:
+    """Internal states after a step, with those of that effect brought into order."""
+    effect = coupled_effect(model)
+    if effect is None or effect.kind not in now.internal.elements:
+        return now.internal
+    elements = now.internal.elements | {effect.kind: effect.after_step(model, now)}
+    return InternalState(now.internal.radiation, elements)
 
 
 def fixed_step(model: Model) -> float | None:

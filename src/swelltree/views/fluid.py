@@ -21,8 +21,8 @@ def computed_water(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
         dataset: samples of a result in time with weak scatterers.
         blocks: where packed numbers go.
     """
-    top = dataset["weak_scatterer_surface"].values
-    pressure = dataset["weak_scatterer_pressure"].values
+    top, _, faces = _drawn(dataset, "surface", dataset["weak_scatterer_elevation"].values)
+    hull, pressure, panels = _drawn(dataset, "hull", dataset["weak_scatterer_pressure"].values)
     first = top[0]
     # of a half tank the other half is drawn as its image
     mirrored = bool(first[:, 1].min() >= 0.0)
@@ -33,17 +33,31 @@ def computed_water(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
         "center": np.round(middle, 4).tolist(),
         "radius": round(float(0.5 * (high[0] - low[0])), 4),
         "surface": {
-            "faces": _faces(dataset["weak_scatterer_surface_triangles"].values),
+            "faces": _faces(faces),
             "position": blocks.add(top.reshape(len(top), -1)),
         },
         "hull": {
-            "faces": _faces(dataset["weak_scatterer_hull_triangles"].values),
-            "position": blocks.add(dataset["weak_scatterer_hull"].values.reshape(len(top), -1)),
+            "faces": _faces(panels),
+            "position": blocks.add(hull.reshape(len(top), -1)),
             "pressure": blocks.add(pressure),
             "lowest": float(np.nanmin(pressure)),
             "highest": float(np.nanmax(pressure)),
         },
     }
+
+
+def _drawn(
+    dataset: xr.Dataset, name: str, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places, values and triangles; of a mesh that changes, every triangle has its own corners."""
+    places = dataset[f"weak_scatterer_{name}"].values
+    faces = dataset[f"weak_scatterer_{name}_triangles"].values.astype(int)
+    if faces.ndim == 2:
+        return places, values, faces
+    times = np.arange(len(faces))[:, None]
+    corners = faces.reshape(len(faces), -1)
+    own = np.arange(corners.shape[1]).reshape(-1, 3)
+    return places[times, corners], values[times, corners], own
 
 
 def _faces(triangles: np.ndarray) -> str:

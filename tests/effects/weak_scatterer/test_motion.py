@@ -14,7 +14,8 @@ from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.coupling import Mechanics, monolithic, schur
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Water as Surface
-from swelltree.effects.weak_scatterer.motion.scene import Floater, build_scene
+from swelltree.effects.weak_scatterer.motion.meshed import Floater
+from swelltree.effects.weak_scatterer.motion.scene import build_scene
 from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
 from swelltree.effects.weak_scatterer.motion.stepping import Simulation, run, simulation
 from swelltree.engine.arrays import pytree

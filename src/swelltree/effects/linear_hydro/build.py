@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, Table
+from swelltree.effects.linear_hydro.convolution import Convolution
+from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
 from swelltree.effects.linear_hydro.radiation import Memory
@@ -203,7 +204,7 @@ def build_hydro(
 
 def hull_reach(system: System, layout: Layout) -> np.ndarray:
     """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
-    from swelltree.system.bodies.panels import hull_panels
+    from swelltree.system.bodies.hull_panels import hull_panels
 
     reach = np.full(layout.n_bodies, np.inf)
     for i, name in enumerate(layout.bodies):

@@ -12,10 +12,13 @@ from swelltree.effects.weak_scatterer.checks import described_bodies, described_
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.interface import Still
 from swelltree.effects.weak_scatterer.mesh.hulls import hull_mesh
-from swelltree.effects.weak_scatterer.mesh.surface import Surface
+from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
-from swelltree.effects.weak_scatterer.motion.scene import Floater, build_scene
+from swelltree.effects.weak_scatterer.motion.meshed import Floater
+from swelltree.effects.weak_scatterer.motion.mesher import Mesher
+from swelltree.effects.weak_scatterer.motion.scene import build_scene
 from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.build_layout import pose_of
 from swelltree.model.layout import Layout
 from swelltree.system import System
@@ -42,9 +45,14 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         first = FIRST * water.radius if water.beach_from is None else water.beach_from
         longest = longest_wave(water.radius, system.water.g)
         beach = wanted_beach(longest, water.radius - first, tank.depth, system.water.g)
-    scene = build_scene(
-        tank, floaters, system.water, water.mode, beach=beach, beach_from=water.beach_from
-    )
+    mesher = None
+    if water.crossing:
+        mesher = _mesher(system, water, tank, beach, size)
+        scene = jax.tree.map(jnp.asarray, mesher.scene(mesher.described()))
+    else:
+        scene = build_scene(
+            tank, floaters, system.water, water.mode, beach=beach, beach_from=water.beach_from
+        )
     limit = longest_step(scene)
     if water.step is not None and water.step > limit:
         raise water.fail(
@@ -56,14 +64,49 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         wave=Still(),
         prepared=None,
         solution=None,
-        names=(water.name, f"{water.name} beach"),
+        names=(water.name, f"{water.name} beach", *[f"{water.name} meshes"][: bool(mesher)]),
         bodies=tuple(layout.bodies.index(name) for name in names),
         geometry=water.geometry,
         coupling=water.coupling,
         tank_radius=water.radius,
         given_step=water.step,
         given_beach=water.beach is not None,
+        mesher=mesher,
     )
+
+
+def _mesher(system: System, water: WeakScatterer, tank: Tank, beach: float, size: float) -> Mesher:
+    """What meshes are made from where bodies cross the surface."""
+    names = described_bodies(system)
+    for name in water.crossing:
+        if name not in names:
+            raise water.fail(
+                f"crossing names '{name}', which is none of its bodies. Name it in bodies too."
+            )
+    floaters, rings = [], []
+    for number, name in enumerate(names):
+        body, (p, R) = system.body(name), pose_of(system, name)
+        surface = checked_watertight(name, hull_mesh(body, size))
+        if water.symmetric:
+            _check_symmetric(name, surface, p, R)
+        place = p + R @ np.array(body.reference)
+        floater = Floater(name, surface, tuple(place.tolist()), R)
+        z = floater.placed.vertices[:, 2]
+        if name in water.crossing or z.min() < 0.0 < z.max():
+            *plan, tall = np.ptp(surface.vertices, axis=0)
+            wide = min(plan)
+            deep = 0.5 * tall if name in water.crossing else -z.min()
+            rings.append((number, max(4, round(0.8 * (0.5 * wide + deep) / size))))
+        floaters.append(floater)
+    crossing = tuple(names.index(name) for name in water.crossing)
+    mesher = Mesher(
+        tank, tuple(floaters), system.water, water.mode, beach, water.beach_from, size, crossing,
+        tuple(rings),
+    )  # fmt: skip
+    try:
+        return mesher.with_sizes()
+    except SwelltreeError as error:
+        raise water.fail(str(error)) from None
 
 
 def _floater(system: System, name: str, size: float, half: bool) -> Floater:

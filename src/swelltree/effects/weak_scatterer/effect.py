@@ -24,6 +24,7 @@ from swelltree.effects.weak_scatterer.energy import (
 from swelltree.effects.weak_scatterer.in_multibody import monolithic, schur
 from swelltree.effects.weak_scatterer.incident.interface import Still
 from swelltree.effects.weak_scatterer.incident.of_sea import incident_of, main_frequency
+from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, plan_quality
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
@@ -33,13 +34,16 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     evaluate,
     prepare,
 )
+from swelltree.effects.weak_scatterer.motion.mesher import Mesher
 from swelltree.effects.weak_scatterer.motion.scene import Scene, left_the_water
 from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, known, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
-from swelltree.model.kinematics import Motion
+from swelltree.model.internal_state import InternalState
+from swelltree.model.kinematics import Motion, Pose
 from swelltree.system.errors import SwelltreeError
 
 STEPS_PER_PERIOD = 30
@@ -58,7 +62,9 @@ class Solution:
     prepared: Prepared
 
 
-@pytree("names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach")
+@pytree(
+    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher"
+)
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
 
@@ -74,6 +80,8 @@ class WeakScatterers(Effect):
         tank_radius: [m].
         given_step: time step, None: from the waves [s].
         given_beach: the beach was given; else it is what waves of their frequency want.
+        mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
+        calm: of its beach over that of the mesher.
     """
 
     kind: ClassVar[str] = "weak_scatterer"
@@ -88,6 +96,10 @@ class WeakScatterers(Effect):
         "surface": "m",
         "pressure": "Pa",
         "hull": "m",
+        "state": "-",
+        "remeshing": "J",
+        "surface_triangles": "-",
+        "hull_triangles": "-",
     }
     dims: ClassVar[dict[str, tuple[str, ...]]] = {
         "force": ("body", "dof"),
@@ -97,6 +109,10 @@ class WeakScatterers(Effect):
         "surface": ("surface_vertex", "axis"),
         "pressure": ("hull_vertex",),
         "hull": ("hull_vertex", "axis"),
+        "state": ("body",),
+        "remeshing": (),
+        "surface_triangles": ("surface_triangle", "corner"),
+        "hull_triangles": ("hull_triangle", "corner"),
     }
 
     scene: Scene
@@ -110,6 +126,8 @@ class WeakScatterers(Effect):
     tank_radius: float
     given_step: float | None
     given_beach: bool
+    mesher: Mesher | None = None
+    calm: Array | float = 1.0
 
     @property
     def word(self) -> str:
@@ -132,7 +150,7 @@ class WeakScatterers(Effect):
         """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
-        scene = self.scene
+        scene, calm = self.scene, self.calm
         if not self.given_beach:
             usual = longest_wave(self.tank_radius, scene.g)
             now, before = (
@@ -140,12 +158,13 @@ class WeakScatterers(Effect):
                 for omega in (main_frequency(waves), usual)
             )
             scene = replace(scene, beach=scene.beach * now / before)
+            calm = calm * now / before
         step = self.given_step
         if step is None:
             step = min(
                 2.0 * math.pi / main_frequency(waves) / STEPS_PER_PERIOD, longest_step(scene)
             )
-        return replace(self, scene=scene, wave=wave, given_step=step)
+        return replace(self, scene=scene, wave=wave, given_step=step, calm=calm)
 
     def in_still_water(self) -> WeakScatterers:
         """The same without the wave."""
@@ -175,7 +194,9 @@ class WeakScatterers(Effect):
         )
         return replace(self, prepared=prepared_once(self.scene, Still(), 0.0, mean))
 
-    def before_step(self, model: Any, t: Array, h: Array, motion_at: Any) -> WeakScatterers:
+    def before_step(
+        self, model: Any, t: Array, h: Array, motion_at: Any, internal: InternalState
+    ) -> WeakScatterers:
         """With the matrices of one step.
 
         Args:
@@ -183,9 +204,12 @@ class WeakScatterers(Effect):
             t: at its start [s].
             h: its length [s].
             motion_at: motion of all bodies so long after the start.
+            internal: states at its start.
         """
         if self.fixed or self.geometry == "full":
             return self
+        if self.mesher is not None:
+            self = self.meshed(internal.elements[self.kind])
         ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
         bodies = self.bodies_of(motion_at(ahead))
         return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies))
@@ -193,22 +217,60 @@ class WeakScatterers(Effect):
     # --- states
 
     def internal_start(self) -> Array:
-        """No perturbation: potential and elevation of the free surface."""
-        return np.zeros((2, self.scene.boundary.surface))
+        """No perturbation: potential and elevation of the free surface, and what its mesh is of."""
+        top = np.zeros((2, self.scene.boundary.surface))
+        if self.mesher is None:
+            return top
+        return self._rested(self.mesher.described())
 
     def internal_rate(self, model: Any, now: Now) -> Array:
-        """Rates of both."""
+        """Rates of potential and elevation."""
         solved = self if self.solution is not None else self.solved(model, now)
-        return solved.solution.rates
+        rates = solved.solution.rates
+        more = jnp.shape(now.states(self))[1] - rates.shape[1]
+        return jnp.pad(rates, ((0, 0), (0, more)))
+
+    def internal_settled(self, states: Array, pose: Pose) -> Array:
+        """With a mesh for the bodies where they are."""
+        if self.mesher is None or not known(pose.p):
+            return states
+        rows = list(self.bodies)
+        return self._rested(self.mesher.at_rest(np.asarray(pose.p)[rows], np.asarray(pose.R)[rows]))
+
+    def _rested(self, reference: np.ndarray) -> np.ndarray:
+        """States of still water with the mesh of a reference."""
+        assert self.mesher is not None
+        scene = self.mesher.scene(reference)
+        quality = float(plan_quality(scene, np.asarray(scene.still)))
+        return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0)
+
+    def state_of(self, states: Array) -> State:
+        """Internal states by name."""
+        return unpacked(jnp.asarray(states), self.scene.boundary.surface, len(self.bodies))
+
+    def meshed(self, states: Array) -> WeakScatterers:
+        """With the mesh of its internal states, where bodies cross the surface."""
+        if self.mesher is None:
+            return self
+        scene = self.mesher.traced(self.scene, self.state_of(states).reference)
+        return replace(self, scene=replace(scene, beach=self.calm * scene.beach))
+
+    def after_step(self, model: Any, now: Now) -> Array:
+        """States on a new mesh, where a body crossed the surface or the mesh is worn."""
+        if self.mesher is None:
+            return now.states(self)
+        return remeshed(self, now)
 
     def out_of_range(self, states: Array) -> Array:
         """Whether the surface rose beyond all measure."""
-        return jnp.abs(states[1]).max(initial=0.0) > self.scene.depth
+        top = states[1, : self.scene.boundary.surface]
+        return jnp.abs(top).max(initial=0.0) > self.scene.depth
 
     def why_stopped(self, states: Array) -> str:
         """What to look at when a run ended early."""
-        states = np.asarray(states)
-        highest = np.abs(states[1]).max(initial=0.0)
+        highest = np.abs(np.asarray(states)[1, : self.scene.boundary.surface]).max(initial=0.0)
+        if self.mesher is not None and self.mesher.trouble:
+            return f"Weak scatterers could not be meshed anew: {self.mesher.trouble}"
         if highest > 0.5 * self.scene.depth:
             return (
                 f"Weak scatterers: the perturbation of the surface grew to {highest:.3g} m. Give a "
@@ -235,11 +297,11 @@ class WeakScatterers(Effect):
     def solved(self, model: Any, now: Now) -> WeakScatterers:
         """With the water of an instant."""
         bodies = self.bodies_of(now.motion)
-        phi, eta = jnp.asarray(now.states(self))
         ready = self.prepared
         if ready is None:
+            self = self.meshed(now.states(self))
             ready = prepare(self.scene, self.wave, now.t, bodies)
-        state = Water(phi, eta)
+        state = Water(*self.state_of(now.states(self)).top)
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
         lost = jnp.where(left_the_water(self.scene, self.wave, now.t, bodies), jnp.nan, 0.0)
@@ -257,25 +319,30 @@ class WeakScatterers(Effect):
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
         stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
+        more, dry, lifted = np.zeros(len(self.names)), 0.0, 0.0
+        if self.mesher is not None:
+            state = self.state_of(now.states(self))
+            at = (self.scene, self.wave, now.t, bodies, state.reference[:, 0])
+            dry, lifted = dry_weight(self.mesher, *at)
+            more = jnp.array([0.0, 0.0, -state.booked])
         if self.solution is None:
-            wrench = buoyancy(self.scene, self.wave, now.t, bodies)
-            return Loads(self._spread(model, wrench), jnp.stack([stored, 0.0]), jnp.zeros(2), {})
+            wrench = buoyancy(self.scene, self.wave, now.t, bodies) + dry
+            first = self._first(stored + lifted)
+            return Loads(self._spread(model, wrench), first, 0.0 * first, {})
         found = self.solution
-        force = self._spread(model, found.wrench)
+        force = self._spread(model, found.wrench + dry)
         channels = {
             "force": force,
             "fluid_energy": found.energies.fluid,
             "beach_power": found.energies.beach,
             **shown(self, now, bodies),
         }
-        power = (found.wrench * bodies.velocity).sum()
+        power = ((found.wrench + dry) * bodies.velocity).sum()
         if isinstance(self.wave, Still):
             # all that the wrench does to the bodies comes from the water, or goes to its beach
-            stored = stored + found.energies.fluid
-            return Loads(
-                force, jnp.stack([stored, 0.0]), jnp.stack([0.0, -found.energies.beach]), channels
-            )
-        return Loads(force, jnp.zeros(2), jnp.stack([power, 0.0]), channels)
+            stored = self._first(stored + lifted + found.energies.fluid) + more
+            return Loads(force, stored, jnp.roll(self._first(-found.energies.beach), 1), channels)
+        return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
     def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations."""
@@ -287,7 +354,7 @@ class WeakScatterers(Effect):
             power = 0.0 * power  # it is in the energy of the water
         pressure = pressure_of_acceleration(self, v_dot[rows].reshape(-1))
         channels = {"force": force, "pressure": pressure}
-        return Loads(force, jnp.zeros(2), jnp.stack([power, 0.0]), channels)
+        return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
     def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
         """Accelerations of the whole system, by its coupling."""
@@ -305,6 +372,10 @@ class WeakScatterers(Effect):
         whole = jnp.einsum("bidj,bn,dm->nimj", blocks, place, place)
         return whole.reshape(6 * N, 6 * N)
 
+    def _first(self, value: Array) -> Array:
+        """Books of all its terms with a value in the first."""
+        return jnp.zeros(len(self.names)).at[0].set(value)
+
     def _spread(self, model: Any, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
         """Wrenches of all bodies."""
         rows = np.array(self.bodies, dtype=int)
@@ -312,6 +383,8 @@ class WeakScatterers(Effect):
 
     def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
         """Triangles of the free surface and of the hulls."""
+        if self.mesher is not None:
+            return {}  # they change, and are channels
         boundary = self.scene.boundary
         top = np.asarray(boundary.triangles)[: boundary.surface_triangles]
         hull = np.asarray(boundary.wet_triangles)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swelltree.effects.weak_scatterer.incident.interface import Incident
-from swelltree.effects.weak_scatterer.motion.bodies import MASS, body_flow, wetted
+from swelltree.effects.weak_scatterer.motion.bodies import MASS, body_flow, panel_share, wetted
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
@@ -53,6 +53,8 @@ def fluid_energies(
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
     top = scene.boundary.triangles[: scene.boundary.surface_triangles]
     area = _areas(vertices[top])
+    if scene.boundary.used is not None:
+        area = area * scene.boundary.used.top
     phi, eta, q, nu = (x[top] for x in (state.phi, state.eta, water.surface_flux, scene.beach))
     # all of linear functions on triangles, the damping too: else the far mesh, eight triangles to a
     # wave, would book a tenth more than the beach takes from the energy
@@ -61,7 +63,7 @@ def fluid_energies(
     taken = _integral(area, nu * phi, q) + scene.g * _integral(area, nu * eta, eta)
     origin = bodies.position if scene.moving else scene.mean_position
     hull = vertices[scene.boundary.wet]
-    wet = wetted(scene, hull, origin)
+    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
     flux = body_flow(scene, wave, t, hull, wet, bodies.velocity).q
     on_body = water.potential[scene.boundary.wet_triangles]
     kinetic = kinetic + _integral(wet.area, on_body, flux)
@@ -75,7 +77,7 @@ def hydrostatic_energy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -
     from dataclasses import replace
 
     actual = replace(scene, moving=True)
-    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation)
+    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation, cover=0.0)
     wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
     z = wet.corner[..., 2]
     square = jnp.einsum("ij,ti,tj->t", MASS, z, z)

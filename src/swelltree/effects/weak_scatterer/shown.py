@@ -25,7 +25,8 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
     """
     scene, wave, found = effect.scene, effect.wave, effect.solution.water
     vertices = vertices_at(scene, wave, now.t, bodies.position, bodies.rotation)
-    eta = jnp.asarray(now.states(effect))[1]
+    state = effect.state_of(now.states(effect))
+    eta = state.top[1]
     top = vertices[: scene.boundary.surface]
     hull = vertices[scene.boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
@@ -35,13 +36,28 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
     # of the triangles at each vertex, with their areas
     tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)
     total = jnp.zeros(len(hull)).at[tri].add(weight * corners)
-    mean = total / jnp.zeros(len(hull)).at[tri].add(weight)
+    whole = jnp.zeros(len(hull)).at[tri].add(weight)
+    mean = total / jnp.where(whole > 0.0, whole, 1.0)
     steady = -scene.rho * (found.potential_rate[:, 0] + scene.g * hull[:, 2])
-    return {
+    result = {
         "elevation": eta,
         "surface": top.at[:, 2].add(eta),
         "pressure": mean + steady,
         "hull": hull,
+    }
+    used = scene.boundary.used
+    if used is None:
+        return result
+    # of a mesh that changes its triangles too; those that are none are points
+    faces = scene.boundary.triangles[: scene.boundary.surface_triangles]
+    place = jnp.zeros(now.motion.v.shape[0]).at[jnp.array(effect.bodies)]
+    taken = used.vertices[scene.boundary.wet]
+    return result | {
+        "pressure": taken * result["pressure"],
+        "surface_triangles": jnp.where(used.top[:, None] > 0.0, faces, 0),
+        "hull_triangles": jnp.where(used.panels[:, None] > 0.0, tri, 0),
+        "state": place.set(state.reference[:, 0]),
+        "remeshing": state.booked,
     }
 
 

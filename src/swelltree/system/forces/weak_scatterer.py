@@ -65,6 +65,8 @@ class WeakScatterer(Force):
         geometry: where the matrices of a step are made: "mid" (its middle), "full" (at every
             stage), "start".
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
+        crossing: bodies that may cross the surface: dry above it, cut by it, or under it. The water
+            is meshed anew when they do, and where a mesh around a waterline is worn.
         step: time step [s]; a thirtieth of the period of the waves if not given. A shorter step of
             `simulate`, such as stiff cables need, is taken within this one: the matrices stay.
     """
@@ -86,6 +88,7 @@ class WeakScatterer(Force):
     coupling: Annotated[str, _coupling[0], _coupling[1]] = "schur"
     geometry: Annotated[str, _geometry[0], _geometry[1]] = "mid"
     symmetric: Flag = False
+    crossing: Names = ()
     step: Number | None = None
 
     def __post_init__(self) -> None:
@@ -111,13 +114,19 @@ class WeakScatterer(Force):
             )
         if self.levels < 1:
             raise self.fail("levels 0 leaves the tank without a wall. Give one or more.")
+        if self.crossing and self.mode == "linear":
+            raise self.fail(
+                "mode 'linear' leaves bodies in their mean places, so that none crosses the "
+                "surface. Leave crossing out, or use mode='weak_scatterer'."
+            )
         if len(set(self.bodies)) < len(self.bodies):
             raise self.fail("names a body twice. Name each once.")
 
     @property
     def points(self) -> dict[str, Any]:
         """The points by field name."""
-        return {f"bodies[{i}]": Point(name) for i, name in enumerate(self.bodies)}
+        names = {"bodies": self.bodies, "crossing": self.crossing}
+        return {f"{k}[{i}]": Point(name) for k, row in names.items() for i, name in enumerate(row)}
 
 
 SCATTERER_TYPES: dict[str, Any] = {WeakScatterer.type: WeakScatterer}

@@ -13,7 +13,8 @@ from swelltree.effects.weak_scatterer.mesh.shapes import ellipsoid, sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Water as Surface
-from swelltree.effects.weak_scatterer.motion.scene import Floater, Scene, build_scene
+from swelltree.effects.weak_scatterer.motion.meshed import Floater
+from swelltree.effects.weak_scatterer.motion.scene import Scene, build_scene
 from swelltree.engine.backend import jax, jnp
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import (

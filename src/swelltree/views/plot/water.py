@@ -34,7 +34,7 @@ def free_surface(dataset: xr.Dataset, time: float | None = None) -> Figure:
     now = dataset.isel(time=at)
     fig, axes = figure(1, 2, 11.0, 4.4, sharex=False)
     x, y, z = now["weak_scatterer_surface"].values.T
-    top = now["weak_scatterer_surface_triangles"].values
+    top = _triangles(now, "surface")
     left, right = axes[0]
     shades = left.tripcolor(x, y, top, z, cmap="RdBu_r", shading="gouraud")
     fig.colorbar(shades, ax=left, shrink=0.85)
@@ -44,10 +44,16 @@ def free_surface(dataset: xr.Dataset, time: float | None = None) -> Figure:
     x, _, z = now["weak_scatterer_hull"].values.T
     pressure = now["weak_scatterer_pressure"].values
     unit, factor = prefixed("Pa", float(np.abs(pressure).max()))
-    hull = now["weak_scatterer_hull_triangles"].values
+    hull = _triangles(now, "hull")
     shades = right.tripcolor(x, z, hull, factor * pressure, shading="gouraud")
     fig.colorbar(shades, ax=right, shrink=0.85)
     heading(right, "pressure on hulls, from the side", unit)
     right.set_aspect("equal")
     below(right, "x [m]")
     return fig
+
+
+def _triangles(now: xr.Dataset, name: str) -> np.ndarray:
+    """Of one time; a mesh that changes has room to spare."""
+    faces = now[f"weak_scatterer_{name}_triangles"].values.astype(int)
+    return faces[faces[:, 0] != faces[:, 1]]

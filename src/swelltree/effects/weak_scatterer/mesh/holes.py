@@ -26,23 +26,28 @@ LEAST_GROWTH, MOST_GROWTH = 0.12, 0.3  # of the spacing, per metre away from hul
 FLAT = 0.01  # area over square of the longest side, below which a triangle is none
 
 
-def pierced_surface(tank: Tank, waterlines: Sequence[np.ndarray]) -> Surface:
+def pierced_surface(
+    tank: Tank, waterlines: Sequence[np.ndarray], over: Sequence[np.ndarray] = ()
+) -> Surface:
     """Mesh of the still surface: vertices of the waterlines first, in their order, the rim last.
 
     Args:
         tank: its size and spacings.
         waterlines: (k, 2) counter-clockwise; of a half tank from positive to negative x [m].
+        over: closed lines around places that are to be fine too, without a hole [m].
     """
     half, center = tank.symmetric, np.array(tank.center)
     lines = [np.asarray(line, float) - center for line in waterlines]
     rings = [_whole(line, half) for line in lines]
     _check_apart(tank, rings)
-    edges = np.concatenate(lines)
-    wanted = _spacing(tank, rings)
+    edges = np.concatenate([np.zeros((0, 2)), *lines])
+    fine = [np.asarray(line, float) - center for line in over]
+    wanted = _spacing(tank, rings + fine)
     rim = _rim(tank)
     fixed = np.concatenate([edges, rim])
     plane = _along_plane(tank, rings, wanted) if half else np.zeros((0, 2))
-    kept = _thinned(np.concatenate([fixed, plane]), _candidates(tank, lines, wanted), wanted, half)
+    candidates = np.concatenate([_patches(tank, fine, rings), _candidates(tank, lines, wanted)])
+    kept = _thinned(np.concatenate([fixed, plane]), candidates, wanted, half)
     inner = kept[len(fixed) :]
     movable = inner[:, 1] > 1e-12 if half else np.ones(len(inner), bool)
     points = np.concatenate([edges, inner, rim])
@@ -157,7 +162,23 @@ def _candidates(tank: Tank, lines: list[np.ndarray], wanted: Wanted) -> np.ndarr
     rings = [_whole(line, half) for line in lines]
     dry = np.any([_inside(points, ring) for ring in rings], axis=0)
     outside = np.hypot(*points.T) > tank.radius
-    return points[~(dry | outside)]
+    return points[np.broadcast_to(~(dry | outside), len(points))]
+
+
+def _patches(tank: Tank, fine: list[np.ndarray], rings: list[np.ndarray]) -> np.ndarray:
+    """Rows of even triangles over places that are to be fine."""
+    result = [np.zeros((0, 2))]
+    for line in fine:
+        low, high = line.min(0) - tank.near, line.max(0) + tank.near
+        y = np.arange(low[1], high[1], 0.87 * tank.near)
+        x = np.arange(low[0], high[0], tank.near)
+        shift = 0.5 * tank.near * (np.arange(len(y)) % 2)
+        grid = np.stack([x[None] + shift[:, None], np.broadcast_to(y[:, None], (len(y), len(x)))])
+        result.append(grid.reshape(2, -1).T)
+    points = np.concatenate(result)
+    dry = np.any([_inside(points, ring) for ring in rings], axis=0)
+    outside = np.hypot(*points.T) > tank.radius - tank.near
+    return points[np.broadcast_to(~(dry | outside), len(points))]
 
 
 def _thinned(points: np.ndarray, more: np.ndarray, wanted: Wanted, half: bool) -> np.ndarray:

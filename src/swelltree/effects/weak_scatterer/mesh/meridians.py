@@ -20,6 +20,9 @@ from swelltree.system.errors import SwelltreeError
 KNUCKLE = np.cos(np.radians(40.0))  # of the turn of a line, beyond which it has an edge
 
 
+MOST_ABOVE = 40  # places on a line above the water
+
+
 @dataclass(frozen=True)
 class Meridians:
     """Lines in body axes.
@@ -61,6 +64,7 @@ class Meridians:
         rest = (self.arc[:, -1] - wet)[:, None]
         above = wet[:, None] + np.minimum(side * (1.0 - part[-2]), 0.5 * rest)
         count = max(2, int(np.ceil((rest / side).max() * (rings - bottom))))
+        count = min(count, MOST_ABOVE)
         above = above + (self.arc[:, -1:] - above) * np.linspace(0.0, 1.0, count)
         places = np.concatenate([low, high, above], axis=1)
         points = np.array(

@@ -16,13 +16,13 @@ are integrals of linear functions over triangles. Normals point out of the water
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.incident.interface import Flow, Incident, flow
-from swelltree.effects.weak_scatterer.motion.scene import Scene
+from swelltree.effects.weak_scatterer.motion.scene import Scene, flattened
 from swelltree.effects.weak_scatterer.problem.assembly import RULE
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
@@ -54,8 +54,37 @@ def triangle_owner(scene: Scene) -> np.ndarray:
     return np.repeat(np.arange(len(scene.boundary.bodies)), scene.boundary.body_triangles)
 
 
+def panel_share(
+    scene: Scene, wave: Incident, t: Array, bodies: Any, cover: float | None = None
+) -> Float[Array, " triangle"] | None:
+    """Share of triangles that is hull and not a lid under the surface, which moves with the wave.
+
+    None: all are hull, as where bodies do not cross the surface.
+
+    Args:
+        scene: the water.
+        wave: incident.
+        t: [s].
+        bodies: where they are.
+        cover: depth of the lid, in the place of that of the scene [m].
+    """
+    boundary = scene.boundary
+    if scene.cover is None:
+        return None
+    lid = flattened(scene, wave, t, bodies.position, bodies.rotation, cover)
+    cut = jnp.zeros(len(boundary.bodies))
+    for shell in scene.shells:
+        cut = cut.at[shell.body].set(0.0 if shell.cut is None else shell.cut)
+    hull = jnp.maximum(1.0 - lid, cut[scene.owner])
+    whole = jnp.ones(len(boundary.wet)).at[: len(hull)].set(hull)
+    return whole[boundary.wet_triangles].mean(1)
+
+
 def wetted(
-    scene: Scene, vertices: Float[Array, "wet xyz"], position: Float[Array, "body xyz"]
+    scene: Scene,
+    vertices: Float[Array, "wet xyz"],
+    position: Float[Array, "body xyz"],
+    share: Float[Array, " triangle"] | None = None,
 ) -> Wetted:
     """Normals, areas and arms of triangles.
 
@@ -63,11 +92,20 @@ def wetted(
         scene: numbering.
         vertices: of their triangles, numbered as `wet` [m].
         position: of their reference points [m].
+        share: of each that moves with its body and is pressed on; None: all.
     """
     corner = vertices[scene.boundary.wet_triangles]
     cross = jnp.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    twice = jnp.linalg.norm(cross, axis=1)
-    normal = cross / twice[:, None]
+    if scene.boundary.used is None:
+        twice = jnp.linalg.norm(cross, axis=1)
+        normal = cross / twice[:, None]
+    else:
+        # panels that are none have neither area nor normal, and so no part in anything
+        there = scene.boundary.used.panels
+        twice = jnp.linalg.norm(jnp.where(there[:, None] > 0.0, cross, 1.0), axis=1)
+        normal, twice = there[:, None] * cross / twice[:, None], there * twice
+    if share is not None:
+        normal = share[:, None] * normal
     arm = corner - position[triangle_owner(scene)][:, None]
     each = jnp.broadcast_to(normal[:, None], corner.shape)
     motion = jnp.concatenate([each, jnp.cross(arm, each)], -1)
@@ -117,7 +155,8 @@ def tangential(wet: Wetted, values: Float[Array, "triangle corner"]) -> Array:
     """Gradient along triangles of linear values (triangle, xyz)."""
     corner = wet.corner
     opposite = jnp.roll(corner, -2, axis=1) - jnp.roll(corner, -1, axis=1)
-    slopes = jnp.cross(wet.normal[:, None], opposite) / (2.0 * wet.area[:, None, None])
+    area = jnp.where(wet.area > 0.0, wet.area, 1.0)
+    slopes = jnp.cross(wet.normal[:, None], opposite) / (2.0 * area[:, None, None])
     return (values[..., None] * slopes).sum(1)
 
 
@@ -160,8 +199,12 @@ def flux_rate(
     mass = (
         jnp.zeros((n, n)).at[tri[:, :, None], tri[:, None, :]].add(wet.area[:, None, None] * MASS)
     )
-    curl = jnp.linalg.solve(mass, jnp.zeros(n).at[tri].add(weighted))
-    return jnp.einsum("tx,tcx->tc", wet.normal, known) + curl[tri]
+    if scene.boundary.used is not None:
+        mass = mass + jnp.diag(1.0 - scene.boundary.used.vertices[scene.boundary.wet])
+    curl = jnp.linalg.solve(mass, jnp.zeros(n).at[tri].add(weighted))[tri]
+    if scene.boundary.used is not None:
+        curl = curl * scene.boundary.used.panels[:, None]
+    return jnp.einsum("tx,tcx->tc", wet.normal, known) + curl
 
 
 def pressure_wrench(

@@ -71,15 +71,19 @@ def surface_rates(
     """
     places = vertices[:, :2]
     slopes = scene.gradient if drift is None else gradient(places, scene.neighbours)
+    assert slopes is not None
     along = jnp.stack(slopes(phi), -1), jnp.stack(slopes(eta), -1)
     fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
-    if drift is None:
+    if drift is not None:
+        # the derivative of nodal values in plan follows the surface up and down
+        fixed = fixed._replace(
+            potential=fixed.potential + (drift * along[0]).sum(1),
+            elevation=fixed.elevation + (drift * along[1]).sum(1),
+        )
+    if scene.boundary.used is None:
         return fixed
-    # the derivative of nodal values in plan follows the surface up and down
-    return fixed._replace(
-        potential=fixed.potential + (drift * along[0]).sum(1),
-        elevation=fixed.elevation + (drift * along[1]).sum(1),
-    )
+    taken = scene.boundary.used.vertices[: scene.boundary.surface]
+    return SurfaceRates(*(taken * rate for rate in fixed))
 
 
 def _rates(

@@ -20,6 +20,7 @@ from swelltree.effects.weak_scatterer.motion.bodies import (
     body_flow,
     flux_rate,
     known_pressure,
+    panel_share,
     pressure_wrench,
     triangle_owner,
     wetted,
@@ -142,7 +143,7 @@ def evaluate(
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
     hull = vertices[boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, hull, origin)
+    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
     known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
     # first problem: flux on the free surface and potential on the bodies
     u = factors.solve(matrices.right_side(water.phi, known.q))
@@ -221,6 +222,7 @@ def plan_velocity(
 def buoyancy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Float[Array, "body dof"]:
     """Wrench of the weight of the water on bodies where they are, also in mode "linear"."""
     actual = replace(scene, moving=True)
-    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation)
-    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
+    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation, cover=0.0)
+    share = panel_share(scene, wave, t, bodies, cover=0.0)
+    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position, share)
     return pressure_wrench(scene, wet, -scene.rho * scene.g * wet.corner[..., 2])

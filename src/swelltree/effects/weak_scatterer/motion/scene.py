@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,30 +17,15 @@ from swelltree.effects.weak_scatterer.mesh.gradients import (
     gradient,
     neighbours,
 )
-from swelltree.effects.weak_scatterer.mesh.holes import pierced_surface
-from swelltree.effects.weak_scatterer.mesh.meridians import Meridians, meridians
-from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
-from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
-from swelltree.effects.weak_scatterer.mesh.waterlines import meeting_angles, still_waterline
-from swelltree.effects.weak_scatterer.motion.waterline import (
-    REACH,
-    Shell,
-    around,
-    build_shell,
-    following,
-    shell_triangles,
-    shell_vertices,
-    still_lengths,
-)
+from swelltree.effects.weak_scatterer.mesh.surface import checked_watertight
+from swelltree.effects.weak_scatterer.mesh.tank import Tank
+from swelltree.effects.weak_scatterer.motion.meshed import Floater, meshed
+from swelltree.effects.weak_scatterer.motion.waterline import Shell, around, shell_vertices
 from swelltree.effects.weak_scatterer.problem.boundary import Boundary, numbered
 from swelltree.engine.arrays import Array, pytree
-from swelltree.engine.backend import jnp
-from swelltree.system.bodies.panels import Panels
-from swelltree.system.bodies.solids import immersed_of_panels
+from swelltree.engine.backend import jax, jnp
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.water import Water
-
-LEAST_RINGS = 3  # from a keel to its waterline
 
 # mode: does the free surface follow the incident wave, and does the mesh follow the bodies?
 MODES = {
@@ -50,35 +35,7 @@ MODES = {
 }
 
 
-@dataclass(frozen=True)
-class Floater:
-    """A body in the water.
-
-    Args:
-        name: of the body.
-        surface: closed mesh in body axes about the reference point, normals into the water [m]; in
-            a half tank the half y >= 0 of a submerged body.
-        position: of the reference point, mean in mode "linear" (3,) [m].
-        rotation: from body to world axes, mean in mode "linear" (3, 3).
-        meridians: size of triangles at the waterline of a hull that pierces the surface [m];
-            none: submerged.
-        rings: steps of its mesh from keel to waterline; none: of the same size.
-    """
-
-    name: str
-    surface: Surface
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
-    meridians: float | None = None
-    rings: int | None = None
-
-    @property
-    def placed(self) -> Surface:
-        """The mesh in the world."""
-        return self.surface.moved(self.position, self.rotation)
-
-
-@pytree("wavy", "moving", "rho", "g", "depth")
+@pytree("wavy", "moving", "rho", "g", "depth", "cover")
 class Scene:
     """The water and its bodies.
 
@@ -98,6 +55,8 @@ class Scene:
         rho: [kg/m^3].
         g: [m/s^2].
         depth: of the tank [m].
+        cover: of water over bodies under the surface, at least, where bodies may cross it: what
+            rises above is flattened to this depth [m]; None: bodies do not cross the surface.
     """
 
     boundary: Boundary
@@ -107,7 +66,7 @@ class Scene:
     mean_position: Float[Array, "body xyz"]
     mean_rotation: Float[Array, "body xyz also"]
     neighbours: Neighbours
-    gradient: Gradient
+    gradient: Gradient | None
     shells: tuple[Shell, ...]
     beach: Float[Array, " surface"]
     wavy: bool
@@ -115,6 +74,7 @@ class Scene:
     rho: float
     g: float
     depth: float
+    cover: float | None = None
 
     @property
     def spacing(self) -> float:
@@ -151,13 +111,48 @@ def build_scene(
             f"{listed(MODES)}."
         )
     for floater in floaters:
-        pierces = floater.meridians is not None
         checked_watertight(floater.name, floater.surface, tank.symmetric)
-        tank.checked_inside(floater.name, floater.placed.vertices, pierces)
+    scene = plain_scene(tank, floaters, water, mode, beach=beach, beach_from=beach_from)
+    still = jnp.asarray(scene.still)
+    return replace(
+        scene,
+        still=still,
+        hulls=jnp.asarray(scene.hulls),
+        mean_position=jnp.asarray(scene.mean_position),
+        mean_rotation=jnp.asarray(scene.mean_rotation),
+        gradient=gradient(still[: scene.boundary.surface, :2], scene.neighbours),
+        shells=jax.tree.map(jnp.asarray, scene.shells),
+        beach=jnp.asarray(scene.beach),
+    )
+
+
+def plain_scene(
+    tank: Tank,
+    floaters: Sequence[Floater],
+    water: Water,
+    mode: str,
+    *,
+    beach: float = 1.0,
+    beach_from: float | None = None,
+    over: Sequence[np.ndarray] = (),
+) -> Scene:
+    """The same in numpy, without derivatives on the free surface.
+
+    Args:
+        tank: as in `build_scene`, as all others.
+        floaters: the bodies in the water, with closed hulls.
+        water: rho and g.
+        mode: known.
+        beach: nu_0 [1/s].
+        beach_from: r_0 [m].
+        over: outlines in plan of bodies that do not cut the surface, over which it is fine too
+            (k, 2) [m].
+    """
+    for floater in floaters:
+        tank.checked_inside(floater.name, floater.placed.vertices, floater.meridians is not None)
     wavy, moving = MODES[mode]
-    top, shells, parts, hulls = _meshed(tank, floaters)
+    top, shells, parts, hulls = meshed(tank, floaters, over)
     boundary, still = numbered(tank, top, parts)
-    near = neighbours(top.vertices, top.triangles, tank.symmetric)
     first = FIRST * tank.radius if beach_from is None else beach_from
     if not 0.0 <= first < tank.radius:
         raise SwelltreeError(
@@ -168,15 +163,15 @@ def build_scene(
     turn = [np.eye(3) if f.rotation is None else np.asarray(f.rotation, float) for f in floaters]
     return Scene(
         boundary=boundary,
-        still=jnp.asarray(still),
-        hulls=jnp.asarray(np.concatenate([np.zeros((0, 3)), *hulls])),
+        still=still,
+        hulls=np.concatenate([np.zeros((0, 3)), *hulls]),
         owner=np.repeat(np.arange(len(floaters)), [len(part) for part in hulls]),
-        mean_position=jnp.asarray(np.array([f.position for f in floaters], float).reshape(-1, 3)),
-        mean_rotation=jnp.asarray(np.array(turn).reshape(-1, 3, 3)),
-        neighbours=near,
-        gradient=gradient(jnp.asarray(still[: boundary.surface, :2]), near),
+        mean_position=np.array([f.position for f in floaters], float).reshape(-1, 3),
+        mean_rotation=np.array(turn).reshape(-1, 3, 3),
+        neighbours=neighbours(top.vertices, top.triangles, tank.symmetric),
+        gradient=None,
         shells=shells,
-        beach=jnp.asarray(beach * part**2),
+        beach=beach * part**2,
         wavy=wavy,
         moving=moving,
         rho=float(water.rho),
@@ -185,111 +180,13 @@ def build_scene(
     )
 
 
-def _meshed(
-    tank: Tank, floaters: Sequence[Floater]
-) -> tuple[Surface, tuple[Shell, ...], list[tuple[int, np.ndarray]], list[np.ndarray]]:
-    """Free surface, hulls in it, own vertices and triangles of bodies, vertices in body axes."""
-    half = tank.symmetric
-    cut = {i: _cut(f, half) for i, f in enumerate(floaters) if f.meridians is not None}
-    rings = [ring for _, _, ring, _ in cut.values()]
-    top = pierced_surface(tank, rings) if cut else free_surface(tank)
-    shells, parts, hulls, first = [], [], [], 0
-    for number, floater in enumerate(floaters):
-        if number not in cut:
-            parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
-            hulls.append(floater.surface.vertices)
-            continue
-        lines, wet, ring, steps = cut[number]
-        reach = _reach(tank, ring, [r for r in rings if r is not ring])
-        follow = following(top.vertices[:, :2], ring, reach, half)
-        shells.append(build_shell(lines, wet, follow, ring, steps, number, first))
-        own, triangles = shell_triangles(len(ring), steps, half)
-        parts.append((own, np.where(triangles < own, triangles, triangles + first)))
-        hulls.append(np.zeros((0, 3)))
-        first += len(ring)
-    return top, tuple(shells), parts, hulls
-
-
-def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
-    """How far from a waterline the mesh follows it: not to other waterlines, nor to the rim [m]."""
-    size = 0.5 * float((ring.max(0) - ring.min(0)).max())
-    gaps = [float(np.linalg.norm(ring[:, None] - o[None], axis=2).min()) for o in others]
-    rim = tank.radius - float(np.hypot(*(ring - tank.center).T).max())
-    return min([REACH * size, rim, *(0.95 * gap for gap in gaps)])
-
-
-def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
-    """Lines of a hull that pierces the surface, their wet lengths, waterline and steps."""
-    assert floater.meridians is not None
-    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
-    line = still_waterline(floater.name, floater.placed)
-    middle = 0.5 * (line.min(0) + line.max(0))
-    middle = middle * [1.0, 0.0] if half else middle
-    # lines are cut about the vertical axis of the body through the middle of its waterline
-    place = np.asarray(floater.position, float)
-    up = turn[:, 2]
-    axis = np.array([*middle, 0.0]) - place
-    shift = turn.T @ (axis - up * (axis @ up))
-    at = meeting_angles(line @ turn[:2, :2], middle @ turn[:2, :2], floater.meridians, half)
-    lines = meridians(floater.name, floater.surface.moved(-shift), at, half)
-    return _with_displacement(floater, lines, half, shift)
-
-
-def _with_displacement(
-    floater: Floater, lines: Meridians, half: bool, shift: np.ndarray
-) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
-    """Meridians whose wet mesh displaces in still water what the hull does.
-
-    Args:
-        floater: the body.
-        lines: about its axis.
-        half: of the hull.
-        shift: from the reference point to the axis, in body axes [m].
-
-    Returns:
-        the meridians about the reference point, their wet lengths, their waterline (line, 2), and
-        the steps of the mesh along them.
-    """
-    placed = floater.placed
-    faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
-    wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
-    wanted = 0.5 * wanted if half else wanted
-    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
-    place = (jnp.asarray(floater.position + turn @ shift, float), jnp.asarray(turn))
-    wet, water = still_lengths(lines, *place), np.zeros((0, 3))
-    if not np.isfinite(wet).all():
-        raise SwelltreeError(
-            f"body '{floater.name}': a line from keel to top does not cross the still water. "
-            "Move the body."
-        )
-    count, steps = len(lines.arc), floater.rings
-    if steps is None:
-        assert floater.meridians is not None
-        steps = max(LEAST_RINGS, round(float(wet.mean()) / floater.meridians))
-    _, triangles = shell_triangles(count, steps, half)
-    lines = lines.divided(wet, steps)
-    for _ in range(4):  # the waterline moves a little when the lines move out
-        wet = still_lengths(lines, *place)
-        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), steps, 0)
-        shell, water = (np.array(x) for x in shell_vertices(bare, None, 0.0, *place))
-        mesh = Surface(np.concatenate([shell, water]), triangles)
-        volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
-        if abs(volume / wanted - 1.0) < 1e-6:
-            break
-        lines = lines.widened(float(np.sqrt(wanted / volume)))
-    wet = still_lengths(lines, *place)
-    ring = water[:, :2]
-    if half:
-        ring[[0, -1], 1] = 0.0
-    return lines.moved(shift), wet, ring, steps
-
-
 def vertices_at(
     scene: Scene,
     wave: Incident,
     t: Array,
     position: Float[Array, "body xyz"],
     rotation: Float[Array, "body xyz also"],
+    cover: float | None = None,
 ) -> Float[Array, "vertex xyz"]:
     """Where all vertices are: the free surface on the incident wave, the wall stretched below it.
 
@@ -299,11 +196,17 @@ def vertices_at(
         t: [s].
         position: of the reference points [m].
         rotation: of the bodies.
+        cover: of water over bodies under the surface, in the place of that of the scene [m].
     """
     if not scene.moving:
         position, rotation = scene.mean_position, scene.mean_rotation
     turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
-    parts = [position[scene.owner] + turned]
+    submerged = position[scene.owner] + turned
+    if scene.cover is not None:
+        depth = scene.cover if cover is None else cover
+        level = surface(wave, t, submerged[:, :2]).level if scene.wavy else 0.0
+        submerged = submerged.at[:, 2].set(jnp.minimum(submerged[:, 2], level - depth))
+    parts = [submerged]
     fixed, own = scene.still, {}
     plan = fixed[: scene.boundary.surface, :2]
     for shell in scene.shells:
@@ -312,18 +215,36 @@ def vertices_at(
         plan = plan + around(shell, ring[:, :2])
     if scene.shells:
         fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
-        parts = _in_order(scene, parts[0], own)
+        parts = _in_order(scene, submerged, own)
     if scene.wavy:
         level = surface(wave, t, fixed[:, :2]).level
         fixed = fixed.at[:, 2].add(level * (1.0 + fixed[:, 2] / scene.depth))
     return jnp.concatenate([fixed, *parts])
 
 
+def flattened(
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    position: Float[Array, "body xyz"],
+    rotation: Float[Array, "body xyz also"],
+    cover: float | None = None,
+) -> Float[Array, " hull"]:
+    """1.0 at vertices of hulls that are drawn down under the surface; arguments: `vertices_at`."""
+    turned = jnp.einsum("vij,vj->vi", rotation[scene.owner], scene.hulls)
+    place = position[scene.owner] + turned
+    level = surface(wave, t, place[:, :2]).level if scene.wavy else 0.0
+    assert scene.cover is not None
+    depth = scene.cover if cover is None else cover
+    return jnp.where(place[:, 2] > level - depth, 1.0, 0.0)
+
+
 def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Any) -> Array:
     """Whether a vertex of a submerged body lies above the surface or below the bottom.
 
     Args:
-        scene: the water and its bodies; in mode "linear" bodies may go anywhere.
+        scene: the water and its bodies; in mode "linear" bodies may go anywhere, and above the
+            surface where they may cross it.
         wave: incident.
         t: [s].
         bodies: where they are.
@@ -332,17 +253,30 @@ def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Any) -> Array
         return jnp.zeros((), bool)
     turned = jnp.einsum("vij,vj->vi", bodies.rotation[scene.owner], scene.hulls)
     place = bodies.position[scene.owner] + turned
+    low = jnp.any(place[:, 2] <= -scene.depth)
+    if scene.cover is not None:
+        return low
     level = surface(wave, t, place[:, :2]).level if scene.wavy else 0.0
-    return jnp.any((place[:, 2] >= level) | (place[:, 2] <= -scene.depth))
+    return low | jnp.any(place[:, 2] >= level)
 
 
 def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Array]:
-    """Vertices of all bodies in the order of the floaters."""
+    """Vertices of all bodies in the order of the floaters.
+
+    A body that may cross the surface has room for its whole hull, which its wet part takes while
+    the surface cuts it.
+    """
+    cut = {shell.body: shell.cut for shell in scene.shells}
     result, first = [], 0
     for number, count in enumerate(scene.boundary.bodies):
-        if number in own:
+        if number in own and cut[number] is None:
             result.append(own[number])
-        else:
-            result.append(submerged[first : first + count])
-            first += count
+            continue
+        hull = submerged[first : first + count]
+        first += count
+        if number in own:
+            wet = own[number]
+            room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
+            hull = jnp.where(cut[number] > 0.0, room, hull)
+        result.append(hull)
     return result

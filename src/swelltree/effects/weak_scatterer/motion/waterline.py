@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
 from swelltree.effects.weak_scatterer.mesh.meridians import Meridians
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.engine.backend import jax, jnp
 
 MARGIN = 0.3  # of the step below the still waterline
@@ -32,6 +32,8 @@ class Shell:
         rings: steps of the mesh from the keel to the waterline; the first points are its rings.
         body: number of the floater.
         first: vertex of the free surface with which its waterline begins.
+        cut: of a body that may cross the surface: 1.0 while the surface cuts it, else 0.0; None: it
+            stays on the surface.
     """
 
     points: Float[Array, "line place xyz"]
@@ -42,6 +44,7 @@ class Shell:
     rings: int
     body: int
     first: int = 0
+    cut: Array | None = None
 
 
 def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray]:
@@ -114,11 +117,11 @@ def build_shell(
         first: vertex of the free surface with which its waterline begins.
     """
     return Shell(
-        points=jnp.asarray(lines.points),
-        arc=jnp.asarray(lines.arc),
-        margin=jnp.asarray(MARGIN * (wet - lines.arc[:, rings - 1])),
-        follow=jnp.asarray(follow),
-        ring=jnp.asarray(ring),
+        points=lines.points,
+        arc=lines.arc,
+        margin=MARGIN * (wet - lines.arc[:, rings - 1]),
+        follow=follow,
+        ring=ring,
         rings=rings,
         body=body,
         first=first,
@@ -134,7 +137,8 @@ def shell_vertices(
 ) -> tuple[Float[Array, "own xyz"], Float[Array, "line xyz"]]:
     """Wet vertices of a hull in the world: its own from the keel upwards, and its waterline.
 
-    A meridian that is wholly dry or wholly wet has no waterline: its vertices are not numbers.
+    A meridian that is wholly dry or wholly wet has no waterline: its vertices are not numbers. Of a
+    body that may cross the surface it then ends at its top, or near the keel.
 
     Args:
         shell: the hull.
@@ -143,15 +147,34 @@ def shell_vertices(
         position: of the reference point [m].
         rotation: of the body.
     """
-    world = position + jnp.einsum("ij,lkj->lki", rotation, shell.points)
+    world, wet = wet_lines(shell, wave, t, position, rotation)
+    xp = namespace(wet)
+    # (line, ring, xyz)
+    if xp is np:
+        each = zip(_places(shell, wet), shell.arc, world, strict=True)
+        result = np.array([_along(*line) for line in each])
+    else:
+        result = jax.vmap(_along)(_places(shell, wet), jnp.asarray(shell.arc), world)
+    rings = xp.swapaxes(result, 0, 1)
+    inside = xp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
+    return inside, rings[-1]
+
+
+def wet_lines(
+    shell: Shell, wave: Incident | None, t: Array, position: Array, rotation: Array
+) -> tuple[Float[Array, "line place xyz"], Float[Array, " line"]]:
+    """Meridians in the world, and the length of each from the keel to the water [m]."""
+    xp = namespace(position, rotation)
+    world = position + xp.einsum("ij,lkj->lki", rotation, shell.points)
     level = 0.0
     if wave is not None:
         level = surface(wave, t, world[..., :2].reshape(-1, 2)).level.reshape(world.shape[:2])
-    wet = _wet_length(shell.arc, world[..., 2] - level)
-    result = jax.vmap(_along)(_places(shell, wet), shell.arc, world)  # (line, ring, xyz)
-    rings = jnp.swapaxes(result, 0, 1)
-    inside = jnp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
-    return inside, rings[-1]
+    clear = world[..., 2] - level
+    wet = _wet_length(shell.arc, clear)
+    if shell.cut is not None:
+        end = xp.where(clear[:, -1] <= 0.0, shell.arc[:, -1], 0.5 * shell.arc[:, 1])
+        wet = xp.where(xp.isnan(wet), end, wet)
+    return world, wet
 
 
 def _places(shell: Shell, wet: Float[Array, " line"]) -> Float[Array, "line ring"]:
@@ -159,35 +182,37 @@ def _places(shell: Shell, wet: Float[Array, " line"]) -> Float[Array, "line ring
 
     Rings stay where they are on the hull, unless the waterline comes down and pushes them.
     """
-    number = jnp.arange(shell.rings)
+    xp = namespace(wet)
+    number = xp.arange(shell.rings)
     pushed = wet[:, None] - shell.margin[:, None] * (shell.rings - number)
     evenly = wet[:, None] * number / shell.rings
-    below = jnp.minimum(shell.arc[:, : shell.rings], jnp.maximum(pushed, evenly))
-    return jnp.concatenate([below, wet[:, None]], axis=1)
+    below = xp.minimum(shell.arc[:, : shell.rings], xp.maximum(pushed, evenly))
+    return xp.concatenate([below, wet[:, None]], axis=1)
 
 
 def _wet_length(arc: Array, clear: Array) -> Array:
     """Length from the keel to where a line leaves the water (line,)."""
+    xp = namespace(clear)
+    arc = xp.asarray(arc)
     crossing = (clear[:, :-1] <= 0.0) & (clear[:, 1:] > 0.0)
-    at = jnp.argmax(crossing, axis=1)
-    rows = jnp.arange(len(arc))
+    at = xp.argmax(crossing, axis=1)
+    rows = xp.arange(len(arc))
     low, high = clear[rows, at], clear[rows, at + 1]
-    part = low / jnp.where(crossing.any(1), low - high, 1.0)
+    part = low / xp.where(crossing.any(1), low - high, 1.0)
     length = arc[rows, at] + part * (arc[rows, at + 1] - arc[rows, at])
-    return jnp.where(crossing.any(1), length, jnp.nan)
+    return xp.where(crossing.any(1), length, xp.nan)
 
 
 def _along(lengths: Array, arc: Array, line: Array) -> Array:
     """Points of a line at lengths from its start."""
-    return jnp.stack([jnp.interp(lengths, arc, line[:, c]) for c in range(3)], -1)
+    xp = namespace(lengths)
+    return xp.stack([xp.interp(lengths, arc, line[:, c]) for c in range(3)], -1)
 
 
-def still_lengths(
-    lines: Meridians, position: Float[Array, " xyz"], rotation: Float[Array, "xyz also"]
-) -> np.ndarray:
+def still_lengths(lines: Meridians, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Wet length of each meridian in still water (line,) [m]; not a number: there is none."""
-    world = position + jnp.einsum("ij,lkj->lki", rotation, jnp.asarray(lines.points))
-    return np.asarray(_wet_length(jnp.asarray(lines.arc), world[..., 2]))
+    world = position + np.einsum("ij,lkj->lki", rotation, lines.points)
+    return _wet_length(lines.arc, world[..., 2])
 
 
 def around(shell: Shell, ring: Float[Array, "line xy"]) -> Float[Array, "surface xy"]:

@@ -35,16 +35,19 @@ class Matrices(NamedTuple):
         dipole: of the potential at all vertices, c included.
         surface: of q at the vertices of the free surface [m].
         bodies: of q at the corners of the triangles of bodies [m].
+        spare: 1.0 at rows of vertices that are none, all of which are zero; None: there are none.
     """
 
     dipole: Float[Array, "vertex vertex"]
     surface: Float[Array, "vertex surface"]
     bodies: Float[Array, "vertex triangle corner"]
+    spare: Float[Array, " vertex"] | None = None
 
     @property
     def unknowns(self) -> Float[Array, "vertex vertex"]:
         """Matrix of the unknowns: q on the free surface, the potential elsewhere."""
-        return jnp.concatenate([-self.surface, self.dipole[:, self.surface.shape[1] :]], axis=1)
+        A = jnp.concatenate([-self.surface, self.dipole[:, self.surface.shape[1] :]], axis=1)
+        return A if self.spare is None else A + jnp.diag(self.spare)
 
     def right_side(
         self,
@@ -87,7 +90,17 @@ def assemble(
         parts.append(_collocated(boundary, corners, vertices[: boundary.fixed], block))
     if boundary.bodies:
         parts.append(_weighted(boundary, corners, block))
-    return Matrices(*(jnp.concatenate(rows) for rows in zip(*parts, strict=True)))
+    whole = [jnp.concatenate(rows) for rows in zip(*parts, strict=True)]
+    if boundary.used is None:
+        return Matrices(*whole)
+    taken = boundary.used.vertices
+    dipole, surface, bodies = whole
+    return Matrices(
+        taken[:, None] * dipole,
+        taken[:, None] * surface,
+        taken[:, None, None] * bodies,
+        1.0 - taken,
+    )
 
 
 def _columns(boundary: Boundary, corners: Array, points: Array, self_triangle: Array) -> tuple:
@@ -128,6 +141,8 @@ def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
     tri = jnp.where(faces >= first, faces - first, n)
     a, b, c = (corners[on][:, i] for i in range(3))
     area = 0.5 * jnp.linalg.norm(jnp.cross(b - a, c - a), axis=1)
+    if boundary.used is not None:
+        area = area * boundary.used.panels
     at_once = max(1, block // 3)
     order = jnp.arange(count + (-count % at_once))
     weight = jnp.where(order < count, area[order % count], 0.0)
@@ -153,5 +168,6 @@ def _weighted(boundary: Boundary, corners: Array, block: int) -> tuple:
     mass = area[:, None, None] / 24.0 * (1.0 + np.eye(3))
     dipole = rows[0].at[tri[:, :, None], faces[:, None, :]].add(mass)
     share = jnp.zeros(n + 1, corners.dtype).at[tri].add(area[:, None] / 3.0)[:n, None]
+    share = jnp.where(share > 0.0, share, 1.0)
     result = [part[:n] / share for part in (dipole, *rows[1:])]
     return result[0], result[1], result[2].reshape(n, count, 3)

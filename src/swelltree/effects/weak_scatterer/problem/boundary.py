@@ -20,6 +20,21 @@ from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface, wall
 from swelltree.engine.arrays import Array, pytree
 
 
+@pytree()
+class Used:
+    """Which places of arrays with room to spare are taken, 1.0 or 0.0.
+
+    Args:
+        vertices: of all.
+        top: triangles of the free surface.
+        panels: triangles of bodies.
+    """
+
+    vertices: Float[Array, " vertex"]
+    top: Float[Array, " triangle"]
+    panels: Float[Array, " panel"]
+
+
 @pytree("mirrors", "surface", "walls", "bodies", "surface_triangles", "body_triangles")
 class Boundary:
     """Which vertices and triangles belong to what.
@@ -37,6 +52,7 @@ class Boundary:
         bodies: vertices of each body.
         surface_triangles: of the free surface.
         body_triangles: of each body.
+        used: places that are taken, where meshes of other sizes may follow; None: all.
     """
 
     triangles: Int[Array, "triangle corner"]
@@ -51,6 +67,7 @@ class Boundary:
     bodies: tuple[int, ...]
     surface_triangles: int
     body_triangles: tuple[int, ...]
+    used: Used | None = None
 
     @property
     def fixed(self) -> int:

@@ -1,0 +1,124 @@
+"""Internal states of weak scatterers, and how they go over to a new mesh.
+
+States are the potential and the elevation on the free surface. Where bodies cross it, the reference
+of the mesh follows in the same array (see `motion.mesher`), with the quality the mesh had when it
+was made and the energy that changes of the mesh brought into the water.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jaxtyping import Float
+
+from swelltree.effects.weak_scatterer.energy import fluid_energies, hydrostatic_energy
+from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.motion.crossing import (
+    dry_weight,
+    lowered,
+    plan_quality,
+    wanted_states,
+    worn,
+)
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
+from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.transfer import transferred
+from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.backend import jax, jnp
+from swelltree.model.effect import Now
+
+if TYPE_CHECKING:
+    from swelltree.effects.weak_scatterer.effect import WeakScatterers
+
+
+class State(NamedTuple):
+    """Internal states by name.
+
+    Args:
+        top: potential and elevation on the free surface [m^2/s, m].
+        reference: of the mesh.
+        quality: of the mesh in plan when it was made.
+        booked: energy that changes of the mesh brought into the water [J].
+    """
+
+    top: Float[Array, "two surface"]
+    reference: Float[Array, "body thirteen"]
+    quality: Array
+    booked: Array
+
+
+def packed(top: Any, reference: Any, quality: Any, booked: Any) -> Array:
+    """All in one array."""
+    xp = namespace(top)
+    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked])])
+    return xp.concatenate([top, xp.stack([more, 0.0 * more])], axis=1)
+
+
+def unpacked(states: Array, surface: int, bodies: int) -> State:
+    """The same by name; without a reference nothing is known of the mesh."""
+    more = states[0, surface:]
+    if not more.shape[0]:
+        return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()))
+    return State(states[:, :surface], more[:-2].reshape(bodies, 13), more[-2], more[-1])
+
+
+def remeshed(effect: WeakScatterers, now: Now) -> Array:
+    """States after a step, on a new mesh if the old one will not do.
+
+    Args:
+        effect: with a mesher, its scene that of no certain mesh.
+        now: the instant.
+    """
+    mesher, wave, t = effect.mesher, effect.wave, now.t
+    assert mesher is not None
+    bodies, states = effect.bodies_of(now.motion), jnp.asarray(now.states(effect))
+    state = effect.state_of(states)
+    old = effect.meshed(states).scene
+    counted = state.reference[:, 0]
+    wanted = wanted_states(mesher, old.wavy, wave, t, bodies, counted)
+    needed = jnp.any(wanted != counted) | worn(old, wave, t, bodies, state.quality)
+
+    def anew() -> Array:
+        reference = lowered(mesher, old.wavy, wave, t, bodies, wanted)
+        new = replace_beach(effect, mesher.traced(effect.scene, reference))
+        places = [vertices_at(x, wave, t, bodies.position, bodies.rotation) for x in (old, new)]
+        n = old.boundary.surface
+        assert old.boundary.used is not None
+        assert new.boundary.used is not None
+        top = transferred(
+            places[0][:n, :2], old.boundary.used.vertices[:n], state.top, places[1][:n, :2],
+            old.boundary.mirrors.symmetric,
+        )  # fmt: skip
+        top = top * new.boundary.used.vertices[:n]
+        booked = state.booked
+        if isinstance(wave, Still):
+            both = jax.tree.map(lambda *x: jnp.stack(x), old, new)
+            rows = jnp.stack([state.top, top]), jnp.stack([counted, wanted])
+
+            def energy(each: Any) -> Array:
+                return _energy(effect, t, bodies, *each)
+
+            before, after = jax.lax.map(energy, (both, *rows))
+            booked = booked + after - before
+        return packed(top, reference, plan_quality(new, places[1]), booked)
+
+    return jax.lax.cond(needed, anew, lambda: states)
+
+
+def replace_beach(effect: WeakScatterers, scene: Scene) -> Scene:
+    """The scene with the beach of the effect."""
+    from dataclasses import replace
+
+    return replace(scene, beach=effect.calm * scene.beach)
+
+
+def _energy(
+    effect: WeakScatterers, t: Array, bodies: Bodies, scene: Scene, top: Array, counted: Array
+) -> Array:
+    """Of the perturbation, and of the weight of displaced water [J]."""
+    wave, state = effect.wave, Water(top[0], top[1])
+    water = evaluate(scene, wave, prepare(scene, wave, t, bodies), t, state, bodies)
+    moving = fluid_energies(scene, wave, t, state, water, bodies).fluid
+    assert effect.mesher is not None
+    dry = dry_weight(effect.mesher, scene, wave, t, bodies, counted)[1]
+    return moving + hydrostatic_energy(scene, wave, t, bodies) + dry

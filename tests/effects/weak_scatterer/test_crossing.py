@@ -1,0 +1,156 @@
+"""Bodies that cross the surface: meshes with room to spare, new meshes, runs."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
+from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, wanted_states
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
+from swelltree.effects.weak_scatterer.motion.mesher import CUT, DRY, IN, OPEN, OUT, SHUT, UNDER
+from swelltree.effects.weak_scatterer.motion.transfer import transferred
+from swelltree.engine.backend import jax, jnp
+
+rng = np.random.default_rng(11)
+
+
+def two_bodies(z=0.2, **options):
+    """A ball that may cross the surface beside a box that floats."""
+    box = sw.Body(
+        "box", position=(-2.0, 0, 0), hull=sw.Box(length=1.6, width=1.0, height=0.8, draft=0.4)
+    )
+    ball = sw.Body("ball", mass=700.0, inertia=(70.0,) * 3, position=(1.0, 0, z),
+                   hull=sw.Sphere(0.5, offset=(0, 0, z)))  # fmt: skip
+    tank = sw.WeakScatterer(
+        "tank", radius=9.0, spacing=0.5, far_spacing=2.5, levels=2, symmetric=True,
+        crossing=["ball"], **({"panel_size": 0.35} | options),
+    )  # fmt: skip
+    joints = [
+        sw.SubsetJoint("afloat", sw.WORLD.at(-2.0, 0, 0), box, dofs=("Heave",)),
+        sw.Slider("rail", sw.WORLD.at(1.0, 0, z), ball, axis="z"),
+    ]
+    return sw.System("two", [box, ball], joints, [tank], water=sw.Water(rho=1000.0))
+
+
+@pytest.mark.parametrize(("state", "z"), [(DRY, 1.5), (CUT, 0.1), (UNDER, -1.0)])
+def test_room_to_spare_changes_nothing(state, z):
+    """The same mesh with and without empty places: rates, added mass and wrench."""
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    mesher = effect.mesher
+    reference = mesher.described()
+    reference[1, 0], reference[1, 3] = state, z
+    plain, active = mesher.plain(reference)
+    roomy = jax.tree.map(jnp.asarray, mesher.scene(reference))
+    plain = jax.tree.map(jnp.asarray, plain)
+    p = jnp.asarray(reference[:, 1:4]) + jnp.array([0.0, 0.0, 0.03])
+    v = jnp.asarray(rng.normal(size=(2, 6)) * [0.1, 0, 0.3, 0, 0.2, 0])
+    whole = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), v)
+    some = jax.tree.map(lambda x: x[np.array(active)], whole)
+    xy = np.asarray(plain.still)[: plain.boundary.surface, :2]
+    kept = np.flatnonzero(np.asarray(roomy.boundary.used.vertices[: roomy.boundary.surface]))
+    far = np.asarray(roomy.still)[kept, :2]
+    order = [int(np.argmin(((far - q) ** 2).sum(1))) for q in xy]
+    phi, eta = (np.sin(xy @ k) * 0.1 for k in rng.normal(size=(2, 2)))
+    full = np.zeros((2, roomy.boundary.surface))
+    full[:, kept[order]] = phi, eta
+    run = jax.jit(
+        lambda s, b, f, e: evaluate(s, Still(), prepare(s, Still(), 0.0, b), 0.0, Water(f, e), b)
+    )
+    a, b = run(plain, some, phi, eta), run(roomy, whole, full[0], full[1])
+    rows = np.concatenate([np.arange(6) + 6 * i for i in active])
+    large = np.abs(a.added_mass).max()
+    np.testing.assert_allclose(
+        np.asarray(b.added_mass)[np.ix_(rows, rows)], a.added_mass, atol=1e-9 * large
+    )
+    np.testing.assert_allclose(np.asarray(b.wrench)[rows], a.wrench, atol=1e-9 * 1e4)
+    for ours, theirs in zip(b.surface, a.surface, strict=True):
+        np.testing.assert_allclose(np.asarray(ours)[kept[order]], theirs, atol=1e-9)
+    others = np.setdiff1d(np.arange(12), rows)
+    assert np.abs(np.asarray(b.wrench)[others]).max(initial=0.0) == 0.0
+
+
+def test_values_that_are_quadratic_go_over_exactly_and_water_that_closes_begins_at_rest():
+    x, y = (a.reshape(-1) for a in np.meshgrid(np.arange(-10, 11) / 10, np.arange(0, 11) / 10))
+    x, y = x + rng.uniform(-0.02, 0.02, x.shape), np.where(y > 0, y + 0.01 * np.sin(40 * x), y)
+    taken = (np.hypot(x, y) > 0.6).astype(float)  # a hole
+    old = np.stack([x, y], -1)
+    wet = np.flatnonzero(taken)
+    angle = np.linspace(0.05, 3.1, 40)
+    around = np.stack([np.cos(angle), np.sin(angle)], -1) * rng.uniform(0.7, 0.85, (40, 1))
+    new = np.concatenate([old[wet[:20]], around, [[0.0, 0.0], [0.03, 0.1]]])
+    rough = rng.normal(size=len(x))
+    values = np.stack([1.0 + x - 2 * x * x + 0.7 * y * y, rough])
+    got = transferred(*(jnp.asarray(a) for a in (old, taken, values, new)), True)
+    u, v = new[:60].T
+    np.testing.assert_allclose(got[0, :60], 1.0 + u - 2 * u * u + 0.7 * v * v, atol=2e-3)
+    np.testing.assert_allclose(got[1, :20], rough[wet[:20]], atol=1e-4)
+    assert np.abs(got[1]).max() <= np.abs(rough).max()
+    np.testing.assert_allclose(got[:, 60:], 0.0, atol=1e-12)
+
+
+def test_states_change_where_they_are_said_to_and_not_back_at_once():
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    mesher, h = effect.mesher, effect.mesher.size
+
+    def counted(z, before):
+        p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
+        bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
+        now = wanted_states(mesher, False, Still(), 0.0, bodies, jnp.array([CUT, before]))
+        assert float(now[0]) == CUT  # the box may not cross
+        return float(now[1])
+
+    z = mesher.floaters[1].surface.vertices[:, 2]
+    bottom, top, tall = z.min(), z.max(), np.ptp(z)
+    deep, lifted = -bottom - IN * h, -bottom - OUT * h
+    assert counted(deep + 0.01, DRY) == DRY
+    assert counted(deep - 0.01, DRY) == CUT
+    assert counted(deep + 0.01, CUT) == CUT
+    assert counted(lifted + 0.01, CUT) == DRY
+    shut, open_ = -top + SHUT * tall, -top + OPEN * tall
+    assert counted(shut + 0.01, CUT) == CUT
+    assert counted(shut - 0.01, CUT) == UNDER
+    assert counted(open_ - 0.01, UNDER) == UNDER
+    assert counted(open_ + 0.01, UNDER) == CUT
+    # a fast body may pass over one of them
+    assert counted(shut - 1.0, DRY) == UNDER
+    assert counted(deep + 1.0, UNDER) == DRY
+
+
+def test_dry_body_that_touches_the_water_carries_what_it_displaces():
+    effect = sw.compile(two_bodies(panel_size=0.1)).effect(WeakScatterers)
+    at = (effect.mesher, effect.scene, Still(), 0.0)
+    z = 0.5 - 0.15  # a cap of 0.15 m of the ball is wet
+    p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
+    bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
+    wrench, energy = dry_weight(*at, bodies, jnp.array([CUT, DRY]))
+    volume = np.pi * 0.15**2 * (3 * 0.5 - 0.15) / 3
+    # vertices are drawn down to the surface: triangles that it cuts are too small by a little
+    assert float(wrench[1, 2]) == pytest.approx(1000.0 * 9.81 * volume, rel=0.15)
+    assert np.abs(np.delete(np.asarray(wrench).reshape(-1), 8)).max() < 1.0
+    # the energy is what the force does, but for triangles that change their shape
+    lower = [dry_weight(*at, Bodies(p.at[1, 2].add(d), bodies.rotation, bodies.velocity),
+                        jnp.array([CUT, DRY]))[1] for d in (1e-5, -1e-5)]  # fmt: skip
+    assert float(wrench[1, 2]) == pytest.approx(-float(lower[0] - lower[1]) / 2e-5, rel=0.05)
+    assert float(energy) > 0.0
+    assert np.abs(dry_weight(*at, bodies, jnp.array([CUT, CUT]))[0]).max() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"mode": "linear"}, "leaves bodies in their mean places"),
+        ({"bodies": ["box"]}, "crossing names 'ball', which is none of its bodies"),
+    ],
+)
+def test_crossing_that_cannot_be_is_refused(changes, sentence):
+    with pytest.raises(sw.SwelltreeError, match=sentence):
+        sw.compile(two_bodies(**changes))
+
+
+def test_body_above_the_water_that_may_not_cross_is_refused():
+    system = two_bodies()
+    tank = system.forces[0].replace(crossing=["box"])
+    high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
+    with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
+        sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
