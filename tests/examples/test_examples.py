@@ -26,8 +26,9 @@ def example(name: str):
     return importlib.import_module(name)
 
 
-# runs that are not machine code, and why: two-step, many panels or strips times wave components
-BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000")
+# runs that are not machine code, and why: two-step, many panels or strips times wave components,
+# water that is meshed anew
+BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000", "operation 'pure_callback'")
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,7 @@
 Around every new vertex a quadratic is fitted to the nearest old ones, near ones with far more
 weight, so that a vertex that stays keeps its value. What comes out lies between the values of these
 neighbours, and fades to zero where there was no water near: what closes over a body begins at rest
-on the incident surface. (Taken from the rim of the hole, where it stood high, it brought a fifth of
-the energy of a sphere dropped by its radius.)
+on the incident surface.
 """
 
 from __future__ import annotations
