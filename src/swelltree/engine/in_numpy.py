@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine import (  # noqa: F401 - they put their rules into the table
+from swelltree.engine import (
     numpy_algebra,
     numpy_loops,
     numpy_places,
@@ -27,6 +27,8 @@ from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
 from swelltree.engine.numpy_writer import NotKnownError, run_of
 
 KEPT = 64  # programs of one function, for as many shapes
+# files that put their rules into the table
+RULE_FILES = (numpy_algebra, numpy_loops, numpy_places, numpy_shapes, numpy_sums)
 
 
 class Staged:
