@@ -314,7 +314,7 @@ def demand(
         stroke: of heave compensation so far [m].
     """
     stages, set_speed, braked = _commanded(winches, t, h)
-    xp = namespace(stages, commanded, tension, heave, stroke)
+    xp = namespace(stages, set_speed, tension, heave, stroke)
     off = tension - winches.tension
     over = xp.sign(off) * xp.maximum(xp.abs(off) - winches.tension_band, 0.0)
     others = set_speed + winches.tension_gain * over
