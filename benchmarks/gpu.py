@@ -20,8 +20,8 @@ import numpy as np
 
 import swelltree as sw
 from swelltree.engine.backend import jax
-from swelltree.engine.machine import cuda
-from swelltree.engine.machine.many import Cases, Own
+from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.programs import Cases, Own
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.lanes import _chunks, _gathered

@@ -3,10 +3,10 @@
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many import ManyProgram
+from swelltree.engine.machine.many_cases.programs import ManyProgram
+from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
 from swelltree.engine.machine.native import Native, object_code
-from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
-from swelltree.engine.machine.threads import GROUP, ThreadWriter
 
 
 class ThreadsHere(ManyProgram):

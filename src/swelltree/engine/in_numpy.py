@@ -16,19 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine import (
-    numpy_algebra,
-    numpy_loops,
-    numpy_places,
-    numpy_shapes,
-    numpy_sums,
-)
+from swelltree.engine import numpy_algebra, numpy_loops, numpy_places, numpy_shapes, numpy_sums
 from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
 from swelltree.engine.numpy_writer import NotKnownError, run_of
 
+RULES = (numpy_algebra, numpy_loops, numpy_places, numpy_shapes, numpy_sums)  # in the table
 KEPT = 64  # programs of one function, for as many shapes
-# files that put their rules into the table
-RULE_FILES = (numpy_algebra, numpy_loops, numpy_places, numpy_shapes, numpy_sums)
 
 
 class Staged:

@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from made_campaign import SEA, float_model
 from rich_systems import floating
-from swelltree.engine.machine.gpu_runs import ptx_of
+from swelltree.engine.machine.many_cases.gpu_runs import ptx_of
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program
 from swelltree.validation.machines.pto_systems import oscillator

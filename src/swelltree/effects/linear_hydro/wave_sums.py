@@ -88,5 +88,5 @@ def wave_sums(table: Table, waves: Any, step: float) -> WaveSums:
     some = excitation_at(table, omega[inside], beta[inside], k[inside], amplitude[inside])
     F[inside] = some * amplitude[inside, None]
     return WaveSums(
-        np.array(step), omega, F.real.copy(), F.imag.copy(), np.array(float(waves.ramp))
+        np.array(step), omega, np.real(F).copy(), np.imag(F).copy(), np.array(float(waves.ramp))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from swelltree.engine.machine.graph import Buffer, Region, Statement
 
@@ -80,3 +81,17 @@ class Combination(Statement):
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
         return list(self.weights)
+
+
+def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
+    """Expressions that an expression is made of."""
+    if op[0] in ("is", "load"):
+        return ()
+    return (op[3],) if op[0] == "load_at" else op[1:]
+
+
+def inner_regions(item: Any) -> list[Region]:
+    """Regions of a statement."""
+    if isinstance(item, Loop):
+        return [item.body]
+    return item.branches if isinstance(item, Choice) else []

@@ -13,8 +13,15 @@ from swelltree.engine.machine.functions import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE
 from swelltree.engine.machine.operations import FLAGS, Operations
-from swelltree.engine.machine.statements import Choice, Combination, Leave, Loop, Stores
-from swelltree.engine.machine.uniform import arguments, inner_regions
+from swelltree.engine.machine.statements import (
+    Choice,
+    Combination,
+    Leave,
+    Loop,
+    Stores,
+    arguments,
+    inner_regions,
+)
 
 WIDTHS = (8, 4, 2, 1)  # numbers in one register
 PART = 300  # lines of one block

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
-from swelltree.engine.machine import cuda
-from swelltree.engine.machine.gpu_runs import GpuProgram
-from swelltree.engine.machine.many import Cases
+from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram
+from swelltree.engine.machine.many_cases.programs import Cases
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options

@@ -15,8 +15,8 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.lane_runs import LaneProgram
-from swelltree.engine.machine.many import Cases, ManyProgram
+from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
+from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram
 from swelltree.engine.machine.native import lane_width
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count

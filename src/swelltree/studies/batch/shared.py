@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many import Own
+from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.system.errors import SwelltreeError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many import Cases, Own, Place, Written
+from swelltree.engine.machine.many_cases.programs import Cases, Own, Place, Written
 from swelltree.engine.machine.program import packed, with_tables
 
 PIECE = 2048  # numbers of a case that are put beside those of others at a time

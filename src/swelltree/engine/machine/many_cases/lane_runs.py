@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.lanes import LaneWriter
-from swelltree.engine.machine.many import Cases, ManyProgram, Written, room_for_results
+from swelltree.engine.machine.many_cases.lanes import LaneWriter
+from swelltree.engine.machine.many_cases.programs import (
+    Cases,
+    ManyProgram,
+    Written,
+    room_for_results,
+)
+from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.native import Native, lane_width, object_code
-from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
 
 
 class LaneProgram(ManyProgram):

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from swelltree.engine.machine.graph import Buffer, Graph, Region
-from swelltree.engine.machine.statements import Choice, Combination, Leave, Loop, Stores
+from swelltree.engine.machine.statements import (
+    Choice,
+    Combination,
+    Leave,
+    Stores,
+    arguments,
+    inner_regions,
+)
 
 VARYING = {"lanes", "out"}  # memory with a number for each lane in any case
 
@@ -131,20 +138,6 @@ class Lanes:
             yield buffer, self.varies(index) or self.varies(a)
         for buffer, _, origin, _, _ in item.rows:
             yield buffer, self.buffer_varies(origin)
-
-
-def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
-    """Expressions that an expression is made of."""
-    if op[0] in ("is", "load"):
-        return ()
-    return (op[3],) if op[0] == "load_at" else op[1:]
-
-
-def inner_regions(item: Any) -> list[Region]:
-    """Regions of a statement."""
-    if isinstance(item, Loop):
-        return [item.body]
-    return item.branches if isinstance(item, Choice) else []
 
 
 def _memory(item: Any) -> Iterator[Buffer]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from swelltree.engine.machine.functions import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
+from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import FLAGS, Operations
 from swelltree.engine.machine.statements import Choice, Combination, Loop, Stores
 from swelltree.engine.machine.text import CHAINS, Writer
-from swelltree.engine.machine.uniform import Lanes
 
 SHARED = {"fixed", "in"}
 

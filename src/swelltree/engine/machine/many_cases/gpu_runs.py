@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine import cuda
 from swelltree.engine.machine.graph import NotFlattenedError
-from swelltree.engine.machine.many import Cases, ManyProgram, Written, room_for_results
+from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.programs import (
+    Cases,
+    ManyProgram,
+    Written,
+    room_for_results,
+)
+from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.engine.machine.many_cases.threads import GROUP, TRIPLE, ThreadWriter
 from swelltree.engine.machine.native import llvm
-from swelltree.engine.machine.rows import beside, inputs_of, packed_cases, taken_apart
-from swelltree.engine.machine.threads import GROUP, TRIPLE, ThreadWriter
 
 BLOCK = 64  # threads that share a processor's resources: few, since each needs all its registers
 
