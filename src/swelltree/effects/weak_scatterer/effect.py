@@ -227,7 +227,7 @@ class WeakScatterers(Effect):
         """Rates of potential and elevation."""
         solved = self if self.solution is not None else self.solved(model, now)
         rates = solved.solution.rates
-        more = jnp.shape(now.states(self))[1] - rates.shape[1]
+        more = jnp.asarray(now.states(self)).shape[1] - rates.shape[1]
         return jnp.pad(rates, ((0, 0), (0, more)))
 
     def internal_settled(self, states: Array, pose: Pose) -> Array:
