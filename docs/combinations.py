@@ -17,7 +17,7 @@ import numpy as np
 import swelltree as sw
 from swelltree.solvers.stepping.smooth import METHODS
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, read_task
+from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, read_task
 
 PAGE = Path(__file__).parent / "tables" / "combinations.md"
 SOLVERS = (*METHODS, *TWO_STEP)
@@ -75,7 +75,7 @@ def answer(model: sw.Model, solver: str, sampling: dict[str, Any]) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            task = read_task(model, None, Sampling(**sampling), Stepping(), solver=solver)
+            task = read_task(model, None, Sampling(**sampling), Asked(Stepping(), solver))
             stepper_of(task, 10)
     except sw.SwelltreeError as error:
         return str(error)

@@ -103,7 +103,11 @@ RETURNED = {  # what public names give back, and what a dataset is asked
         "swelltree.studies.control.excitation_observer:ExcitationObserver",
     ],
     "campaigns": ["swelltree.campaigns.store:Store"],
-    "results": ["swelltree.results.extremes:Extreme", "swelltree.accessor:Accessor", "swelltree.views.live.view:Live"],
+    "results": [
+        "swelltree.results.extremes:Extreme",
+        "swelltree.accessor:Accessor",
+        "swelltree.views.live.view:Live",
+    ],
     "interchange": ["swelltree.interchange.wecsim.reader:WecsimCase"],
 }
 OF_DESCRIPTIONS = (

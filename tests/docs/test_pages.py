@@ -17,6 +17,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 # pages that take more than a few seconds
 SLOW = {
+    "docs/index.md",
     "docs/tutorial/first_waves.md",
     "docs/tutorial/lowering.md",
     "docs/tutorial/annual_energy.md",

@@ -6,7 +6,7 @@ import pytest
 import swelltree.system as sw
 from swelltree.hydro.bem.hydrostatics import hydrostatics
 from swelltree.system.bodies.frames import euler_matrix
-from swelltree.system.bodies.panels import hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.solids import immersed_of_panels
 
 WATER = sw.Water(1000.0)

@@ -10,8 +10,9 @@ import swelltree as sw
 from made_hydro import vessel
 from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
 from swelltree.hydro.frames import turn
+from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.mesh_edges import against_neighbours, holes, mended
-from swelltree.system.bodies.panels import Panels, hull_panels, join
+from swelltree.system.bodies.panels import Panels, join
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 RNG = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import swelltree as sw
 from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift
 from swelltree.effects.linear_hydro.data import on_grid
 from swelltree.effects.linear_hydro.drift.loads import drift_loads
-from swelltree.effects.linear_hydro.drift.turning import check_size, drift_now, yaw_nodes
+from swelltree.effects.linear_hydro.drift.turning import check_size, yaw_nodes
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 
@@ -36,7 +36,7 @@ def test_force_on_a_turned_body_is_that_of_the_sea_turned_back(drift, psi, turns
     angle = np.array([psi + 2 * np.pi * turns])
     for t in (0.0, 7.3, 41.1):
         exact = on_grid(t, fixed.step, fixed.force, fixed.rate)
-        found = drift_now(turning, np.array(t), angle)[0]
+        found = turning.acting(np.array(t), np.zeros((1, 2)), angle)[0]
         if np.isclose(psi % (np.pi / 6), 0.0):
             assert found == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
         else:

@@ -17,7 +17,7 @@ from swelltree.effects.linear_hydro.headings import (
     tell_coarse,
     within,
 )
-from swelltree.effects.linear_hydro.moving_waves import excitation_now, moving_waves
+from swelltree.effects.linear_hydro.moving_waves import moving_waves
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.waves.airy import Components
 
@@ -96,7 +96,7 @@ def test_moving_bodies_feel_the_same_curve_as_fixed_ones():
     moving = moving_waves(data, sea, follows_place=True)
     for psi, t in ((0.3, 2.0), (-4.1, 9.7)):
         turned = Components(sea.amplitude, omega, sea.wavenumber, sea.beta - psi, sea.phase)
-        found = excitation_now(moving, np.array(t), np.zeros((1, 2)), np.array([psi]))[0]
+        found = moving.acting(np.array(t), np.zeros((1, 2)), np.array([psi]))[0]
         F = excitation_at(data, omega, turned.beta, sea.wavenumber)
         F = F * np.asarray(sea.complex_amplitude)[:, None]
         exact = np.real(F * np.exp(-1j * omega * t)[:, None]).sum(axis=0)

@@ -9,7 +9,7 @@ import swelltree as sw
 from made_hydro import MASS, vessel
 from swelltree.solvers.stepper import Keeping, Stepper, drive
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import Sampling, Stepping, read_task
+from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
 from swelltree.studies.time.two_step.plan import grid
 
 
@@ -27,9 +27,8 @@ def model():
 
 
 def stepper(model, solver, **stepping) -> Stepper:
-    task = read_task(
-        model, None, Sampling(1.0, 0.1), Stepping(**stepping), solver=solver, start="described"
-    )
+    asked = Asked(Stepping(**stepping), solver, start="described")
+    task = read_task(model, None, Sampling(1.0, 0.1), asked)
     return stepper_of(task, 3)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree.system as sw
-from swelltree.system.bodies.panels import hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.solids import (
     hull_immersed,
     hull_solid,

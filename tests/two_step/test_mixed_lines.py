@@ -147,20 +147,77 @@ def test_only_the_wire_is_told_to_be_below_the_seabed_when_a_chain_lies_on_it():
     assert finding.sentence.startswith("line 'hoist' was 1 m below the seabed at t = 1 s")
 
 
-def test_a_winch_on_a_cable_beside_dynamic_lines_says_what_to_use():
-    with pytest.raises(SwelltreeError, match=r"'hoist' model='dynamic', or the dynamic lines"):
-        barge("dynamic", "multibody")
-
-
-def test_lines_of_two_theories_do_not_meet_at_a_junction():
-    knot = sw.Junction("knot", (0, 0, -5), mass=10.0)
+def net(first, second, *, mass=200.0, volume=0.05, ground=-30.0, motion=0.0, **more):
+    """A weight on three lines of two theories, aslant, one of them from a body on a rail."""
+    frame = sw.Body("frame", 1e3, (1e3,) * 3, position=(5, 2, 0))
+    knot = sw.Junction("knot", (1.0, 0.4, -5.0), mass=mass, volume=volume, **more)
+    rope = sw.LineType("rope", 0.04, 3.0, EA=2e5, BA=4e3)
     lines = [
-        sw.Line("a", (0, 0, 0), knot, 6.0, WIRE, "quasi_static"),
-        sw.Line("b", (5, 0, 0), knot, 8.0, WIRE, "dynamic"),
+        sw.Line("a", (0, 0, 0), knot, 5.2, rope, first, segments=3),
+        sw.Line("b", frame.at(0, 0, 1), knot, 7.4, rope, second, segments=4),
+        sw.Line("c", (-4, -3, 0), knot, 7.9, rope, second, segments=4),
     ]
-    system = sw.System("net", lines=lines, junctions=[knot])
-    with pytest.raises(SwelltreeError, match="all lines there the same model"):
-        sw.compile(system)
+    return sw.System(
+        "net",
+        [frame],
+        [sw.Slider("rail", sw.WORLD.at(5, 2, 0), frame, axis=(0.6, 0.0, 0.8), motion=motion)],
+        lines=lines,
+        junctions=[knot],
+        water=sw.Water(depth=-ground),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("quasi_static", "dynamic"), ("multibody", "quasi_static")],
+)
+def test_a_junction_of_two_theories_rests_where_that_of_one_does(first, second):
+    mixed = sw.equilibrium(sw.compile(net(first, second)))
+    one = sw.equilibrium(sw.compile(net("quasi_static", "quasi_static")))
+    at = mixed.position.sel(body="knot").values.reshape(-1)[:3]
+    # few chords hang a little less deep than the catenaries of light ropes
+    assert at == pytest.approx(one.junction_position.values.reshape(-1)[:3], abs=0.02)
+    weight = (200.0 - 0.05 * 1025.0) * 9.81
+    assert mixed.fairlead_tension.values.sum() > weight
+
+
+@pytest.mark.slow
+def test_a_junction_of_two_theories_swings_and_keeps_its_energy():
+    """Pulled to and fro, it swings as a weight on dynamic lines alone does."""
+    motion = sw.Harmonic(0.4, omega=2.5)
+    runs = [
+        sw.simulate(
+            sw.compile(net(first, "dynamic", motion=motion)),
+            duration=3.0,
+            output_step=0.1,
+            step=0.005,
+        )
+        for first in ("quasi_static", "dynamic")
+    ]
+    at = runs[0].position.sel(body="knot").values[:, :3]
+    expected = runs[1].junction_position.values[:, 0]
+    swing = np.ptp(expected, axis=0).max()
+    assert swing > 0.2
+    # a line without inertia and drag stands for one of 16 kg, beside 200 kg
+    assert np.abs(at - expected).max() < 0.1 * swing
+    moved = float(np.abs(runs[0].work.values).max())
+    assert np.abs(runs[0].energy_residual.values).max() < 5e-3 * moved
+
+
+@pytest.mark.slow
+def test_a_junction_of_two_theories_lies_on_the_ground():
+    model = sw.compile(net("quasi_static", "dynamic", ground=-5.05))
+    rest = sw.equilibrium(model)
+    at = rest.position.sel(body="knot").values.reshape(-1)[:3]
+    assert at[2] == pytest.approx(-5.05, abs=1e-6)
+
+
+def test_a_junction_of_two_theories_needs_a_mass_and_no_area():
+    with pytest.raises(SwelltreeError, match=r"junction 'knot': lines .* no mass. Give it one"):
+        sw.compile(net("quasi_static", "dynamic", mass=0.0))
+    with pytest.raises(SwelltreeError, match="Describe a Body with BodyDrag instead"):
+        sw.compile(net("quasi_static", "dynamic", drag_area=0.1))
 
 
 @pytest.mark.slow

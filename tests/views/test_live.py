@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -15,10 +16,12 @@ import pytest
 
 import swelltree as sw
 from made_buoy import buoy_model
+from support import ROOT
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import Running
 from swelltree.views.live.sliders import all_names, changes_of, chosen_sliders, read_slider
+from swelltree.views.live.view import study_options
 
 tornado = pytest.importorskip("tornado.websocket", reason="skipped: no Tornado")
 SEA = sw.IrregularSea(sw.Jonswap(1.0, 5.0), seed=2, components=12, ramp=2.0)
@@ -129,6 +132,29 @@ def test_bad_views_get_a_sentence(model):
             sw.live(model, SEA, browser=False, solver="rk4", step=0.05, **options)
 
 
+def test_sea_and_solver_are_those_of_a_study_of_the_case(tmp_path):
+    case = sw.load(ROOT / "examples" / "moored_float.toml")
+    sea, options = study_options(case, None)
+    assert sea == case.study("storm").sea
+    assert options["rtol"] == case.study("storm").rtol
+    assert study_options(case, "storm")[0] == sea
+    with pytest.raises(sw.SwelltreeError, match="study 'rest' does not run in time"):
+        study_options(case, "rest")
+    with pytest.raises(sw.SwelltreeError, match="storn"):
+        study_options(case, "storn")
+
+
+def test_without_tornado_it_says_how_to_get_it(model, monkeypatch):
+    monkeypatch.delitem(sys.modules, "swelltree.views.live.server", raising=False)
+    monkeypatch.setitem(sys.modules, "tornado.httpserver", None)
+    with pytest.raises(sw.SwelltreeError, match=r"swelltree\[live\]"):
+        sw.live(model, SEA, browser=False)
+
+
+def test_a_notebook_shows_a_link(view):
+    assert view.url in view._repr_html_()
+
+
 # --- the thread ------------------------------------------------------------------------------
 @contextlib.contextmanager
 def compilations():
@@ -163,22 +189,25 @@ def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
         running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
         until(lambda: told[-1][1]["values"][DAMPING] == 3e4)
         until(lambda: len(told) > 15)
-        waits = []
+        waits, costs = [], []
         with compilations() as found:
             for k in range(8):
-                asked = time.monotonic()
+                asked, spent = time.monotonic(), time.process_time()
                 force = 1e4 * (k + 1)
-                running.ask({"set": {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k}})
-                running.ask({"set": {"sea.seed": k, "forces.pto": force}})
+                values = {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k, "sea.seed": k}
+                running.ask({"set": values | {"forces.pto": force}})
                 until(
                     lambda force=force: told[-1][1]["rows"] and told[-1][1]["rows"][-1][1] == force
                 )
+                costs.append(time.process_time() - spent)
                 waits.append(
                     next(t for t, x in told if x["rows"] and x["rows"][-1][1] == force) - asked
                 )
         assert found == []
-        # others use this machine as well: what it can do now and then it can do
-        assert sorted(waits)[2] < 0.1, waits
+        # a tenth of a second of this process; others use the machine as well, which shows on the
+        # clock
+        assert np.median(costs) < 0.1, costs
+        assert min(waits) < 0.25, waits
         assert "steepness" in told[-1][1]["message"]  # a warning is told to the page
         assert told[-1][1]["values"] == {
             DAMPING: 1e5 + 7,

@@ -7,7 +7,8 @@ import pytest
 
 import swelltree as sw
 from made_result import HOSTILE, made_run, made_system, made_water
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
+from swelltree.system.bodies.panels import Panels
 from swelltree.system.drawing import (
     MOST_FACES,
     box,

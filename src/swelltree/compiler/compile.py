@@ -31,6 +31,7 @@ from swelltree.effects.linear_hydro.build import (
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.drift.data import chosen
 from swelltree.effects.linear_hydro.frame import FollowingFrame
+from swelltree.effects.lines.mixed_junctions import with_mixed_junctions
 from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
@@ -60,6 +61,7 @@ from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.joints.joint import Joint
 from swelltree.system.units import tell_units
 from swelltree.waves.water import compile_water
 
@@ -128,23 +130,69 @@ def compile(
     hulls = nonlinear_bodies(system, nonlinear, stretching)
     with_data = () if hydro is None else wet_bodies(system, hydro)
     refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})
-    moved: list[str] = []
     system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None or hulls:
         tell_units(_largest_heading(hydro), float(system.water.rho), "compile")
+    whole, hydro, moved = _with_placed_data(system, hydro, added_mass)
+    described = Described(
+        whole,
+        data=data_origin(hydro),
+        afloat=floating_sets(whole, (*hulls, *described_bodies(whole))),
+        given=given,
+        again=partial(compile, **options),
+    )
+    model, system, joints = _skeleton(whole, described, stretching)
+    if added_mass is not None:
+        model = model.replace(added_mass=_added_mass(added_mass, model.layout, len(whole.bodies)))
+    notes: list[str] = []
+    if hulls:
+        model = model.with_effect(build_hulls(system, model.layout, hulls))
+        notes += hull_notes(system, hulls)
     if hydro is not None:
-        if added_mass is not None:
-            raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
-        wet_bodies(system, hydro)
-        check_usable(hydro)
-        hydro, moved = placed(system, hydro)
-        moved += warnings_about(hydro, "hydro data", ("frequencies",))
-        system = with_rotation_centers(system, hydro)
-    whole, (system, chains) = system, with_cables(system)
-    described = tuple(body.name for body in system.bodies)
+        how = HydroOptions(
+            radiation,
+            omega,
+            coupling,
+            tuple((fit or {}).items()),
+            step,
+            frame,
+            yaw_time,
+            nonlinear=hulls,
+            drift=drift,
+        )
+        model, told = _with_hydro(model, system, hydro, how)
+        notes += [*moved, *told]
+    elif chosen(drift) != "none":
+        raise SwelltreeError(
+            f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
+        )
+    return _started(model, system, joints, notes)
+
+
+def _with_placed_data(
+    system: System, hydro: Any, added_mass: np.ndarray | None
+) -> tuple[System, Any, list[str]]:
+    """The system with its centres of rotation, data where its bodies are, and notes on them."""
+    if hydro is None:
+        return system, None, []
+    if added_mass is not None:
+        raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
+    wet_bodies(system, hydro)
+    check_usable(hydro)
+    hydro, moved = placed(system, hydro)
+    moved += warnings_about(hydro, "hydro data", ("frequencies",))
+    return with_rotation_centers(system, hydro), hydro, moved
+
+
+def _skeleton(
+    whole: System, described: Described, stretching: str
+) -> tuple[Model, System, list[Joint]]:
+    """The model with the effects that elements describe, all it is made of, and its joints."""
+    system, chains = with_cables(with_mixed_junctions(whole))
+    names = tuple(body.name for body in system.bodies)
     system = with_a_body(system)
     joints = all_joints(system)
-    layout = build_layout(system, joints, described)
+    layout = build_layout(system, joints, names)
     bodies, reference = build_bodies([system.body(name) for name in layout.bodies])
     effects = build_effects(system, layout)
     bodies = with_added_mass(bodies, system, layout, effects)
@@ -156,9 +204,7 @@ def compile(
         bodies=bodies,
         joints=build_joints(system, joints),
         water=compile_water(system.water),
-        added_mass=None
-        if added_mass is None
-        else _added_mass(added_mass, layout, len(whole.bodies)),
+        added_mass=None,
         effects=effects,
         sea=Sea(
             stretching=stretching,
@@ -174,48 +220,25 @@ def compile(
         all_rows=layout.rows,
         surplus=0,
         redundant=False,
-        described=Described(
-            whole,
-            data=data_origin(hydro),
-            afloat=floating_sets(whole, (*hulls, *described_bodies(whole))),
-            given=given,
-            again=partial(compile, **options),
-        ),
+        described=described,
     )
-    notes: list[str] = []
-    if cables is not None:
-        model = model.with_effect(cables)
-    if hulls:
-        model = model.with_effect(build_hulls(system, layout, hulls))
-        notes += hull_notes(system, hulls)
-    if hydro is not None:
-        poses = [_reference_pose(system, name) for name in layout.bodies]
-        mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
-        chosen_options = HydroOptions(
-            radiation,
-            omega,
-            coupling,
-            tuple((fit or {}).items()),
-            step,
-            frame,
-            yaw_time,
-            nonlinear=hulls,
-            drift=drift,
-        )
-        loads, added, told_by_data = build_hydro(system, model, mean, hydro, chosen_options)
-        notes += [*moved, *told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
-        model = model.with_effect(loads)
-        model = model.replace(added_mass=added)
-        if frame == "yaw":
-            model = model.with_effect(FollowingFrame(mean, np.array(yaw_time)))
-    elif chosen(drift) != "none":
-        raise SwelltreeError(
-            f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
-        )
-    return _started(model, system, joints, notes)
+    return model if cables is None else model.with_effect(cables), system, joints
 
 
-def _started(model: Model, system: System, joints: list, notes: list[str]) -> Model:
+def _with_hydro(
+    model: Model, system: System, hydro: Any, how: HydroOptions
+) -> tuple[Model, list[str]]:
+    """The model with linear hydrodynamics from data, and notes on these."""
+    poses = [_reference_pose(system, name) for name in model.layout.bodies]
+    mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
+    loads, added, told_by_data = build_hydro(system, model, mean, hydro, how)
+    model = model.with_effect(loads).replace(added_mass=added)
+    if how.frame == "yaw":
+        model = model.with_effect(FollowingFrame(mean, np.array(how.yaw_time)))
+    return model, [*told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
+
+
+def _started(model: Model, system: System, joints: list[Joint], notes: list[str]) -> Model:
     """The model with its assembled start, independent rows, and notes for the user."""
     layout = model.layout
     poses = [

@@ -67,7 +67,6 @@ def with_step_means(model: Model, h: float) -> Model:
     """The model whose loads in time are their means over steps of h [s]."""
 
     def known(part: Any) -> bool:
-        # winches take means of their set speeds by themselves
         return isinstance(part, Pieces | UserFunction | Held | Applied | SetSpeed)
 
     def mean(part: Any) -> Any:
@@ -77,6 +76,8 @@ def with_step_means(model: Model, h: float) -> Model:
             return MeanFunction(part, np.array(h))
         if isinstance(part, Held):
             return replace(part, signal=mean(part.signal), width=np.array(h))
+        if isinstance(part, SetSpeed):
+            return replace(part, width=np.array(h))
         if isinstance(part, Applied):
             function = part.function
             function = None if function is None else MeanForce(function, h)

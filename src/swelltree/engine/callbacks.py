@@ -18,7 +18,7 @@ def called_back(
 ) -> Array:
     """Values (count,) of a plain function of a number and a vector, derivatives by differences."""
     shape = jax.ShapeDtypeStruct((count,), float)
-    slopes = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
+    jacobian = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
 
     def differences(t: Any, y: Any) -> np.ndarray:
         x = np.concatenate([np.reshape(t, 1), y])
@@ -38,7 +38,7 @@ def called_back(
     @call.defjvp
     def slope(primals: Any, tangents: Any) -> tuple[Array, Array]:
         t, y = primals
-        J = jax.pure_callback(differences, slopes, t, y, vmap_method="sequential")
+        J = jax.pure_callback(differences, jacobian, t, y, vmap_method="sequential")
         return call(t, y), J @ jnp.concatenate([jnp.reshape(tangents[0], 1), tangents[1]])
 
     return call(jnp.asarray(t, float), y)

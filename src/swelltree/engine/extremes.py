@@ -21,7 +21,7 @@ class Extremes(NamedTuple):
     integral: Any
     latest: Any  # values at the end of the last step
     span: Array  # s, since the last sample
-    begun: Array  # False: nothing is known yet
+    any_known: Array  # False: nothing is known yet
 
 
 def nothing_known(channels: dict[str, Any]) -> Extremes:
@@ -54,9 +54,9 @@ def with_step(known: Extremes, channels: dict[str, Array], step: Array) -> Extre
         each(lambda i, a, b: i + 0.5 * step * (a + b), known.integral, known.latest, now),
         now,
         known.span + step,
-        known.begun,
+        known.any_known,
     )
-    return each(lambda a, b: jnp.where(known.begun, a, b), longer, fresh)
+    return each(lambda a, b: jnp.where(known.any_known, a, b), longer, fresh)
 
 
 def as_channels(known: Extremes) -> dict[str, Array]:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.in_numpy import KEPT, NotKnownError, Staged
+from swelltree.engine.in_numpy import KEPT, Staged
+from swelltree.engine.numpy_writer import NotKnownError
 from swelltree.engine.scalar_graph import GIVEN, MOVING, TEXT, Graph, TooLargeError
 from swelltree.engine.scalar_split import Split
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.engine.in_numpy import NotKnownError, Ref, Writer, written
 from swelltree.engine.numpy_rules import Found, many, out_of, rule
+from swelltree.engine.numpy_writer import NotKnownError, Ref, Writer, written
 
 
 @rule("cholesky")

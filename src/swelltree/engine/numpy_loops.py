@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.engine.in_numpy import Ref, Writer, run_of
 from swelltree.engine.numpy_rules import Found, many, rule
+from swelltree.engine.numpy_writer import Ref, Writer, run_of
 
 
 def _listed(first: int, last: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine import numpy_helpers as helpers
-from swelltree.engine.in_numpy import NotKnownError, Ref, Writer
 from swelltree.engine.numpy_rules import Found, out_of, rule
+from swelltree.engine.numpy_writer import NotKnownError, Ref, Writer
 
 
 def _mode(eqn: Any) -> str:

@@ -11,27 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.in_numpy import NotKnownError, Ref, Writer
+from swelltree.engine.numpy_writer import RULES, NotKnownError, Ref, Writer
 
-CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "remat": "jaxpr"}
-CALLS |= {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "core_call": "jaxpr"}
 MOST_PRODUCTS = 4  # in a sum that is summed again
 Found = Ref | list[Ref]
-RULES: dict[str, Any] = {}
-
-
-class Closed:
-    """A program without constants of its own."""
-
-    def __init__(self, jaxpr: Any) -> None:
-        self.jaxpr, self.consts = jaxpr, ()
-
-
-def inner_program(eqn: Any) -> Any:
-    """The program that an equation only calls."""
-    key = CALLS.get(eqn.primitive.name)
-    program = None if key is None else eqn.params.get(key)
-    return Closed(program) if program is not None and not hasattr(program, "consts") else program
 
 
 def rule(*names: str) -> Any:

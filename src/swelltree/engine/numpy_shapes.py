@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.in_numpy import NotKnownError, Ref, Writer
 from swelltree.engine.numpy_rules import Found, indexed, out_of, reversed_index, rule
+from swelltree.engine.numpy_writer import NotKnownError, Ref, Writer
 
 LARGE = 1000  # entries above which it pays to copy an array into the order of its axes
 

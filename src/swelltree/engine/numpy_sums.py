@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.in_numpy import Ref, Writer
-from swelltree.engine.numpy_rules import RULES, Found, indexed, out_of, reversed_index, rule
+from swelltree.engine.numpy_rules import Found, indexed, out_of, reversed_index, rule
+from swelltree.engine.numpy_writer import RULES, Ref, Writer
 
 WRITTEN_OUT = 6  # most terms of a sum that is written out
 LETTERS = "abcdefghijklmnop"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.in_numpy import NotKnownError, Writer, _rules
 from swelltree.engine.numpy_rules import out_of
+from swelltree.engine.numpy_writer import RULES, NotKnownError, Writer
 from swelltree.engine.scalar_graph import MOVING, TEXT, Graph
 
 EACH = {name: name for name in TEXT if name not in ("where", "still")}
@@ -94,7 +94,7 @@ def _moved(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray]
     # places are numbers, whatever stands there
     outs = [SimpleNamespace(aval=jax.ShapeDtypeStruct(v.aval.shape, float)) for v in eqn.outvars]
     same = SimpleNamespace(primitive=eqn.primitive, params=eqn.params, outvars=outs)
-    found = _rules()[eqn.primitive.name](writer, same, *refs)
+    found = RULES[eqn.primitive.name](writer, same, *refs)
     found = found if isinstance(found, list) else [found]
     return [np.array(x.known(), dtype=float).astype(int) for x in found]
 
@@ -107,9 +107,9 @@ def _folded(graph: Graph, eqn: Any, arrays: list[np.ndarray]) -> list[np.ndarray
         if values is None:
             raise NotKnownError(eqn.primitive.name)
         refs.append(writer.constant(values.astype(var.aval.dtype)))
-    if eqn.primitive.name not in _rules():
+    if eqn.primitive.name not in RULES:
         raise NotKnownError(eqn.primitive.name)
-    outs = _rules()[eqn.primitive.name](writer, eqn, *refs)
+    outs = RULES[eqn.primitive.name](writer, eqn, *refs)
     outs = outs if isinstance(outs, list) else [outs]
     return [placed(graph, x.known()) for x in outs]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.in_numpy import InNumpy, NotKnownError, in_numpy
-from swelltree.engine.numpy_rules import inner_program
+from swelltree.engine.in_numpy import InNumpy, in_numpy
+from swelltree.engine.numpy_writer import NotKnownError, inner_program
 from swelltree.engine.scalar_graph import GIVEN, MOVING, Graph, TooLargeError
 from swelltree.engine.scalar_rules import applied, placed
 

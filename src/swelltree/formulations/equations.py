@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
-from swelltree.effects.linear_hydro.convolution import remembered
-from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
@@ -124,11 +122,12 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
         y = Phase(y.state, y.work, after_step(model, Now(t, motion, y.internal)))
-    if model.hydro is None or not isinstance(model.hydro.memory, Convolution):
+    memory = None if model.hydro is None else model.hydro.memory
+    if memory is None or not memory.records:
         return Phase(state, y.work, y.internal)
     v = formulation.kinematics(model, t, state).motion.v
     v = in_axes(mean_yaw(y.internal), v).reshape(-1)
-    past = remembered(model.hydro.memory, t, v, y.internal.radiation)
+    past = memory.after_step(t, v, y.internal.radiation)
     return Phase(state, y.work, InternalState(past, y.internal.elements))
 
 

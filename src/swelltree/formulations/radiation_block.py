@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.formulations.base import Phase
 from swelltree.model.model import Model
 
@@ -22,11 +22,11 @@ def with_memory(y: Phase, chi: Any) -> Phase:
 
 def exact_stages_of(model: Model) -> Any:
     """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
-    memory = None if model.hydro is None else model.hydro.memory
-    return memory.exact if isinstance(memory, Memory) else None
+    memory = fitted_memory(model)
+    return None if memory is None else memory.exact
 
 
 def matrix_of(model: Model) -> Any:
     """A of the radiation memory, or None where it has no states."""
-    memory = None if model.hydro is None else model.hydro.memory
-    return memory.A if isinstance(memory, Memory) else None
+    memory = fitted_memory(model)
+    return None if memory is None else memory.A

@@ -7,8 +7,12 @@ ends it is a junction.
 
 from __future__ import annotations
 
-from swelltree.interchange.mooring_file import MooringFile
+from typing import TYPE_CHECKING
+
 from swelltree.interchange.tables import LineRow, RodRow, rod_end
+
+if TYPE_CHECKING:
+    from swelltree.interchange.mooring_file import MooringFile
 
 
 def is_knot(rod: RodRow) -> bool:

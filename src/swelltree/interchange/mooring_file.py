@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from swelltree.interchange.mooring_parts import Parts
 from swelltree.interchange.tables import (
     BodyRow,
     FailureRow,
@@ -18,9 +19,6 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed, System, Water
 from swelltree.system.errors import SwelltreeError
-
-if TYPE_CHECKING:
-    from swelltree.interchange.mooring_parts import Parts
 
 DEFAULT_WATER = Water(rho=1025.0, g=9.80665)
 
@@ -108,8 +106,6 @@ class MooringFile:
         return System(name, **fields)
 
     def _made(self, fairleads_on: Any, model: str | None) -> Parts:
-        from swelltree.interchange.mooring_parts import Parts
-
         model = model or self.model
         if isinstance(fairleads_on, Mapping):
             return Parts(self, {str(k).lower(): v for k, v in fairleads_on.items()}, model)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.interchange.knots import is_knot, runs_of_lines
-from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place
 from swelltree.interchange.tables import (
     BodyRow,
@@ -47,6 +46,9 @@ from swelltree.system import (
     SwelltreeWarning,
 )
 from swelltree.system.bodies.frames import euler_deg_matrix
+
+if TYPE_CHECKING:
+    from swelltree.interchange.mooring_file import MooringFile
 
 SLIDES = ("Surge", "Sway", "Heave")
 MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself describes

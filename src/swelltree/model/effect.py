@@ -111,6 +111,8 @@ class Effect:
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
+    turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
+    switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
@@ -222,6 +224,15 @@ class Effect:
     def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses and locked freedoms that follow from internal states."""
         return model
+
+    @property
+    def locks(self) -> bool:
+        """Can its internal states lock freedoms of the tree (`present`)? Static."""
+        return False
+
+    def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
+        """Stiffness that pulls back and damping (6N, 6N) at an instant, where it `turns_far`."""
+        raise NotImplementedError
 
     def still(self) -> Effect:
         """The same effect without waves and radiation: what linear studies differentiate."""

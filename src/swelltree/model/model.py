@@ -17,6 +17,7 @@ from swelltree.waves.water import WaterNumbers
 
 if TYPE_CHECKING:
     from swelltree.effects.linear_hydro.hydro import Hydro
+    from swelltree.effects.lines.dynamic.lines import DynamicLines
     from swelltree.model.effect import Effect
     from swelltree.model.sea import Sea
     from swelltree.model.sensors import Sensors
@@ -127,9 +128,17 @@ class Model:
         return any(effect.has_unknowns for effect in self.effects)
 
     @property
-    def lines(self) -> Any:
-        """What has unknowns of its own (`effects.lines.dynamic.lines.DynamicLines`), or None."""
-        return next((effect for effect in self.effects if effect.has_unknowns), None)
+    def lines(self) -> DynamicLines | None:
+        """Dynamic lines and contacts, which have unknowns of their own; None without them."""
+        lines = next((effect for effect in self.effects if effect.has_unknowns), None)
+        return cast("DynamicLines | None", lines)
+
+    @property
+    def dynamic_lines(self) -> DynamicLines:
+        """The same, of a model that has them."""
+        if self.lines is None:
+            raise TypeError("the model has no dynamic lines and no contacts")
+        return self.lines
 
     def effect(self, kind: type[E]) -> E | None:
         """Its effect of a class, None without one."""

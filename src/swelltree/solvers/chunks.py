@@ -135,49 +135,30 @@ def run_chunks(
     times = np.asarray(times, float)
     chunk = max(1, min(chunk, len(times)))
     pieces = chunk_times(times, chunk)
+    carry = jax.tree.map(np.asarray, carry)
+    n_before = int(carry.n_outputs)  # the carry may come from an earlier run
     folder = None if checkpoint is None else Path(checkpoint)
     if folder is not None:
         files.prepare(folder, resume)
-    spill = None
-
-    carry = jax.tree.map(np.asarray, carry)
-    outputs_like = None
+    store = _Store(key, pieces, carry, keep, folder, resume)
     if folder is not None and resume and files.path(folder, 0).exists():
-        outputs_like = jax.eval_shape(advance, carry, pieces[0])[1] if like is None else like
-    n_before = int(carry.n_outputs)  # the carry may come from an earlier run
+        store.like = jax.eval_shape(advance, carry, pieces[0])[1] if like is None else like
     parts: list[Any] = []
     stopped = False
-
-    def read(path: Path) -> Any:
-        return files.read(path, key, pieces[files.index(path)], carry, outputs_like)[1]
-
     with progress_bar(title, times, progress) as show:
         for number, piece in enumerate(pieces):
-            name = None if folder is None else files.path(folder, number)
             try:
-                if name is not None and resume and name.exists():
-                    new, outputs = files.read(name, key, piece, carry, outputs_like)
-                else:
-                    resume = False  # a gap: everything after it is computed again
+                known = store.known(number)
+                if known is None:
                     # copies, so that the device keeps nothing
                     new, outputs = jax.tree.map(np.array, advance(carry, piece))
-                    outputs_like = outputs
-                    if folder is None and not _is_kept(keep, outputs, len(pieces)):
-                        spill = tempfile.TemporaryDirectory(prefix="swelltree-")
-                        folder = Path(spill.name)
-                        name = files.path(folder, number)
-                    if name is not None:
-                        try:
-                            files.write(name, key, number, piece, new, outputs)
-                        except SwelltreeError:
-                            if spill is None:
-                                raise
-                            name = None  # no room on the disk: there may be in memory
+                    part = store.kept(number, new, outputs)
+                else:
+                    new, part = known
             except KeyboardInterrupt:
                 stopped = True
                 break
-            stays = name is None or _is_kept(keep, outputs, len(pieces))
-            parts.append(outputs if stays else name)
+            parts.append(part)
             carry = new
             show(float(carry.t))
             if int(carry.code) != Code.SUCCESS:
@@ -189,12 +170,76 @@ def run_chunks(
         n = min(n, int(carry.n_outputs) - n_before)
     when = float(carry.t) if stopped else float(carry.t_fail)
     message = describe(code, None if code is Code.SUCCESS else when)
-    if outputs_like is not None:  # keep shapes only
-        outputs_like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), outputs_like)
-    return ChunkedRun(times[:n], carry, code, message, tuple(parts), read, spill)
+    store.keep_shapes()
+    return ChunkedRun(times[:n], carry, code, message, tuple(parts), store.read, store.spill)
 
 
-def _is_kept(keep: bool | None, outputs: Any, count: int) -> bool:
-    """Whether so many chunks like this one stay in memory."""
-    size = sum(x.nbytes for x in jax.tree.leaves(outputs))
-    return size * count <= LARGE if keep is None else keep
+@dataclass
+class _Store:
+    """Where chunks go: into memory, the files of a checkpoint, or temporary ones.
+
+    Args:
+        key: fingerprint of the run.
+        pieces: output times of every chunk.
+        carry: a state of the stepper, whose shapes all have.
+        keep: as in `run_chunks`.
+        folder: of the files, None for memory alone.
+        resume: are chunks read from there, until one is missing?
+        like: outputs of a chunk, or their shapes, as soon as they are known.
+        spill: temporary folder, where there is one.
+    """
+
+    key: str
+    pieces: list[np.ndarray]
+    carry: Any
+    keep: bool | None
+    folder: Path | None
+    resume: bool
+    like: Any = None
+    spill: Any = None
+
+    def read(self, path: Path) -> Any:
+        """Outputs in a file."""
+        return self._both(path)[1]
+
+    def _both(self, path: Path) -> tuple[Any, Any]:
+        piece = self.pieces[files.index(path)]
+        return files.read(path, self.key, piece, self.carry, self.like)
+
+    def known(self, number: int) -> tuple[Any, Any] | None:
+        """State after a chunk of an earlier run and its outputs or their file."""
+        if self.folder is None or not self.resume:
+            return None
+        path = files.path(self.folder, number)
+        if not path.exists():
+            self.resume = False  # a gap: everything after it is computed again
+            return None
+        new, outputs = self._both(path)
+        return new, outputs if self._stays(outputs) else path
+
+    def kept(self, number: int, new: Any, outputs: Any) -> Any:
+        """The outputs of a chunk that was computed, or the file that holds them."""
+        self.like = outputs
+        if self.folder is None and not self._stays(outputs):
+            self.spill = tempfile.TemporaryDirectory(prefix="swelltree-")
+            self.folder = Path(self.spill.name)
+        if self.folder is None:
+            return outputs
+        path = files.path(self.folder, number)
+        try:
+            files.write(path, self.key, number, self.pieces[number], new, outputs)
+        except SwelltreeError:
+            if self.spill is None:
+                raise
+            return outputs  # no room on the disk: there may be in memory
+        return outputs if self._stays(outputs) else path
+
+    def keep_shapes(self) -> None:
+        """Let go of outputs, which are kept for their shapes alone from now on."""
+        if self.like is not None:
+            self.like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), self.like)
+
+    def _stays(self, outputs: Any) -> bool:
+        """Do so many chunks like this one stay in memory?"""
+        size = sum(x.nbytes for x in jax.tree.leaves(outputs))
+        return size * len(self.pieces) <= LARGE if self.keep is None else self.keep

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from swelltree.system.errors import SwelltreeError, shown, suggest
+from swelltree.system.function_names import written_name
 from swelltree.system.values import row_of
 
 T = TypeVar("T")
@@ -71,8 +72,6 @@ def differs(value: object, default: object) -> bool:
 
 def plain(value: Any) -> Any:
     """A described value as TOML knows it."""
-    from swelltree.system.forces.signals import written_name
-
     if isinstance(value, Description):
         return value.table()
     if isinstance(value, tuple):

@@ -18,7 +18,8 @@ import numpy as np
 
 from swelltree.system.bodies.body import Body, Point
 from swelltree.system.bodies.frames import turned_onto
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
+from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.elements import SpringDamper
 from swelltree.system.system import System

@@ -129,6 +129,8 @@ def equations(
     if form.joint_coordinates:
         P = discrete_path_matrix(model, three)
         r = transpose_apply(P, r)
+        if model.locked is not None:
+            r = jnp.where(model.locked > 0.5, u / setup.scale[: u.shape[0]], r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
     return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
@@ -138,7 +140,7 @@ def junction_balance(step: Step, y: Array) -> Array:
     """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
     if not y.shape[0]:
         return y
-    model, lines, h = step.model, step.model.lines, step.setup.h
+    model, lines, h = step.model, step.model.dynamic_lines, step.setup.h
     before, here = step.state.lines.y_last, step.state.lines.y
     velocity, acceleration = step.now.junction_water
     displaced = (model.rho * lines.junction_volume)[:, None]
@@ -156,8 +158,8 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
 
     Rigid: the clearance at the next instant; soft: averaged over the last and the next.
     """
-    lines, setup, now = step.model.lines, step.setup, step.now
-    bed = lines.bed
+    lines, setup, now = step.model.dynamic_lines, step.setup, step.now
+    bed = lines.ground
 
     def at(pose: Pose, knots: Array) -> Array:
         return held_points(
@@ -189,7 +191,7 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
 
 def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
-    lines = step.model.lines
+    lines = step.model.dynamic_lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
     there = held_points(lines.tie_body, none, step.state.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there

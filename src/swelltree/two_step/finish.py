@@ -54,8 +54,8 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     if lines is not None and lines.winch is not None:
         assert sample is not None
         beyond = None
-        if model.lines.arrays.bending:
-            beyond = tuple(end_positions(model.lines, *at)[:, 2:] for at in (here, ahead))
+        if model.dynamic_lines.nodes.bending:
+            beyond = tuple(end_positions(model.dynamic_lines, *at)[:, 2:] for at in (here, ahead))
         lines, winch, log = finished_winches(step, lines, sample.report, beyond, log)
         sample = replace(sample, winch=winch)
     let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
@@ -140,12 +140,12 @@ def _finished_lines(
     q, mu, nu = at.q, at.mu, at.nu
     v = (q - lines.q_last) / (2.0 * setup.h)
     beyond = None
-    if model.lines.arrays.bending:
-        here = end_positions(model.lines, state.pose, lines.y)
-        ahead = end_positions(model.lines, three.next, y)
+    if model.dynamic_lines.nodes.bending:
+        here = end_positions(model.dynamic_lines, state.pose, lines.y)
+        ahead = end_positions(model.dynamic_lines, three.next, y)
         beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
     reported = report(
-        model.lines.arrays,
+        model.dynamic_lines.nodes,
         step.now.frozen,
         setup.h,
         lines.q_last,
@@ -156,14 +156,14 @@ def _finished_lines(
         beyond,
         setup.theta,
     )
-    held = jnp.stack([v[:, 0], v[:, -1]], axis=1)
-    body = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, :2]
+    end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
+    body = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, :2]
     on_body = (body < state.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * held).sum((1, 2))
-    if model.lines.tie_body:
+    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * end_velocity).sum((1, 2))
+    if model.dynamic_lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
-        moving = _point_velocity(step, three, model.lines.tie_body, state.tie_point)
-        of_line = np.eye(q.shape[0])[np.array(model.lines.tie_line)]
+        moving = _point_velocity(step, three, model.dynamic_lines.tie_body, state.tie_point)
+        of_line = np.eye(q.shape[0])[np.array(model.dynamic_lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch)
     return (

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.arrays import Array
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -36,7 +36,7 @@ from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.samples import Sample
-from swelltree.two_step.state import LineState, Setup, StepperState
+from swelltree.two_step.state import LineState, Setup, StepperState, locks
 from swelltree.two_step.step_rows import with_ends
 
 NEARER = 4.0 / 3.0
@@ -76,8 +76,9 @@ def with_first_half_step(
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
+    held = model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
     for _ in range(ROUNDS):
-        after, sample = step(model, standing, now)
+        after, sample = step(held, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
@@ -86,7 +87,10 @@ def with_first_half_step(
         best, least = now, off
         if off < CLOSE * (1.0 + np.abs(np.asarray(given.v)).max(initial=0.0)):
             break
-    return _joined_before(model, setup, best)
+    first = _joined_before(model, setup, best)
+    if locks(model):  # winches of cables, which stood in the steps that were tried
+        first = replace(first, element_rates=step(model, setup, first)[0].element_rates)
+    return first
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
@@ -138,20 +142,19 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
-    now = present(model, state).lines
+    now = present(model, state).dynamic_lines
     ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
-    q_last = with_ends(now.arrays, q_last, ends)
+    q_last = with_ends(now.nodes, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
 def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperState:
     """The radiation memory half a step ago."""
-    if setup.memory is None:
+    memory = fitted_memory(model)
+    if memory is None:
         return state
     v = in_axes(mean_yaw(InternalState(state.chi, state.elements)), state.v_minus)
-    assert model.hydro is not None
-    assert isinstance(model.hydro.memory, Memory)
-    rate = model.hydro.memory.rate(state.chi, v.reshape(-1))
+    rate = memory.rate(state.chi, v.reshape(-1))
     return replace(state, chi=state.chi - 0.5 * setup.h * rate)
 
 

@@ -19,7 +19,7 @@ INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 def search_inside(step: Step) -> Iterate:
     """A step by the interior point; contacts of bodies keep their smooth rows."""
     first, setup = first_iterate(step), step.setup
-    frozen, arrays = step.now.frozen, step.model.lines.arrays
+    frozen, arrays = step.now.frozen, step.model.dynamic_lines.nodes
     rest, contact = frozen.rest[:, 1], frozen.contact
 
     def gaps(u: Unknowns) -> tuple[Array, Array]:

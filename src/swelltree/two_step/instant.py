@@ -23,6 +23,7 @@ from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import apply
 from swelltree.two_step.attached import held_points
+from swelltree.two_step.between_steps import with_derivatives_now
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
 from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present
@@ -71,7 +72,8 @@ def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> St
         # added mass that turns with the mean yaw; on the way to rest the water has no inertia
         change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
         setup = replace(setup, coupled=setup.coupled + change)
-    return Step(now, form, setup, state, instant(now, form, setup, state))
+    here = instant(now, form, setup, state)
+    return Step(now, form, with_derivatives_now(now, setup, state, here.motion), state, here)
 
 
 def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:
@@ -111,7 +113,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
         r = held_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
-        normal, offset = bed_plane(lines.bed, r)
+        normal, offset = bed_plane(lines.ground, r)
     at_surface = awash(model, setup, state, motion)
     surplus = surplus_projector(model, form, motion, state.angles, drives)
     places = motion, next_angles, drives, frozen, water, normal, offset
@@ -120,7 +122,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
 
 def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: Any) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
-    w, arrays = state.lines.winch, model.lines.arrays
+    w, arrays = state.lines.winch, model.dynamic_lines.nodes
     ahead = w.rest + change_of_rest(model, setup, winch)
     both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
     return jnp.stack(both, axis=1)

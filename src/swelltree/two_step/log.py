@@ -17,9 +17,16 @@ SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k i
 def empty_log(model: Model) -> Log | None:
     """Room for events, None where nothing can happen."""
     lines = model.lines
-    if lines is None or (lines.winches is None and not lines.tie_body):
+    if not winch_numbers(model) and (lines is None or not lines.tie_body):
         return None
     return Log(np.zeros((LOG, 4)), np.zeros((), np.int32))
+
+
+def winch_numbers(model: Model) -> dict[str, int]:
+    """All winches of a model, each with the number that its events are noted by."""
+    winches = (effect.winches for effect in model.effects)
+    names = (name for part in winches if part is not None for name in part.names)
+    return {name: k for k, name in enumerate(names)}
 
 
 def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Array) -> Log:
@@ -36,8 +43,8 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
     """Stages of operations and events as sentences, in time, up to the end of a run [s]."""
     if log is None:
         return []
-    lines, count = model.lines, int(log.count)
-    winches = () if lines.winches is None else lines.winches.names
+    count = int(log.count)
+    winches = list(winch_numbers(model))
     texts = {
         SPLIT: "winch '{name}' has one segment more, {value:.6g} m out",
         MERGE: "winch '{name}' has one segment less, {value:.6g} m out",
@@ -48,12 +55,19 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    happened = [] if lines.winches is None else list(lines.winches.stages)
+    parts = (effect.winches for effect in model.effects)
+    happened = [row for part in parts if part is not None for row in part.stages]
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         of_winch = kind <= FAST
         k = int(item)
-        name = winches[k] if of_winch else lines.lines[lines.tie_line[k]]
+        name = winches[k] if of_winch else _tied_line(model, k)
         happened.append((t, texts[kind].format(name=name, value=value)))
     happened = sorted((row for row in happened if row[0] <= until + 1e-9), key=lambda row: row[0])
     more = [f"and {count - LOG} more"] if count > LOG else []
     return [f"{t:.6g} s: {text}" for t, text in happened] + more
+
+
+def _tied_line(model: Model, tie: int) -> str:
+    """Name of the line whose end a tie holds."""
+    lines = model.dynamic_lines
+    return lines.lines[lines.tie_line[tie]]

@@ -180,14 +180,14 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
 
     lines = None
     if model.lines is not None and model.lines.arrays is not None:
-        n_lines, n = model.lines.arrays.rest_length.shape
+        n_lines, n = model.dynamic_lines.nodes.rest_length.shape
         lines = LineSample(
             q=room(n_lines, n + 1, 3),
             v=room(n_lines, n + 1, 3),
             nu=room(n_lines, n + 1),
             report=LineReport(
                 tension=room(n_lines, n),
-                end_force=room(n_lines, model.lines.n_points, 3),
+                end_force=room(n_lines, model.dynamic_lines.n_points, 3),
                 slack=room(n_lines, n, kind=bool),
                 grounded=room(n_lines, n + 1, kind=bool),
                 **{name: room(n_lines) for name in PER_LINE},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
@@ -23,7 +23,7 @@ from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import end_positions, held_points
 from swelltree.two_step.immersed import apart
-from swelltree.two_step.lines.winch_rest import winch_walk
+from swelltree.two_step.lines.winch_rest import winches_at_start
 from swelltree.two_step.log import empty_log
 from swelltree.two_step.solve.newton import other_terms
 from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
@@ -121,10 +121,10 @@ def set_up(
     coupled = beta * h**2 * restoring(stiffness)
     if model.added_mass is not None:
         coupled = coupled + model.added_mass
-    memory = None
-    if model.hydro is not None and isinstance(model.hydro.memory, Memory):
-        memory = model.hydro.memory.midpoint(h)
-        damping = damping + model.hydro.memory.C @ memory[1]
+    memory, fitted = None, fitted_memory(model)
+    if fitted is not None:
+        memory = fitted.midpoint(h)
+        damping = damping + fitted.C @ memory[1]
     if beta == 1.0:
         # on the way to rest inertia only slows: most of it is taken off, of a body as it is turned
         dry = model.replace(added_mass=None)
@@ -143,9 +143,9 @@ def set_up(
     if model.lines is not None:
         knots = xp.append(inertia[size.bodies :: 3], typical)
         contact = xp.where(
-            np.array(model.lines.contact_body, dtype=int) < model.layout.n_bodies,
+            np.array(model.dynamic_lines.contact_body, dtype=int) < model.layout.n_bodies,
             typical,
-            knots[np.array(model.lines.contact_junction, dtype=int)],
+            knots[np.array(model.dynamic_lines.contact_junction, dtype=int)],
         )
     # ties pull at junctions, which are light
     light = inertia[size.bodies :].mean() if size.junctions else typical
@@ -154,6 +154,7 @@ def set_up(
         ahead=np.array(0.0 if beta == 1.0 else h),
         winding=np.array(0.0 if beta == 1.0 else 1.0),
         theta=np.array(theta),
+        beta=np.array(beta),
         # complementarity is smoothed over a hundred times what a step leaves unsolved
         tau=np.array((100.0 * form.tolerance) ** 2),
         coupled=coupled,
@@ -233,7 +234,7 @@ def at_rest(model: Model, form: Form, lines: LineState | None = None) -> Stepper
 
 def lines_at_rest(model: Model, motion: Motion) -> LineState:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
-    lines, pose = model.lines, motion.pose
+    lines, pose = model.dynamic_lines, motion.pose
     y = np.array(lines.junction_position, float)
     if lines.tie_body:
         nothing = (0,) * len(lines.tie_body)
@@ -248,5 +249,5 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    winch = winch_walk(model, motion.v, pose)
+    winch = winches_at_start(model, motion.v, pose)
     return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)

@@ -25,7 +25,7 @@ class LineState:
     nu: Array  # (line, node) forces of the bed
     y: Array  # (junction, 3)
     y_last: Array  # (junction, 3)
-    winch: Any = None  # WinchWalk, or None
+    winch: Any = None  # WinchStepperState, or None
 
 
 @pytree()
@@ -72,7 +72,7 @@ class StepperState:
     tie: Array  # (tie, 3) forces of the ties of the last step
     let_go: Array  # (tie,) one where nothing holds the end of the line
     tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
-    lines: Any  # LineWalk, or None
+    lines: Any  # LineState, or None
     log: Any = None  # Log, where something can happen
 
 
@@ -84,6 +84,7 @@ class Setup:
     ahead: Array  # s by which time goes on: h, or none on the way to rest
     winding: Array  # 1, or 0 where winches are held
     theta: Array  # 1/2, or 1 for steps that must not fail
+    beta: Array  # weight of the stiffness at the last and the next instant
     tau: Array  # m^2, product on the central path of complementarity
     coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
     damping: Array  # (6N, 6N) derivative of the forces by velocity, sign reversed
@@ -109,6 +110,8 @@ class Form:
         kept: function of model, form and sample that gives the channels whose extremes between
             samples are kept, or None.
         optimised: compile with all optimisations, or four times as fast for a few hundred steps.
+        events: what happens between steps: `values` of all events and what is `switched` by those
+            below zero (`studies.time.two_step.switching`), or None.
     """
 
     joint_coordinates: bool
@@ -119,16 +122,18 @@ class Form:
     interior_point: bool = False
     kept: Any = None
     optimised: bool = True
+    events: Any = None
 
 
 def form_of(model: Model, formulation: str) -> Form:
     """The form that stands for a formulation.
 
-    Bodies that no joint ties to one another need no path matrix.
+    Bodies that no joint ties to one another need no path matrix, but where freedoms of the tree
+    can be locked.
     """
     layout = model.layout
     tied = any(row.joint < layout.n_bodies for row in layout.rows)
-    joint = formulation != "lagrange" and tied
+    joint = locks(model) or (formulation != "lagrange" and tied)
     return Form(joint, model.cut_rows if joint else model.all_rows)
 
 
@@ -138,7 +143,13 @@ def usual_formulation(model: Model) -> str:
     Poses with multipliers, or tree coordinates where that would be many unknowns: a frame of
     welded rods has few freedoms.
     """
-    return "lagrange" if sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY else "path_matrix"
+    few = sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY
+    return "lagrange" if few and not locks(model) else "path_matrix"
+
+
+def locks(model: Model) -> bool:
+    """Can freedoms of the tree be locked, as those of cable elements on a drum?"""
+    return any(effect.locks for effect in model.effects)
 
 
 class Sizes(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
+from swelltree.two_step.between_steps import after_events
 from swelltree.two_step.finish import finished
 from swelltree.two_step.inside import search_inside
 from swelltree.two_step.instant import Step, step_from
@@ -22,10 +23,11 @@ def advance(
 ) -> tuple[StepperState, Sample]:
     """One step."""
     step = step_from(model, form, setup, state)
-    if form.differentiable:
-        return finished(step, polished(step))
     inside = form.interior_point and step.now.frozen is not None
-    return finished(step, search_inside(step) if inside else search(step))
+    solve = polished if form.differentiable else search_inside if inside else search
+    solution = solve(step)
+    after, sample = finished(step, solution)
+    return after_events(model, form, setup, step.size.split(solution.at.x)[0], after), sample
 
 
 def polished(step: Step) -> Iterate:

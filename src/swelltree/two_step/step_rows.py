@@ -68,7 +68,7 @@ def evaluate(
     Args:
         step: what is given.
         at: the iterate.
-        held: leave the Jacobian out of derivatives.
+        frozen_jacobian: leave the Jacobian out of derivatives.
         rows: of the lines, where they are known.
     """
     model, setup, state, now = step.model, step.setup, step.state, step.now
@@ -102,8 +102,10 @@ def evaluate(
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
-        into, along = directions(model.lines, trial.three, state.pose, trial.g, count, setup.theta)
-        k = 3 * model.lines.n_points
+        into, along = directions(
+            model.dynamic_lines, trial.three, state.pose, trial.g, count, setup.theta
+        )
+        k = 3 * model.dynamic_lines.n_points
         first = 3 if anchored(model) else 0
         into, along = (x.reshape(-1, k, x.shape[-1])[:, first:] for x in (into, along))
         K = K + triple(into, cond.matrix if rigid else cond.S, along)
@@ -112,7 +114,8 @@ def evaluate(
         """Rows of bodies in the directions that are free."""
         if not step.form.joint_coordinates:
             return x
-        return jnp.concatenate([product(trial.P.T, x[: 6 * N]), x[6 * N :]])
+        free = 1.0 if model.locked is None else 1.0 - model.locked[:, None]
+        return jnp.concatenate([free * product(trial.P.T, x[: 6 * N]), x[6 * N :]])
 
     rest = J.shape[0] - size.balances
     if step.form.joint_coordinates:
@@ -157,8 +160,8 @@ def stays_open(model: Model) -> bool:
 
 def anchored(model: Model) -> bool:
     """Is end A of every line fixed? Not asked of lines that bend."""
-    lines = model.lines
-    if lines.arrays.bending:
+    lines = model.dynamic_lines
+    if lines.nodes.bending:
         return False
     at_A = zip(lines.end_body[::2], lines.end_junction[::2], strict=True)
     return all(end == (model.layout.n_bodies, len(lines.junctions)) for end in at_A)
@@ -192,7 +195,7 @@ def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
     if after.q is None:
         return after
     ends = ends_after(step, after.x)
-    return replace(after, q=with_ends(step.model.lines.arrays, after.q, ends))
+    return replace(after, q=with_ends(step.model.dynamic_lines.nodes, after.q, ends))
 
 
 def line_rows(
@@ -201,10 +204,10 @@ def line_rows(
     """Rows of the lines at an iterate; with slacks those of the interior point."""
     model, setup, lines = step.model, step.setup, step.state.lines
     beyond = None
-    if model.lines.arrays.bending:
+    if model.dynamic_lines.nodes.bending:
         beyond = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
     return assemble(
-        model.lines.arrays,
+        model.dynamic_lines.nodes,
         step.now.frozen,
         setup.h,
         lines.q_last,
@@ -224,14 +227,14 @@ def ends_before(step: Step) -> Array:
     """Points of all lines one step ago (line, point, 3)."""
     state = step.state
     last = before(state.pose, state.v_minus, step.setup.h)
-    return end_positions(step.model.lines, last, state.lines.y_last)
+    return end_positions(step.model.dynamic_lines, last, state.lines.y_last)
 
 
 def ends_after(step: Step, x: Array) -> Array:
     """Points of all lines at the next instant (line, point, 3)."""
     u, y, _, _, _ = step.size.split(x)
     p, g, _ = moved(step, u)
-    return end_positions(step.model.lines, poses_around(step, p, g).next, y)
+    return end_positions(step.model.dynamic_lines, poses_around(step, p, g).next, y)
 
 
 def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:

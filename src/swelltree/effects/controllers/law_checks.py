@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import namespace
 from swelltree.system.errors import SwelltreeError
 
 PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
@@ -20,9 +17,10 @@ PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controlle
 
 def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
     """Name, file and line of a law; the line of an error where it is inside of the law."""
-    while hasattr(law, "function"):
-        law = law.function
-    function = inspect.unwrap(law)
+    wrapped: Any = law
+    while hasattr(wrapped, "function"):
+        wrapped = wrapped.function
+    function = inspect.unwrap(wrapped)
     name = getattr(function, "__qualname__", type(function).__name__)
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is None:
@@ -117,42 +115,3 @@ def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
             f"y = {np.asarray(y).tolist()}. Return finite numbers."
         )
     return u
-
-
-def not_finite(model: Any, moments: Iterable[Any]) -> str:
-    """A sentence for the first law that has no number, and when; empty: none.
-
-    Args:
-        model: with controllers.
-        moments: where to ask, `Now`, in their order; not looked at without traced laws.
-    """
-    from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
-
-    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
-    for now in moments if laws else ():
-        for controller in laws:
-            y = measured(model, now, controller)
-            t = namespace(y).asarray(now.t)
-            u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
-            if not np.isfinite(u).all():
-                where = where_of(controller.law, _first_gap(controller.law, t, y))
-                return (
-                    f"The {where} gives {u.tolist()} at t = {float(t):.6g} s with "
-                    f"y = {np.round(np.asarray(y), 6).tolist()}."
-                )
-    return ""
-
-
-def _first_gap(law: Any, t: Any, y: Any) -> BaseException | None:
-    """The error of the line that first has no number, with its traceback; None: it is not known."""
-    from swelltree.engine.backend import jax
-
-    for infinite in (False, True):
-        watched = (jax.debug_nans(True), jax.debug_infs(infinite))
-        quiet = contextlib.redirect_stdout(io.StringIO())  # JAX prints what it finds
-        try:
-            with watched[0], watched[1], quiet, np.errstate(invalid="raise"):
-                law(t, y)
-        except FloatingPointError as error:
-            return error
-    return None

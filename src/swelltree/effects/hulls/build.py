@@ -14,8 +14,9 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.system import System
 from swelltree.system.bodies.body import DISPLACEMENT, Body
+from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.mesh_files import mesh_notes
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.forces.viscous import MorisonMember
 from swelltree.system.waters.water import Water

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, Table
+from swelltree.effects.linear_hydro.convolution import Convolution
+from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
 from swelltree.effects.linear_hydro.radiation import Memory
@@ -203,7 +204,7 @@ def build_hydro(
 
 def hull_reach(system: System, layout: Layout) -> np.ndarray:
     """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
-    from swelltree.system.bodies.panels import hull_panels
+    from swelltree.system.bodies.hull_panels import hull_panels
 
     reach = np.full(layout.n_bodies, np.inf)
     for i, name in enumerate(layout.bodies):
@@ -339,7 +340,7 @@ def fit_memory(
         motion: T of `welded_motion`: bodies welded together are fitted as one.
         options: of `fit_radiation`.
     """
-    from swelltree.hydro.radiation.fit import fit_radiation
+    from swelltree.effects.linear_hydro.recent_fits import recent_fit
 
     apart, T = table, motion
     table = replace(
@@ -356,7 +357,7 @@ def fit_memory(
     pick = np.ix_(np.arange(len(table.omega)), live, live)
     A_inf = table.added_mass_inf[np.ix_(live, live)]
     options = {"omega_max": _end_of_damping(table, live)} | options
-    fit = fit_radiation(
+    fit = recent_fit(
         table.omega,
         table.added_mass[pick],
         table.radiation_damping[pick],

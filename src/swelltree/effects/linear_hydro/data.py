@@ -16,7 +16,8 @@ on dry bodies, so nothing is counted twice.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,29 +27,89 @@ from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
 from swelltree.spatial.vectors import matmul, transpose
 
+if TYPE_CHECKING:
+    from swelltree.effects.linear_hydro.radiation import Memory
+
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
 
 
-@pytree("live")
-class Convolution:
-    """Radiation memory as a convolution with the kernel, on a fixed step."""
+class RadiationMemory:
+    """What the water remembers of the motion, as it goes on in time.
 
-    kernel: Array  # (2L + 2, m, m) K at multiples of half a step
-    step: Array  # s
-    live: tuple[int, ...]  # which of the 6N velocities radiate
+    Velocities are those of all bodies in the axes of the data, (6N,).
+    """
+
+    @property
+    def fitted(self) -> Memory | None:
+        """Its form with states, where it has one."""
+        return None
+
+    @property
+    def kept_step(self) -> float | None:
+        """Step that it was made for and must be stepped by [s]; None: any."""
+        return None
+
+    def start(self) -> Any:
+        """Before any motion."""
+        raise NotImplementedError
+
+    def force_at(self, t: Array, v: Array, chi: Any) -> Array:
+        """Memory force (6N,), which acts against the motion."""
+        raise NotImplementedError
+
+    def rate(self, chi: Any, v: Array) -> Any:
+        """Rate of what is remembered."""
+        raise NotImplementedError
+
+    def after_step(self, t: Array, v: Array, chi: Any) -> Any:
+        """What is remembered after a step, beside what the rate has changed."""
+        return chi
+
+    @property
+    def records(self) -> bool:
+        """Does it change after every step (`after_step`)?"""
+        return False
+
+
+class WaveForce:
+    """Loads of a realised sea in time, first or second order."""
+
+    def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
+        """Loads on all bodies (N, 6), in the axes of the data.
+
+        Args:
+            t: time [s].
+            place: x and y of the bodies now (N, 2) [m].
+            psi: their mean yaw (N,) [rad], None where the axes are fixed.
+        """
+        raise NotImplementedError
+
+    def flat(self) -> WaveForce:
+        """Those of a sea of height zero, where all shapes can stay."""
+        return self
+
+    def scaled(self, fraction: Any) -> WaveForce:
+        """A fraction of them."""
+        raise NotImplementedError
+
+    def filled_up(self, count: int) -> WaveForce:
+        """The same with room for so many points in time, where they are on such points."""
+        return self
+
+    @property
+    def good_until(self) -> float:
+        """Time up to which steps may go [s]."""
+        return np.inf
+
+    @property
+    def follows_bodies(self) -> bool:
+        """Do they know where the bodies are, or how they are turned?"""
+        return True
 
 
 @pytree()
-class Past:
-    """Velocities at the last L steps, the newest first, and the time of the newest."""
-
-    velocity: Array  # (L, m)
-    time: Array  # s
-
-
-@pytree()
-class WaveLoads:
-    """Excitation of a sea on a uniform time grid, with its rate (cubic Hermite between)."""
+class WaveLoads(WaveForce):
+    """Loads of a sea on a uniform time grid, with their rate (cubic Hermite between)."""
 
     step: Array  # s
     force: Array  # (T, 6N)
@@ -59,6 +120,26 @@ class WaveLoads:
     def good_until(self) -> float:
         """Time up to which steps may go [s]."""
         return good_until(self)
+
+    def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
+        return on_grid(t - self.begin, self.step, self.force, self.rate).reshape(-1, 6)
+
+    def flat(self) -> WaveLoads:
+        return self.scaled(0.0)
+
+    def scaled(self, fraction: Any) -> WaveLoads:
+        return replace(self, force=fraction * self.force, rate=fraction * self.rate)
+
+    def filled_up(self, count: int) -> WaveLoads:
+        missing = count - len(self.force)
+        if missing <= 0:
+            return self
+        rows = ((0, missing), (0, 0))
+        return replace(self, force=np.pad(self.force, rows), rate=np.pad(self.rate, rows))
+
+    @property
+    def follows_bodies(self) -> bool:
+        return False
 
 
 class Window(NamedTuple):
@@ -121,6 +202,4 @@ def without_table(model: Model) -> Any:
     """The model as time stepping needs it."""
     if model.hydro is None or model.hydro.table is None:
         return model
-    from dataclasses import replace
-
     return model.with_effect(replace(model.hydro, table=None))

@@ -19,23 +19,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.convolution import convolved
 from swelltree.effects.linear_hydro.data import (
-    Convolution,
-    Past,
+    RadiationMemory,
     Table,
+    WaveForce,
     WaveLoads,
     Window,
     displacement,
     grid_begin,
-    on_grid,
 )
-from swelltree.effects.linear_hydro.drift.turning import drift_now
 from swelltree.effects.linear_hydro.excitation import DataExcitation, excitation_at, in_band
 from swelltree.effects.linear_hydro.excitation_kernel import Record, convolved_loads
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw, out_of_axes, unturned
-from swelltree.effects.linear_hydro.moving_waves import excitation_now
-from swelltree.effects.linear_hydro.radiation import Memory, RadiationData, RadiationSources
+from swelltree.effects.linear_hydro.radiation import RadiationData, RadiationSources
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
@@ -54,11 +50,11 @@ class Hydro(Effect):
     buoyancy: Array  # (N, 6) in the mean pose
     stiffness: Array  # (6N, 6N) of buoyancy alone
     damping: Array  # (6N, 6N)
-    memory: Memory | Convolution | None
-    waves: Any  # WaveLoads, moving_waves.MovingWaves or None
+    memory: RadiationMemory | None
+    waves: WaveForce | None
     table: Table | None
     reach: Array = np.inf  # (N,) m, from the mean waterline to top or keel; infinite: not known
-    drift: Any = None  # second-order loads: WaveLoads, drift.turning.TurningLoads or None
+    drift: WaveForce | None = None  # second-order loads
 
     kind: ClassVar[str] = "hydro"
     is_linear_hydro: ClassVar[bool] = True
@@ -72,7 +68,8 @@ class Hydro(Effect):
 
     def in_still_water(self) -> Hydro:
         """The same with excitation and drift of no size."""
-        return replace(self, waves=_flat(self.waves), drift=_flat(self.drift))
+        waves, drift = (x if x is None else x.flat() for x in (self.waves, self.drift))
+        return replace(self, waves=waves, drift=drift)
 
     def loads(self, model: Model, now: Now) -> Loads:
         t, motion, internal = now.t, now.motion, now.internal
@@ -84,20 +81,12 @@ class Hydro(Effect):
         static = self.buoyancy - apply(self.stiffness, xi).reshape(shape)
         damping = -apply(self.damping, v).reshape(shape)
         radiation = xp.zeros(shape)
-        if isinstance(self.memory, Memory):
-            radiation = -self.memory.force(chi).reshape(shape)
-        elif self.memory is not None:
-            radiation = -convolved(self.memory, t, v, chi).reshape(shape)
-        excitation = xp.zeros(shape)
-        if isinstance(self.waves, WaveLoads):
-            excitation = wave_force(self.waves, t).reshape(shape)
-        elif self.waves is not None:
-            excitation = excitation_now(self.waves, t, motion.pose.p[:, :2], psi)
-        drift = xp.zeros(shape)
-        if isinstance(self.drift, WaveLoads):
-            drift = wave_force(self.drift, t).reshape(shape)
-        elif self.drift is not None:
-            drift = drift_now(self.drift, t, psi)
+        if self.memory is not None:
+            radiation = -self.memory.force_at(t, v, chi).reshape(shape)
+        excitation, drift = (
+            xp.zeros(shape) if acts is None else acts.acting(t, motion.pose.p[:, :2], psi)
+            for acts in (self.waves, self.drift)
+        )
         parts = (static, damping, radiation, excitation, drift)
         static, damping, radiation, excitation, drift = (out_of_axes(psi, x) for x in parts)
         parts = xp.stack([static, damping, radiation, excitation, drift])
@@ -129,27 +118,12 @@ class Hydro(Effect):
         return LinearForm(self.radiation_sources(model), excitation)
 
     def radiation_start(self) -> Any:
-        if isinstance(self.memory, Memory):
-            return np.zeros(self.memory.order)
-        if self.memory is None:
-            return None
-        length = self.memory.kernel.shape[0] // 2 - 1
-        return Past(np.zeros((length, len(self.memory.live))), np.zeros(()))
+        return None if self.memory is None else self.memory.start()
 
     def radiation_rate(self, now: Now) -> Any:
-        chi = now.internal.radiation
-        if isinstance(self.memory, Memory):
-            v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
-            return self.memory.rate(chi, v)
-        # a record of past velocities rests during a step
-        return Past(0.0 * chi.velocity, 0.0 * chi.time)
-
-
-def _flat(loads: Any) -> Any:
-    """Loads in time as large as in a sea of height zero."""
-    if isinstance(loads, WaveLoads):
-        return replace(loads, force=0.0 * loads.force, rate=0.0 * loads.rate)
-    return loads
+        assert self.memory is not None
+        v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
+        return self.memory.rate(now.internal.radiation, v)
 
 
 def wave_loads(
@@ -211,8 +185,3 @@ def wave_loads(
         rate[grows] = r[grows, None] * rate[grows] + r_dot[grows, None] * force[grows]
         force[grows] *= r[grows, None]
     return WaveLoads(np.array(step), force, rate, np.array(begin))
-
-
-def wave_force(waves: WaveLoads, t: Array) -> Array:
-    """Excitation at time t by cubic Hermite interpolation on the grid."""
-    return on_grid(t - waves.begin, waves.step, waves.force, waves.rate)

@@ -130,6 +130,4 @@ def ready_until(model: Model) -> float:
     """Time up to which steps may go with the loads of its sea [s]."""
     hydro = model.hydro
     loads = () if hydro is None else (hydro.waves, hydro.drift)
-    return min(
-        (part.good_until for part in loads if hasattr(part, "good_until")), default=float("inf")
-    )
+    return min((part.good_until for part in loads if part is not None), default=float("inf"))

@@ -9,9 +9,12 @@ excitation (with its phase at the body) follows the curve of `headings`, as else
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.data import Table, WaveForce
 from swelltree.effects.linear_hydro.excitation import excitation_at, in_band, interpolated
 from swelltree.effects.linear_hydro.headings import Headings, basis, headings_of, within
 from swelltree.engine.arrays import Array, namespace, pytree
@@ -20,7 +23,7 @@ from swelltree.waves.ramp import ramp
 
 
 @pytree("follows_place")
-class MovingWaves:
+class MovingWaves(WaveForce):
     """A sea of c components and its excitation as curves over the heading."""
 
     waves: Components
@@ -28,6 +31,24 @@ class MovingWaves:
     curve: Array  # (k, c, 6N) complex coefficients, crest at the body
     mean_place: Array  # (N, 2) m
     follows_place: bool  # phase by the actual place, not the mean one
+
+    def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
+        xp = namespace(t, place)
+        waves, (k, c, _) = self.waves, self.curve.shape
+        x = place if self.follows_place else self.mean_place
+        n = self.mean_place.shape[0]
+        along = x[:, :1] * xp.cos(waves.beta) + x[:, 1:] * xp.sin(waves.beta)
+        phase = waves.wavenumber * along - waves.omega * t + waves.phase
+        wave = waves.amplitude * xp.exp(1j * phase)  # (N, c)
+        curve = xp.asarray(self.curve).reshape(k, c, n, 6)
+        turn = xp.zeros((n, 1)) if psi is None else psi[:, None]
+        shape = basis(self.headings, within(self.headings, waves.beta - turn))  # (N, c, k)
+        at = (xp.moveaxis(shape, -1, 0)[..., None] * xp.moveaxis(curve, 2, 1)).sum(0)
+        total = xp.real(at * wave[..., None]).sum(1)
+        return ramp(t, waves.ramp) * total
+
+    def scaled(self, fraction: Any) -> MovingWaves:
+        return replace(self, curve=fraction * self.curve)
 
 
 def moving_waves(table: Table, waves: Components, follows_place: bool) -> MovingWaves:
@@ -49,27 +70,3 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
 
 
 PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
-
-
-def excitation_now(moving: MovingWaves, t: Array, place: Array, psi: Array | None) -> Array:
-    """Excitation of every body in the axes of its frame, (N, 6).
-
-    Args:
-        moving: the sea.
-        t: [s].
-        place: x and y of the bodies (N, 2) [m].
-        psi: mean yaw of the bodies (N,) [rad], None: zero.
-    """
-    xp = namespace(t, place)
-    waves, (k, c, _) = moving.waves, moving.curve.shape
-    x = place if moving.follows_place else moving.mean_place
-    n = moving.mean_place.shape[0]
-    along = x[:, :1] * xp.cos(waves.beta) + x[:, 1:] * xp.sin(waves.beta)
-    phase = waves.wavenumber * along - waves.omega * t + waves.phase
-    wave = waves.amplitude * xp.exp(1j * phase)  # (N, c)
-    curve = xp.asarray(moving.curve).reshape(k, c, n, 6)
-    turn = xp.zeros((n, 1)) if psi is None else psi[:, None]
-    shape = basis(moving.headings, within(moving.headings, waves.beta - turn))  # (N, c, k)
-    at = (xp.moveaxis(shape, -1, 0)[..., None] * xp.moveaxis(curve, 2, 1)).sum(0)
-    total = xp.real(at * wave[..., None]).sum(1)
-    return ramp(t, waves.ramp) * total

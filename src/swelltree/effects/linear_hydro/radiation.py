@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Complex, Float
 
+from swelltree.effects.linear_hydro.data import RadiationMemory
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.model import Model
@@ -29,7 +30,7 @@ SOURCES = ("data", "state_space")
 
 
 @pytree()
-class Memory:
+class Memory(RadiationMemory):
     r"""Radiation memory with states: chi' = A chi + B v, memory force C chi."""
 
     A: Array  # (k, k) 1/s
@@ -42,8 +43,14 @@ class Memory:
         """Number of states."""
         return self.A.shape[0]
 
-    def force(self, chi: Float[Array, " k"]) -> Float[Array, " b6"]:
-        """Memory force, which acts against the motion."""
+    @property
+    def fitted(self) -> Memory:
+        return self
+
+    def start(self) -> Float[Array, " k"]:
+        return np.zeros(self.order)
+
+    def force_at(self, t: Array, v: Array, chi: Float[Array, " k"]) -> Float[Array, " b6"]:
         return apply(self.C, chi)
 
     def rate(self, chi: Float[Array, " k"], v: Float[Array, " b6"]) -> Float[Array, " k"]:
@@ -86,11 +93,17 @@ class Memory:
 
 def with_exact_memory(model: Model, step: float) -> Any:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
-    hydro = model.hydro
-    if hydro is None or not isinstance(hydro.memory, Memory) or namespace(hydro.memory.A) is not np:
+    hydro, memory = model.hydro, fitted_memory(model)
+    if hydro is None or memory is None or namespace(memory.A) is not np:
         return model
-    exact = exact_stages(np.asarray(hydro.memory.A), float(step))
-    return model.with_effect(replace(hydro, memory=replace(hydro.memory, exact=exact)))
+    exact = exact_stages(np.asarray(memory.A), float(step))
+    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact)))
+
+
+def fitted_memory(model: Model) -> Memory | None:
+    """The radiation memory of a model in its form with states, None where it has none."""
+    memory = None if model.hydro is None else model.hydro.memory
+    return None if memory is None else memory.fitted
 
 
 @dataclass(frozen=True)
@@ -142,27 +155,24 @@ class Radiation:
 
     added_mass: Any  # (6N, 6N) at infinite frequency, that of the model's mass
     damping: Any  # (6N, 6N) at once
-    memory: Memory | RadiationData | None
+    states: Memory | None = None  # the memory in its form with states, or
+    data: RadiationData | None = None  # the data themselves
 
     def transfer(self, omega: np.ndarray) -> np.ndarray:
         """K(iw) of the memory, exp(+iwt), (f, 6N, 6N)."""
-        if self.memory is None:
+        memory = self.states if self.data is None else self.data
+        if memory is None:
             return np.zeros((len(omega), *np.shape(self.added_mass)), dtype=complex)
-        return self.memory.transfer(omega)
+        return memory.transfer(omega)
 
     def mass_and_damping(self, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Added mass and damping at frequencies, within the data, (f, 6N, 6N) each."""
-        if isinstance(self.memory, RadiationData):
-            A, B = self.memory.within(omega)
+        if self.data is not None:
+            A, B = self.data.within(omega)
             return A, B + np.asarray(self.damping)
         K: Any = self.transfer(omega)
         A = np.asarray(self.added_mass) + K.imag / omega[:, None, None]
         return A, np.asarray(self.damping) + K.real
-
-    @property
-    def states(self) -> Memory | None:
-        """Its form with states, where it has one."""
-        return self.memory if isinstance(self.memory, Memory) else None
 
 
 @dataclass(frozen=True)
@@ -171,7 +181,7 @@ class RadiationSources:
 
     added_mass: Any  # (6N, 6N) at infinite frequency
     damping: Any  # (6N, 6N) of a model of one frequency
-    memory: Any  # Memory, data.Convolution or None
+    memory: RadiationMemory | None
     data: RadiationData | None
 
     def chosen(self, source: str, study: str) -> Radiation:
@@ -182,20 +192,21 @@ class RadiationSources:
             study: name in messages.
         """
         if source == "infinite":
-            return Radiation(self.added_mass, self.damping, None)
+            return Radiation(self.added_mass, self.damping)
         if source == "data":
             if self.data is None:
                 raise SwelltreeError(
                     f"{study}: the model has no hydro data. Compile with compile(system, "
                     "hydro=...)."
                 )
-            return Radiation(self.added_mass, 0.0 * np.asarray(self.damping), self.data)
-        if not isinstance(self.memory, Memory | None):
+            return Radiation(self.added_mass, 0.0 * np.asarray(self.damping), data=self.data)
+        if self.memory is not None and self.memory.fitted is None:
             raise SwelltreeError(
                 f"{study}: the model remembers radiation by convolution, which has no states. "
                 "Compile with radiation='state_space'."
             )
-        return Radiation(self.added_mass, self.damping, self.memory)
+        states = None if self.memory is None else self.memory.fitted
+        return Radiation(self.added_mass, self.damping, states)
 
 
 def dry(size: int, added_mass: Any = None) -> Radiation:
@@ -206,7 +217,7 @@ def dry(size: int, added_mass: Any = None) -> Radiation:
         added_mass: that of its mass matrix, if any.
     """
     none = np.zeros((size, size))
-    return Radiation(none if added_mass is None else added_mass, none, None)
+    return Radiation(none if added_mass is None else added_mass, none)
 
 
 def check_source(radiation: str) -> None:

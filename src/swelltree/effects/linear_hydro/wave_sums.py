@@ -8,11 +8,12 @@ the memory of a graphics processor, which sums them block by block.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table, WaveLoads
+from swelltree.effects.linear_hydro.data import Table, WaveForce, WaveLoads
 from swelltree.effects.linear_hydro.excitation import excitation_at, in_band
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
@@ -21,7 +22,7 @@ AT_ONCE = 2  # rows that are summed together: a component is read once for them
 
 
 @pytree()
-class WaveSums:
+class WaveSums(WaveForce):
     """Forces of all components of a sea."""
 
     step: Array  # s, of the grid on which they are summed
@@ -29,6 +30,16 @@ class WaveSums:
     real: Array  # (l, 6N)
     imag: Array  # (l, 6N)
     ramp: Array  # s
+
+    def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
+        return self.loads(t, 1).force[0].reshape(-1, 6)
+
+    def scaled(self, fraction: Any) -> WaveSums:
+        return replace(self, real=fraction * self.real, imag=fraction * self.imag)
+
+    @property
+    def follows_bodies(self) -> bool:
+        return False
 
     def loads(self, begin: Array, count: int) -> WaveLoads:
         """Loads on a grid of some rows from a time on.
@@ -77,5 +88,5 @@ def wave_sums(table: Table, waves: Any, step: float) -> WaveSums:
     some = excitation_at(table, omega[inside], beta[inside], k[inside], amplitude[inside])
     F[inside] = some * amplitude[inside, None]
     return WaveSums(
-        np.array(step), omega, F.real.copy(), F.imag.copy(), np.array(float(waves.ramp))
+        np.array(step), omega, np.real(F).copy(), np.imag(F).copy(), np.array(float(waves.ramp))
     )

@@ -192,14 +192,6 @@ def _cuts(line: Line, lines: list[Line]) -> tuple[float, ...]:
 def _described_knots(system: System, lines: list[Line]) -> dict[str, Knot]:
     """Described junctions at which these lines end."""
     used = {e.junction for x in lines for e in (x.A, x.B) if isinstance(e, OnJunction)}
-    names = {line.name for line in lines}
-    for other in system.lines:
-        for end in (other.A, other.B):
-            if isinstance(end, OnJunction) and end.junction in used and other.name not in names:
-                raise other.fail(
-                    f"its model is '{other.model}', but other lines at junction "
-                    f"'{end.junction}' have another. Give all lines there the same model."
-                )
     return {
         j.name: Knot(j.name, np.array(j.position), j.mass, j.volume, j.drag_area, j.added_mass)
         for j in system.junctions

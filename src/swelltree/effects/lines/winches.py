@@ -8,6 +8,7 @@ positive when it pays out. The same functions serve fixed steps (`after_step`) a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class SetSpeed:
         speed: at the corners (k,) [m/s].
         brakes: begin and end of the times when the drum is held (b, 2) [s].
         holds: begin and end of the times when the signal counts as zero (b, 2) [s].
+        width: time about an instant of which the mean is taken; zero for the value there [s].
     """
 
     signal: Any
@@ -45,9 +47,10 @@ class SetSpeed:
     speed: Array
     brakes: Array
     holds: Array
+    width: Array = field(default_factory=lambda: np.zeros(()))
 
     def __call__(self, t: Array) -> Array:
-        return sum(self.told(t, 0.0 * t)[:2])
+        return sum(self.commanded(t, 0.0 * t)[:2])
 
     def corners(self) -> Array:
         """Times at which the set speed or the brake changes [s]."""
@@ -56,13 +59,14 @@ class SetSpeed:
         spans = [x.reshape(-1) for x in (self.brakes, self.holds)]
         return xp.concatenate([of_signal, self.time, *spans])
 
-    def told(self, t: Array, h: Array) -> tuple[Array, Array, Array]:
+    def commanded(self, t: Array, h: Array) -> tuple[Array, Array, Array]:
         """Speed of the stages, of the winch's own signal, and share of the time it is held.
 
         All are means over a time h about t, so that the rope is right however short a ramp is;
-        those at t itself where h is zero.
+        over `width` where h is zero, and those at t itself where both are.
         """
-        xp = namespace(t, h, self.time, self.brakes, self.holds)
+        xp = namespace(t, h, self.time, self.brakes, self.holds, self.width)
+        h = xp.where(h > 0.0, h, self.width)
         some = xp.where(h > 0.0, h, 1.0)
         ends = t - 0.5 * h, t + 0.5 * h
 
@@ -74,11 +78,11 @@ class SetSpeed:
             stages = mean(self._stages(t)[0], lambda x: self._stages(x)[1])
         set_speed, whole = self.signal(t), getattr(self.signal, "integral", None)
         set_speed = set_speed if whole is None else mean(set_speed, whole)
-        held, resting = (
+        braked, resting = (
             mean(_within(t, spans), lambda x, spans=spans: _time_within(x, spans))
             for spans in (self.brakes, self.holds)
         )
-        return stages, (1.0 - resting) * set_speed, held
+        return stages, (1.0 - resting) * set_speed, braked
 
     def _stages(self, t: Array) -> tuple[Array, Array]:
         """Speed of the stages and the rope that they have given."""
@@ -93,7 +97,7 @@ class SetSpeed:
         rope = paid[k - 1] + (t1 - t0) * share * (v0 + 0.5 * share * (v1 - v0))
         return v0 + share * (v1 - v0), rope
 
-    def held(self, t: Array) -> Array:
+    def braked(self, t: Array) -> Array:
         """One while the brake is on, else zero."""
         return _within(t, self.brakes)
 
@@ -117,7 +121,7 @@ class Winches:
     """Winches of the lines of one model, (winch,) unless said otherwise.
 
     Args:
-        speed: what each is told, `SetSpeed`.
+        speed: what each is set to, `SetSpeed`.
         length: unstretched length that is out at first [m].
         segment: unstretched length of a whole first segment [m].
         drum: longest length out [m].
@@ -281,12 +285,12 @@ def winch_start(winches: Winches) -> WinchState:
     return WinchState(np.array(winches.length, float), zero, zero, zero, zero)
 
 
-def _told(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
+def _commanded(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
     """Speed of the stages, own set speed, and share of the time when the drum is held."""
-    rows = [s.told(t, h) for s in winches.speed]
+    rows = [s.commanded(t, h) for s in winches.speed]
     xp = namespace(*(x for row in rows for x in row), t)
-    stages, set_speed, held = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
-    return stages, set_speed, held
+    stages, set_speed, braked = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
+    return stages, set_speed, braked
 
 
 def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
@@ -309,16 +313,16 @@ def demand(
         heave: measured upward velocity behind its lag [m/s].
         stroke: of heave compensation so far [m].
     """
-    stages, commanded, held = _told(winches, t, h)
-    xp = namespace(stages, commanded, tension, heave, stroke)
+    stages, set_speed, braked = _commanded(winches, t, h)
+    xp = namespace(stages, set_speed, tension, heave, stroke)
     off = tension - winches.tension
     over = xp.sign(off) * xp.maximum(xp.abs(off) - winches.tension_band, 0.0)
-    others = commanded + winches.tension_gain * over
+    others = set_speed + winches.tension_gain * over
     more = within_stroke(winches, winches.heave_gain * heave, stroke)
     limit = winches.max_speed
     # no stage runs a winch that another brakes
     without, whole = (
-        xp.clip(stages + (1.0 - held) * x, -limit, limit) for x in (others, others + more)
+        xp.clip(stages + (1.0 - braked) * x, -limit, limit) for x in (others, others + more)
     )
     return whole, whole - without
 

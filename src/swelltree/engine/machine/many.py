@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,8 @@ class Own:
         return np.asarray(self.arrays[0])
 
 
-class Cases(NamedTuple):
+@dataclass(frozen=True)
+class Cases:
     """What many cases start from.
 
     Args:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.panels import Panels, hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
+from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
 
 THIN = 0.1  # thickness over length of a part below which it counts as thin

@@ -125,46 +125,87 @@ def prepare(
     notes: list[str] = []
     if A_inf is None and np.isinf(omega).any():
         A_inf = A[int(np.flatnonzero(np.isinf(omega))[0])]
+    omega, A, B = _within(omega, A, B, omega_max)
+    unit: Array = damping_scale(B) if scale is None else np.asarray(scale, dtype=float)
+    notes += _symmetry(B / np.outer(unit, unit))
+    B = (B + B.transpose(0, 2, 1)) / 2
+    A = (A + A.transpose(0, 2, 1)) / 2
+    B, noisy = _without_noise(B, unit, notes)
+    omega, A, B = _without_jumps(omega, A, B, unit, notes)
+    if scale is None:  # a spike may have been the largest damping
+        unit = damping_scale(B)
+    outer = np.outer(unit, unit)
+    omega, A, B = _without_negative(omega, A, B, outer, notes)
+    A_inf = _at_infinity(omega, A, B, A_inf, notes)
+    raw = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
+    raw[:, noisy, :] = raw[:, :, noisy] = 0.0
+    notes += _undecayed(omega, B / outer)
+    weight = np.gradient(omega)
+    weight[[0, -1]] /= 2
+    K = raw
+    if causal:
+        K, doubtful = _causal(omega, B / outer, raw, weight)
+        if doubtful:
+            notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))
+    lost = float(
+        np.sqrt(
+            np.einsum("f,fij->", weight, np.abs(K - raw) ** 2)
+            / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
+        )
+    )
+    return RadiationData(omega, K, weight, unit, A_inf, independent_parts(K), lost, tuple(notes))
+
+
+def _within(
+    omega: Array, A: Array, B: Array, omega_max: float | None
+) -> tuple[Array, Array, Array]:
+    """The data between zero and the upper limit, in order of frequency."""
     keep = np.isfinite(omega) & (omega > 0)
     if omega_max is not None:
         keep &= omega <= omega_max * (1 + 1e-9)
     order = np.flatnonzero(keep)[np.argsort(omega[keep])]
-    omega, A, B = omega[order], A[order], B[order]
-    if omega.size < 4:
+    if order.size < 4:
         raise SwelltreeError(
-            f"radiation data have {omega.size} frequencies between zero and the upper limit. Give "
+            f"radiation data have {order.size} frequencies between zero and the upper limit. Give "
             "at least 4."
         )
-    unit: Array = damping_scale(B) if scale is None else np.asarray(scale, dtype=float)
-    outer = np.outer(unit, unit)
-    notes += _symmetry(B / outer)
-    B = (B + B.transpose(0, 2, 1)) / 2
-    A = (A + A.transpose(0, 2, 1)) / 2
-    noisy = _noisy(B / outer, unit)
+    return omega[order], A[order], B[order]
+
+
+def _without_noise(B: Array, unit: Array, notes: list[str]) -> tuple[Array, list[int]]:
+    """The damping without freedoms of which it is noise alone, and these."""
+    noisy = _noisy(B / np.outer(unit, unit), unit)
     if noisy:
         notes.append(
             f"radiation of freedoms {noisy} was left out: it is small and its damping is negative "
             "or too large "
             "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
         )
-        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
+        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
         B[:, noisy, :] = B[:, :, noisy] = 0.0
-    omega, A, B = _without_jumps(omega, A, B, unit, notes)
-    if scale is None:  # a spike may have been the largest damping
-        unit = damping_scale(B)
-        outer = np.outer(unit, unit)
-    # irregular frequencies and other failures show as water that pushes
+    return B, noisy
+
+
+def _without_negative(
+    omega: Array, A: Array, B: Array, outer: Array, notes: list[str]
+) -> tuple[Array, Array, Array]:
+    """The data without frequencies at which water pushes: irregular ones and other failures."""
     least = np.linalg.eigvalsh(B / outer)[:, 0]
     bad = least < -NEGATIVE
-    if bad.any() and (~bad).sum() >= 4:
-        notes.append(
-            f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in "
-            "some "
-            f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
-            "Irregular frequencies look like this: add a lid or refine the mesh."
-        )
-        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=3)
-        omega, A, B = omega[~bad], A[~bad], B[~bad]
+    if not bad.any() or (~bad).sum() < 4:
+        return omega, A, B
+    notes.append(
+        f"left out {int(bad.sum())} of {omega.size} frequencies whose damping is negative in "
+        "some "
+        f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
+        "Irregular frequencies look like this: add a lid or refine the mesh."
+    )
+    warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
+    return omega[~bad], A[~bad], B[~bad]
+
+
+def _at_infinity(omega: Array, A: Array, B: Array, A_inf: Array | None, notes: list[str]) -> Array:
+    """Added mass at infinite frequency, symmetric: the one given, or by Ogilvie's relation."""
     if A_inf is None:
         result = infinite_added_mass(omega, A, B)
         A_inf = result.value
@@ -179,30 +220,19 @@ def prepare(
             f"A_inf has shape {A_inf.shape}, or numbers that are not finite. Give {A.shape[1:]} "
             "finite numbers."
         )
-    A_inf = (A_inf + A_inf.T) / 2
-    K = (B + 1j * omega[:, None, None] * (A - A_inf)) / outer
-    K[:, noisy, :] = K[:, :, noisy] = 0.0
-    size = np.linalg.norm(B / outer, axis=(1, 2))
-    if size[-1] > 0.1 * size.max():
-        notes.append(
-            f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at "
-            f"{omega[-1]:.4g} rad/s: "
-            "above the band the model is a plausible continuation, not data."
-        )
-    weight = np.gradient(omega)
-    weight[[0, -1]] /= 2
-    raw = K
-    if causal:
-        K, doubtful = _causal(omega, B / outer, raw, weight)
-        if doubtful:
-            notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))
-    lost = float(
-        np.sqrt(
-            np.einsum("f,fij->", weight, np.abs(K - raw) ** 2)
-            / np.einsum("f,fij->", weight, np.abs(raw) ** 2)
-        )
-    )
-    return RadiationData(omega, K, weight, unit, A_inf, independent_parts(K), lost, tuple(notes))
+    return (A_inf + A_inf.T) / 2
+
+
+def _undecayed(omega: Array, B: Array) -> list[str]:
+    """A sentence when the damping is still large at the end of the band."""
+    size = np.linalg.norm(B, axis=(1, 2))
+    if not size[-1] > 0.1 * size.max():
+        return []
+    return [
+        f"B is still {100 * size[-1] / size.max():.0f} % of its largest value at "
+        f"{omega[-1]:.4g} rad/s: "
+        "above the band the model is a plausible continuation, not data."
+    ]
 
 
 def _without_jumps(

@@ -13,14 +13,9 @@ import numpy as np
 
 from swelltree.hydro.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
-from swelltree.hydro.readers.wamit import (
-    WamitSetup,
-    assemble_wamit,
-    complete,
-    deep_or,
-    family_of,
-    require,
-)
+from swelltree.hydro.readers.wamit.assemble import assemble_wamit
+from swelltree.hydro.readers.wamit.control_files import deep_or, family_of
+from swelltree.hydro.readers.wamit.setup import WamitSetup, complete, require
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.numbers import to_positive, to_whole
 from swelltree.system.waters.water import Water

@@ -145,7 +145,7 @@ def _read(
     water: Water | None,
 ) -> HydroParts:
     if kind == "wamit":
-        from swelltree.hydro.readers.wamit import read_wamit
+        from swelltree.hydro.readers.wamit.assemble import read_wamit
 
         return read_wamit(
             path, rho=rho, g=g, depth=depth, length=length, bodies=bodies, water=water

@@ -1,9 +1,8 @@
 """Time stepping of smooth problems with output exactly at the user's times.
 
 A problem is pure functions of ``args`` (the model), ``t`` and ``y``, where ``y`` is any tree
-of float64 arrays. One attempt at a step is written once and used by every method and by both
-loops: an open-ended one (fast, forward derivatives) and a bounded one (forward and reverse
-derivatives).
+of float64 arrays. One attempt at a step (`attempt`) serves every method and both loops: an
+open-ended one (fast, forward derivatives) and a bounded one (forward and reverse derivatives).
 """
 
 from __future__ import annotations
@@ -17,154 +16,12 @@ from swelltree.engine.extremes import Extremes, as_channels, known_now, with_ste
 from swelltree.engine.machine.program import Program
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
-from swelltree.solvers.stepping import control, events
-from swelltree.solvers.stepping.explicit import explicit, in_parts
-from swelltree.solvers.stepping.stiff import implicit
-from swelltree.solvers.stepping.tableaus import TABLEAUS
+from swelltree.solvers.stepping.attempt import Attempts, choose
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start"]
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
-
-
-def choose(flag: Any, new: Any, old: Any) -> Any:
-    """`new` where the flag is set, else `old`, leaf by leaf."""
-    return jax.tree.map(lambda a, b: jnp.where(flag, a, b), new, old)
-
-
-def _attempt(
-    problem: Problem,
-    method: str,
-    args: Any,
-    options: Options,
-    bounded: bool,
-    carry: Carry,
-    target: Any,
-) -> Carry:
-    """One attempt at a step towards `target`: the carry after it, accepted or not."""
-    adaptive = method != "rk4"
-    order = 5 if method == "stiff" else TABLEAUS[method].order
-    stop = jax.lax.stop_gradient
-
-    # length of the step: as planned, stretched or divided to land on the target or a corner
-    starting = (carry.step == 0.0) if adaptive else jnp.zeros((), bool)
-    corner = jnp.min(jnp.where(options.corners > carry.t, options.corners, jnp.inf))
-    cornered = corner <= target
-    target = jnp.minimum(corner, target)
-    remaining = target - carry.t
-    asked, stretch = (carry.step, control.STRETCH) if adaptive else (options.step, control.ROUNDING)
-    planned = jnp.minimum(asked, options.max_step)
-    longest = jnp.where(starting, remaining, asked * stretch)
-    longest = jnp.minimum(longest, options.max_step * control.ROUNDING)
-    h, lands = control.landing_step(remaining, longest)
-    before = None
-    if problem.event is not None:
-        before = stop(problem.event(args, carry.t, carry.y))
-        short = events.next_try(carry.t, before, carry.crossing, carry.beyond)
-        lands = lands & (h <= short)
-        h = jnp.where(starting, h, jnp.minimum(h, short))
-    h = stop(h)
-    t_new = jnp.where(lands, target, carry.t + h)
-    # a jump at a corner belongs to the step after it
-    cornered = cornered & lands
-    latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
-
-    # the stages
-    if method == "stiff":
-        tried = implicit(problem, args, options, carry, h, latest)
-        starting = jnp.zeros((), bool)
-    elif problem.in_step is not None and not adaptive:
-        steps = (carry, h, latest, options.parts)
-        tried = in_parts(TABLEAUS[method], problem, args, *steps, bounded)
-    else:
-        tried = explicit(TABLEAUS[method], problem, args, carry, h, latest, starting, bounded)
-
-    # is it good enough? before the first step: how large is the rate?
-    finite = control.all_finite(tried.y) & tried.converged
-    error = jnp.zeros(())
-    if adaptive:
-        measured = choose(starting, tried.rate_start, tried.error)
-        tolerances = (problem.weights, options.rtol, options.atol)
-        error = stop(control.error_norm(measured, carry.y, tried.y, *tolerances))
-        finite = finite & jnp.isfinite(error)
-    accepted = finite & (error <= 1.0) & ~starting
-
-    # an event within the step? then a shorter one, until the event is at its end
-    overstepped = jnp.zeros((), bool)
-    hit = beyond = None
-    if before is not None:
-        beyond = stop(problem.event(args, t_new, tried.y))  # type: ignore[misc]
-        hit = events.falls(before, beyond)
-        overstepped = accepted & hit.any() & (h > events.width(carry.t))
-        accepted = accepted & ~overstepped
-
-    # back onto the constraints
-    y = choose(accepted, tried.y, carry.y)
-    keeps_rate = tried.rate_end is not None
-    if problem.settle is not None:
-        settled = problem.settle(args, jnp.where(accepted, t_new, carry.t), y)
-        settles = control.all_finite(settled)
-        finite = finite & (settles | ~accepted)
-        accepted = accepted & settles
-        y = choose(accepted, settled, carry.y)
-        keeps_rate = keeps_rate and not problem.settle_changes_rate
-    crossing, n_events, switched = carry.crossing, carry.n_events, jnp.zeros((), bool)
-    if hit is not None:
-        assert problem.switch is not None
-        switched = accepted & hit.any()
-        y = choose(switched, problem.switch(args, t_new, y, hit), y)
-        passed = switched | (accepted & (t_new >= crossing))
-        crossing = jnp.where(overstepped, t_new, jnp.where(passed, jnp.inf, crossing))
-        beyond = jnp.where(overstepped, beyond, carry.beyond)  # type: ignore[arg-type]
-        n_events = n_events + switched
-    if keeps_rate:
-        rate = choose(accepted, tried.rate_end, tried.rate_start)
-        rate_known = (accepted & ~switched & ~cornered) | (~accepted & tried.start_known)
-    else:
-        rate, rate_known = tried.rate_start, tried.start_known & ~accepted
-
-    # the next step
-    rejected = ~accepted & ~starting & ~overstepped
-    step = carry.step
-    if adaptive:
-        memory = (carry.error, carry.after_rejection)
-        outcome = (finite, accepted, order, method == "stiff")
-        step = control.next_step(h, planned, error, *memory, *outcome)
-        step = jnp.where(overstepped, carry.step, step)
-        guess = jnp.minimum(control.first_step(error, options.rtol), remaining)
-        step = stop(jnp.where(starting, guess, step))
-        smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))
-        too_small = rejected & (step < smallest)
-    else:
-        too_small = rejected
-
-    # how it stands
-    t = jnp.where(accepted, t_new, carry.t)
-    why = jnp.where(finite, Code.STEP_TOO_SMALL, Code.NOT_FINITE)
-    code = jnp.where(too_small | (starting & ~finite), why, carry.code)
-    if problem.limit is not None:
-        outside = accepted & jnp.any(jnp.asarray(problem.limit(args, t, y)))
-        code = jnp.where(outside, Code.DIVERGED, code)
-    code = code.astype(jnp.int32)
-    return Carry(
-        t=t,
-        y=y,
-        step=step,
-        crossing=crossing,
-        beyond=carry.beyond if beyond is None else beyond,
-        n_events=n_events,
-        error=jnp.where(accepted, jnp.maximum(error, control.FIRST_ERROR), carry.error),
-        after_rejection=rejected,
-        rate=rate,
-        rate_known=rate_known,
-        n_accepted=carry.n_accepted + accepted,
-        n_rejected=carry.n_rejected + rejected,
-        n_outputs=carry.n_outputs,
-        n_rate=carry.n_rate + tried.n_rate,
-        code=code,
-        t_fail=jnp.where((code != 0) & (carry.code == 0), t, carry.t_fail),
-    )
 
 
 def integrate(
@@ -205,7 +62,7 @@ def integrate(
             f"Choose one of {listed(METHODS)}."
         )
     options = Options(*(jnp.asarray(number) for number in options))
-    attempt = functools.partial(_attempt, problem, method, args, options, differentiable)
+    attempt = Attempts(problem, method, args, options, differentiable)
 
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)

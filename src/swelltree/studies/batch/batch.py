@@ -15,7 +15,8 @@ from swelltree.model.solved import fixed_step
 from swelltree.results.cases.dataset import dataset_of_cases
 from swelltree.results.cases.reductions import check_reductions, reduced
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
-from swelltree.studies.batch.engine import Engine, Outcome, Plan, chosen_engine
+from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.steps import chosen_step
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveLoads, without_table
+from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.model.model import Model
@@ -138,16 +138,11 @@ def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:
 def filled_up(model: Model, duration: float) -> Model:
     """The model with its wave loads on a grid of the one length of all seas."""
     hydro = model.hydro
-    if hydro is None or hydro.table is None or not isinstance(hydro.waves, WaveLoads):
+    if hydro is None or hydro.table is None or hydro.waves is None:
         return model
-    waves = hydro.waves
     step = grid_step(model)
-    missing = 2 ** int(np.ceil(np.log2(duration / step + 4))) - len(waves.force)
-    if missing <= 0:
-        return model
-    rows = ((0, missing), (0, 0))
     # never read: the run ends before
-    longer = replace(waves, force=np.pad(waves.force, rows), rate=np.pad(waves.rate, rows))
+    longer = hydro.waves.filled_up(2 ** int(np.ceil(np.log2(duration / step + 4))))
     return model.with_effect(replace(hydro, waves=longer))
 
 

@@ -8,8 +8,7 @@ the result.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -102,33 +101,3 @@ class Engine(ABC):
             cases: at most as many as there are lanes.
             first: lane of the first of them.
         """
-
-
-def chosen_engine(
-    plan: Plan, case: BatchCase, channels: Callable[[Plan, Engine], tuple[str, ...]]
-) -> tuple[Engine, Plan, str]:
-    """The first engine that can run cases like one, the plan with channels, and a word on why.
-
-    Args:
-        plan: without channels.
-        case: one of them.
-        channels: names of those that are kept.
-    """
-    from swelltree.studies.batch.gpu import OnGpu
-    from swelltree.studies.batch.lanes import SideBySide
-    from swelltree.studies.batch.one_by_one import OneByOne
-    from swelltree.studies.batch.xla import Xla
-
-    engines: list[Engine] = [SideBySide(), Xla(), OneByOne()]
-    if plan.device == "gpu":
-        engines.insert(0, OnGpu(short=plan.short))
-    reasons = []
-    for engine in engines:
-        reason = engine.unable(plan)
-        if not reason:
-            named = replace(plan, channels=channels(plan, engine))
-            reason = engine.refusal(named, case)
-            if not reason:
-                return engine, named, "; ".join([engine.name, *reasons])
-        reasons.append(f"not {engine.name}: {reason}")
-    raise AssertionError("runs one by one are never refused")

@@ -103,14 +103,7 @@ def optimal_control(
         provenance: attributes added to the result.
     """
     check_traced("optimal_control", model, sea)
-    if method not in METHODS:
-        raise SwelltreeError(
-            f"method '{method}' is not known.{suggest(method, METHODS)} "
-            f"Choose one of {listed(METHODS)}."
-        )
-    if not 0.0 < efficiency <= 1.0:
-        raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a share.")
-    check_source(radiation)
+    _check(method, efficiency, radiation)
     ports = find_ports(model, pto)
     given = {
         "force_max": force_max,
@@ -132,19 +125,31 @@ def optimal_control(
     )
     off = off_the_stops(of_machines, read_limits(ports, asked.limits, 1.0), ports.names)
     study = ControlStudy.of(model, chosen_formulation(formulation), ports, off, radiation, method)
-    cases = list(case) if isinstance(case, (list, tuple, range)) else [case]
-    results = []
+
+    def of_case(one: Any) -> xr.Dataset:
+        waves = realised(model, sea, one)
+        length = period_of("optimal_control", waves, period)
+        count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
+        wanted = PeriodAsked(waves, length, count, nodes, radiation)
+        result = study.result(wanted, asked, replay).assign_attrs(case=str(one))
+        return result.assign_attrs(provenance or {})
+
     with one_thread():
-        for one in cases:
-            waves = realised(model, sea, one)
-            length = period_of("optimal_control", waves, period)
-            count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
-            wanted = PeriodAsked(waves, length, count, nodes, radiation)
-            result = study.result(wanted, asked, replay).assign_attrs(case=str(one))
-            results.append(result.assign_attrs(provenance or {}))
-    if not isinstance(case, (list, tuple, range)):
-        return results[0]
-    return _joined(results, cases)
+        if not isinstance(case, (list, tuple, range)):
+            return of_case(case)
+        return _joined([of_case(one) for one in case], list(case))
+
+
+def _check(method: str, efficiency: float, radiation: str) -> None:
+    """Refuse words that are not known, and shares that are none."""
+    if method not in METHODS:
+        raise SwelltreeError(
+            f"method '{method}' is not known.{suggest(method, METHODS)} "
+            f"Choose one of {listed(METHODS)}."
+        )
+    if not 0.0 < efficiency <= 1.0:
+        raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a share.")
+    check_source(radiation)
 
 
 def _joined(results: list[Any], cases: list[Any]) -> xr.Dataset:

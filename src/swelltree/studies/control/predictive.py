@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.effects.linear_hydro.spectral_lines import synthesised
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -43,7 +42,8 @@ class Plant:
     """Discrete linear model: z+ = A z + B0 u + B1 u+ + E0 f + E1 f+, y = C z."""
 
     def __init__(self, model: Model, ports: Ports, sample: float) -> None:
-        if model.hydro is None or isinstance(model.hydro.memory, Convolution):
+        memory = None if model.hydro is None else model.hydro.memory
+        if model.hydro is None or (memory is not None and memory.fitted is None):
             raise SwelltreeError(
                 "mpc: the model needs radiation states. Compile with radiation='state_space'."
             )

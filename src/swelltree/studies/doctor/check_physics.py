@@ -2,7 +2,7 @@
 
 `check_physics` looks at a model as an experienced colleague would: does it float, does it stay
 upright, is the sea within the data, will it resonate, will it leave the linear range, how long
-will it take. `brief_check` is the part that costs milliseconds and precedes every run.
+will it take. `brief` has the part that costs milliseconds and precedes every run.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from swelltree.studies.seas import realised
 from swelltree.system.findings import Finding, sorted_findings
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
-
-CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told before a run
 
 
 @study_of_model
@@ -60,9 +58,3 @@ def check_physics(
     elif trial and lies:
         findings += trial_run(model, sea, duration, formulation, case)
     return sorted_findings(findings)
-
-
-def brief_check(model: Model) -> list[Finding]:
-    """The checks that cost no compilation, before every run."""
-    findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
-    return sorted_findings([finding for finding in findings if finding.severity != "note"])

@@ -18,7 +18,7 @@ from swelltree.model.model import Model
 from swelltree.solvers.solution import Code
 from swelltree.studies.seas import realised
 from swelltree.studies.time.simulate import simulate
-from swelltree.studies.time.task import Sampling, Stepping, read_task
+from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
 from swelltree.studies.time.two_step.start import to_rest
 from swelltree.studies.time.two_step.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
@@ -94,9 +94,10 @@ class TrialOnLines:
     ) -> TwoStepStepper:
         """The stepper of the trial, quickly compiled."""
         ends = Sampling(times=np.array([0.0, self.length]))
+        asked = Asked(Stepping(), formulation=formulation, case=case)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # the response tells them
-            task = read_task(model, sea, ends, Stepping(), formulation=formulation, case=case)
+            task = read_task(model, sea, ends, asked)
             stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
         return replace(stepper, plan=plan)

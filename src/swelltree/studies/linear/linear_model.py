@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.effects.drag.drag import DragPieces
-from swelltree.effects.linear_hydro.radiation import Memory, Radiation
+from swelltree.effects.linear_hydro.radiation import Radiation
 from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import Formulation, State
 from swelltree.model.effect import LinearElements
@@ -155,7 +155,7 @@ class LinearModel:
         A, push = np.zeros((2 * f + k, 2 * f + k)), np.zeros((2 * f + k, f))
         A[: 2 * f, : 2 * f] = self.state_matrix()
         push[f : 2 * f] = np.linalg.inv(self.whole_mass)
-        if isinstance(memory, Memory):
+        if memory is not None:
             A[f : 2 * f, 2 * f :] = -push[f : 2 * f] @ self.to_data.T @ np.asarray(memory.C)
             A[2 * f :, f : 2 * f] = np.asarray(memory.B) @ self.to_data
             A[2 * f :, 2 * f :] = np.asarray(memory.A)

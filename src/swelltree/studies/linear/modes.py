@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.radiation import RadiationData
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jnp
@@ -84,8 +83,8 @@ def modes(
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
-    data = linear.radiation.memory
-    if isinstance(data, RadiationData):
+    data = linear.radiation.data
+    if data is not None:
         lam, shapes = modes_in_water(Matrices.of(linear), data)
         which = ADDED_MASS["frequency"]
     else:
@@ -111,8 +110,8 @@ def modes_traced(
     model, source = _prepared(model, added_mass)
     how = chosen_formulation(formulation)
     linear = traced_model(model, how, source, start, at_equilibrium)
-    A, data = linear.state_matrix(), linear.radiation.memory
-    if isinstance(data, RadiationData):
+    A, data = linear.state_matrix(), linear.radiation.data
+    if data is not None:
         eigenvalue = traced_eigenvalues(Matrices.of(linear), data)
     else:
         eigenvalue = jnp.linalg.eigvals(A)

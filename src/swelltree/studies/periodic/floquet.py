@@ -17,7 +17,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.effects.linear_hydro.radiation import Memory
+from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import Phase, rates, start_phase
@@ -77,10 +77,11 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
 
     states, elements, v = jax.vmap(motion)(value, rate)
     chi: Any = ()
-    if model.hydro is not None and isinstance(model.hydro.memory, Memory):
+    memory = fitted_memory(model)
+    if memory is not None:
         hat = np.fft.rfft(np.asarray(v), axis=0) / len(v)
         harmonics = float(period.basis.omega) * np.arange(len(hat))
-        parts = np.real(model.hydro.memory.swinging(harmonics, hat))
+        parts = np.real(memory.swinging(harmonics, hat))
         chi = parts[0] + 2.0 * parts[1:].sum(axis=0)
     first = jax.tree.map(lambda x: np.asarray(x)[0], (states, elements))
     return Phase(first[0], np.asarray(begin.work), InternalState(chi, first[1]))

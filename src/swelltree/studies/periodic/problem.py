@@ -26,7 +26,6 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
-from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.effects.linear_hydro.frame import columns_in_axes, in_axes, mean_yaw
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
@@ -146,8 +145,7 @@ def scaled(period: Period, fraction: float) -> Period:
     if waves is not None and hasattr(waves, "amplitude"):
         lower = replace(waves, amplitude=fraction * waves.amplitude)
         model = model.replace(sea=replace(model.sea, waves=lower))
-    if model.hydro is not None and isinstance(model.hydro.waves, WaveLoads):
-        loads = model.hydro.waves
-        loads = replace(loads, force=fraction * loads.force, rate=fraction * loads.rate)
+    if model.hydro is not None and model.hydro.waves is not None:
+        loads = model.hydro.waves.scaled(fraction)
         model = model.with_effect(replace(model.hydro, waves=loads))
     return replace(period, model=model)

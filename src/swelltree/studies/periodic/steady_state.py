@@ -185,7 +185,7 @@ def _with_stability(
 def _observer(how: Formulation) -> Any:
     """Program that observes a periodic motion at all nodes."""
 
-    def seen(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
+    def observed(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
         n, m, _ = sizes(how, period)
         N = period.model.layout.n_bodies
         internal = unflat(period.internal, y[n + m :] + flat(period.internal))
@@ -196,7 +196,7 @@ def _observer(how: Formulation) -> Any:
         with compact():
             return observe(model, how, t, Phase(state, work, internal))
 
-    return in_numpy(jax.vmap(seen, in_axes=(None, 0, 0, 0, 0)))
+    return in_numpy(jax.vmap(observed, in_axes=(None, 0, 0, 0, 0)))
 
 
 @functools.lru_cache(maxsize=32)

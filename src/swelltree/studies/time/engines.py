@@ -6,7 +6,7 @@ from typing import Any
 
 from swelltree.model.model import Model
 from swelltree.studies.time.simulate import CHUNK, stepper_of
-from swelltree.studies.time.task import Sampling, Stepping, read_task
+from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
 
 
 def engine_of(model: Model, run: Any) -> str:
@@ -18,16 +18,9 @@ def engine_of(model: Model, run: Any) -> str:
         model: compiled.
         run: a `SimulateStudy`.
     """
-    task = read_task(
-        model,
-        run.sea,
-        Sampling(run.duration, run.output_step, None, tuple(run.extremes)),
-        Stepping(run.rtol, run.atol, run.step, run.max_step),
-        solver=run.solver,
-        formulation=run.formulation,
-        start=run.start,
-        case=run.case,
-        excitation=run.excitation,
-    )
+    sampling = Sampling(run.duration, run.output_step, None, tuple(run.extremes))
+    stepping = Stepping(run.rtol, run.atol, run.step, run.max_step)
+    asked = Asked(stepping, run.solver, run.formulation, run.start, run.case, run.excitation)
+    task = read_task(model, run.sea, sampling, asked)
     width = min(run.chunk or CHUNK, len(task.times))
     return stepper_of(task, width).engine(task.times[:width])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.effects.lines.multibody.cables import Cables
 from swelltree.model.model import Model
 from swelltree.studies.doctor.sea import YAW, beyond_linear
@@ -68,7 +67,8 @@ def _wandered(
 ) -> Iterator[Finding]:
     """Has the body gone to another phase of the waves, or turned to another heading?"""
     assert model.hydro is not None
-    if not isinstance(model.hydro.waves, WaveLoads) or not isinstance(waves, Components):
+    loads = model.hydro.waves
+    if loads is None or loads.follows_bodies or not isinstance(waves, Components):
         return
     k = float(waves.wavenumber[int(np.argmax(waves.amplitude))])
     length = 2 * np.pi / k

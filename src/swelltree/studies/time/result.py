@@ -12,6 +12,7 @@ from swelltree.model.model import Model
 from swelltree.results.dataset import to_dataset
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
+from swelltree.studies.doctor.brief import brief_check
 from swelltree.studies.seas import with_elevation
 from swelltree.studies.time.continuing import keep_end
 from swelltree.studies.time.linear_range import left_linear_range
@@ -85,8 +86,6 @@ def _labelled(task: Task, run: Run, provenance: dict[str, Any] | None) -> xr.Dat
 
 def checked(model: Model) -> list[Any]:
     """What is wrong with the physics of a model at first sight, told as warnings."""
-    from swelltree.studies.doctor.check_physics import brief_check
-
     findings = brief_check(model)
     for finding in findings:
         warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)

@@ -17,7 +17,7 @@ from swelltree.solvers.stepper import Keeping, Stepper, drive
 from swelltree.studies.given import study_of_model
 from swelltree.studies.time.result import checked, result_of
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
-from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, read_task
+from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, Task, read_task
 from swelltree.studies.time.two_step.stepper import two_step_stepper
 from swelltree.studies.time.two_step.traced import two_step_traced
 from swelltree.studies.time.winch_findings import (
@@ -103,17 +103,10 @@ def simulate(
         provenance: attributes added to the result.
     """
     keeping = Keeping(CHUNK if chunk is None else chunk, progress, checkpoint, resume)
-    task = read_task(
-        model,
-        sea,
-        Sampling(duration, output_step, times, _names(extremes)),
-        Stepping(rtol, atol, step, max_step),
-        solver=solver,
-        formulation=formulation,
-        start=start,
-        case=case,
-        excitation=excitation,
-    )
+    sampling = Sampling(duration, output_step, times, _names(extremes))
+    stepping = Stepping(rtol, atol, step, max_step)
+    asked = Asked(stepping, solver, formulation, start, case, excitation)
+    task = read_task(model, sea, sampling, asked)
     if task.traced:
         return _traced(task, max_steps_per_output)  # type: ignore[return-value]
     findings = checked(task.still)
@@ -151,17 +144,10 @@ def simulate_traced(
     smooth solvers `phase` too (the state at every sample), of the two-step scheme `solved`.
     Arguments as in `simulate`.
     """
-    task = read_task(
-        model,
-        sea,
-        Sampling(duration, output_step, times, _names(extremes)),
-        Stepping(rtol, atol, step, max_step),
-        solver=solver,
-        formulation=formulation,
-        start=start,
-        case=case,
-        excitation=excitation,
-    )
+    sampling = Sampling(duration, output_step, times, _names(extremes))
+    stepping = Stepping(rtol, atol, step, max_step)
+    asked = Asked(stepping, solver, formulation, start, case, excitation)
+    task = read_task(model, sea, sampling, asked)
     return _traced(task, max_steps_per_output)
 
 

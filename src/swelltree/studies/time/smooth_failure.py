@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.controllers.law_checks import not_finite
+from swelltree.effects.controllers.missing_numbers import not_finite
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import rates

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution, Window, without_table
+from swelltree.effects.linear_hydro.data import Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
@@ -61,6 +61,18 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """How a run is to go; see `simulate`."""
+
+    stepping: Stepping
+    solver: str | None = None
+    formulation: str | Formulation | None = None
+    start: Any = None
+    case: int | str = 0
+    excitation: str = "components"
+
+
+@dataclass(frozen=True)
 class Task:
     """All that a stepper is made from."""
 
@@ -91,23 +103,18 @@ def read_task(
     model: Model,
     sea: AnySea | None,
     sampling: Sampling,
-    stepping: Stepping,
-    *,
-    solver: str | None = None,
-    formulation: str | Formulation | None = None,
-    start: Any = None,
-    case: int | str = 0,
-    excitation: str = "components",
+    asked: Asked,
     until: float = 0.0,
     window: Window | None = None,
 ) -> Task:
-    """The task of a run; arguments as in `simulate`.
+    """The task of a run.
 
     The sea is made ready for the output times and for those up to `until` [s]; its loads only in a
     window, if one is given.
     """
-    solver, how = chosen_solver(model, solver, formulation)
-    waves = None if sea is None else realised(model, sea, case)
+    stepping, start = asked.stepping, asked.start
+    solver, how = chosen_solver(model, asked.solver, asked.formulation)
+    waves = None if sea is None else realised(model, sea, asked.case)
     kept = stepping.step if stepping.step is not None else kept_step(model)
     given = sampling.times
     times = output_times(model, waves, sampling.duration, sampling.output_step, given, kept)
@@ -117,7 +124,8 @@ def read_task(
         times = continued(times, begin, given is not None)
     in_sea = model
     if waves is not None:
-        in_sea = in_waves(model, waves, max(float(times[-1]), until), excitation, window=window)
+        end = max(float(times[-1]), until)
+        in_sea = in_waves(model, waves, end, asked.excitation, window=window)
     return Task(
         model=made_ready(without_table(in_sea)),
         still=model,
@@ -164,4 +172,4 @@ def chosen_solver(
 def kept_step(model: Model) -> float | None:
     """The step that the model was compiled for [s], if it was."""
     memory = None if model.hydro is None else model.hydro.memory
-    return float(memory.step) if isinstance(memory, Convolution) else None
+    return None if memory is None else memory.kept_step

@@ -34,7 +34,7 @@ def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
             winches.names, winches.speed, winches.max_speed, strict=True
         ):
             at, speed = _set_rates(set_speed, times)
-            speed = speed * np.array([1.0 - float(set_speed.held(np.asarray(t))) for t in at])
+            speed = speed * np.array([1.0 - float(set_speed.braked(np.asarray(t))) for t in at])
             k = int(np.argmax(np.abs(speed)))
             if abs(speed[k]) > limit * (1.0 + 1e-9):
                 raise SwelltreeError(
@@ -58,40 +58,37 @@ def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return at, np.array([float(speed(np.asarray(t))) for t in at])
 
 
-def set_speeds(model: Model, times: np.ndarray) -> np.ndarray:
+def set_speeds(winches: Winches, times: np.ndarray) -> np.ndarray:
     """Largest set speed of every winch during a run (winch,) [m/s], within its limit."""
-    winches = winches_of(model)
-    if winches is None:
-        return np.zeros(0)
     largest = [np.abs(_set_rates(speed, times)[1]).max() for speed in winches.speed]
     return np.minimum(largest, winches.max_speed)
 
 
 def longest_step(model: Model, times: np.ndarray) -> float:
     """Longest step that carries all winches at their set and their limited speeds [s]."""
-    winches = winches_of(model)
-    if winches is None:
-        return np.inf
-    controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
-    limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
-    speed = np.maximum(set_speeds(model, times), limited)
-    return float((CARRY * winches.segment / np.maximum(speed, 1e-12)).min())
+    longest = np.inf
+    for winches in all_winches(model):
+        controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
+        limited = np.where(controlled & (winches.max_speed < FREE), winches.max_speed, 0.0)
+        speed = np.maximum(set_speeds(winches, times), limited)
+        steps = CARRY * winches.segment / np.maximum(speed, 1e-12)
+        longest = min(longest, float(steps.min()))
+    return longest
 
 
 def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
     """Segments are split and merged at most once in a step."""
-    winches = winches_of(model)
-    if winches is None:
-        return
-    for k, speed in enumerate(set_speeds(model, times)):
-        most = CARRY * float(winches.segment[k])
-        if speed * step > most * (1.0 + 1e-9):
-            raise SwelltreeError(
-                f"winch '{winches.names[k]}': at {speed:.4g} m/s it moves {speed * step:.4g} m in "
-                f"a step of {step:.4g} s, more than the {most:.4g} m that segments of "
-                f"{float(winches.segment[k]):.4g} m carry. Give step={most / speed:.2g} or less, "
-                "or fewer segments."
-            )
+    for winches in all_winches(model):
+        speeds = set_speeds(winches, times)
+        for name, segment, speed in zip(winches.names, winches.segment, speeds, strict=True):
+            most = CARRY * float(segment)
+            if speed * step > most * (1.0 + 1e-9):
+                raise SwelltreeError(
+                    f"winch '{name}': at {speed:.4g} m/s it moves {speed * step:.4g} m in a step "
+                    f"of {step:.4g} s, more than the {most:.4g} m that segments of "
+                    f"{float(segment):.4g} m carry. Give step={most / speed:.2g} or less, or "
+                    "fewer segments."
+                )
 
 
 def tell_of_light_loads(model: Model) -> None:
@@ -99,7 +96,7 @@ def tell_of_light_loads(model: Model) -> None:
     winches = winches_of(model)
     if winches is None:
         return
-    ends = np.array(model.lines.end_body).reshape(-1, model.lines.n_points)[:, 1]
+    ends = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, 1]
     for name, k in zip(winches.names, winches.line, strict=True):
         body = int(ends[k])
         if body >= model.layout.n_bodies:
@@ -163,7 +160,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
 
 def _resting(model: Model, result: Any) -> np.ndarray:
     """When the load of each line stood on the seabed (time, line)."""
-    lines = model.lines
+    lines = model.dynamic_lines
     out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)
     if "contact_force" not in result:
         return out

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.system.bodies import hulls as h
-from swelltree.system.bodies.panels import Panels, hull_panels, profile, sphere_centre
+from swelltree.system.bodies.hull_panels import hull_panels, profile, sphere_centre
+from swelltree.system.bodies.panels import Panels
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ trace, or the text "module:name" that names any of these. The text is imported o
 """
 
 import re
-from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -142,35 +141,6 @@ def as_function(value: Any) -> Any:
     if not callable(value):
         raise ValueError(f"{shown(value)} is not a function. Give a function or 'module:name'.")
     return value
-
-
-def written_name(function: Callable[..., Any]) -> str:
-    """The text "module:name" under which a case file can name a function."""
-    import sys
-
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if not module or not name or "<" in name:
-        what = "a lambda" if name and "<lambda>" in name else f"{name or function!r}"
-        raise SwelltreeError(
-            f"function {what} cannot be written to a case file: nothing can import it. "
-            "Define it with 'def' at the top of a module."
-        )
-    if module == "__main__":
-        raise SwelltreeError(
-            f"function '{name}' belongs to the running script and cannot be written to a case "
-            "file. "
-            "Move it to a module of its own and import it from there."
-        )
-    result: Any = sys.modules.get(module)
-    for part in name.split("."):
-        result = getattr(result, part, None)
-    if result is not function:
-        raise SwelltreeError(
-            f"function '{module}:{name}' is not the one found under that name, so a case file "
-            "cannot hold it. "
-            "Define it with 'def' at the top of a module."
-        )
-    return f"{module}:{name}"
 
 
 def resolve(signal: Any) -> Any:

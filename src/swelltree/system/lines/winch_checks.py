@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swelltree.system.errors import listed, suggest
-from swelltree.system.lines.line import CABLES, Line, OnJunction, OnLine
+from swelltree.system.lines.line import Line, OnJunction, OnLine
 from swelltree.system.lines.operations import SWITCHES, Operation, Stage
 from swelltree.system.lines.schedules import Schedule, couplings, winch_schedule
 from swelltree.system.lines.winches import Winch
@@ -48,13 +48,6 @@ def check_winches(system: Any) -> None:
             raise winch.fail(
                 f"line '{line.name}' has the model '{line.model}', which cannot change its "
                 "length. Give model='dynamic' or 'multibody'."
-            )
-        beside = [other.name for other in lines.values() if other.model == "dynamic"]
-        if line.model in CABLES and beside:
-            raise winch.fail(
-                f"line '{line.name}' has the model '{line.model}', whose winches do not run beside "
-                f"the dynamic line '{beside[0]}'. Give '{line.name}' model='dynamic', or the "
-                "dynamic lines model='quasi_static'."
             )
         if line.release_end == "A":
             raise winch.fail(

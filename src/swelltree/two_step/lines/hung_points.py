@@ -72,7 +72,7 @@ def hung(
     """
     if first.lines is None:
         return first, None
-    lines = model.lines
+    lines = model.dynamic_lines
     given, points = given_by(state, setup.h), _points(lines, state, first.pose)
     moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
     given = given._replace(v=first.v, junctions=junctions)
@@ -96,10 +96,10 @@ def _program(form: Form) -> Any:
         model: Model, setup: Setup, state: StepperState, given: Given, moving: Array, tension: Array
     ) -> tuple[Ends, Array, Array]:
         step = step_from(model, form, setup, state)
-        lines, h, y = step.model.lines, setup.h, state.lines.y
-        v = with_ends(lines.arrays, given.nodes, moving)
+        lines, h, y = step.model.dynamic_lines, setup.h, state.lines.y
+        v = with_ends(lines.nodes, given.nodes, moving)
         beyond = end_positions(lines, state.pose, y)[:, 2:]
-        ends = ends_now(lines.arrays, step.now.frozen, h, state.lines.q, v, tension, beyond)
+        ends = ends_now(lines.nodes, step.now.frozen, h, state.lines.q, v, tension, beyond)
         # a junction on its way takes no force for its inertia
         steady = replace(state.lines, y_last=y - h * given.junctions)
         steady = replace(step, state=replace(state, lines=steady))
@@ -155,7 +155,7 @@ def _tied(
     model: Model, state: StepperState, ends: Ends, needed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Force (tie, 3) that ties need but for their inertia, and the mass (tie, 3, 3) they carry."""
-    lines = model.lines
+    lines = model.dynamic_lines
     on = _junctions_of(lines)
     force, mass = ends.force[:, :2].reshape(-1, 3), ends.mass.reshape(-1, 3, 3)
     own = lines.junction_mass + lines.junction_added * model.rho * lines.junction_volume

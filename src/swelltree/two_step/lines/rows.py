@@ -13,10 +13,9 @@ with :math:`\bar v = (q_+ - q_-)/2h`; theory page "Lines". Rows are linearised a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
-from swelltree.effects.lines.seabed import Contact
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.lines.bending import Bending, bend
@@ -103,13 +102,13 @@ def assemble(
         beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
             t_{n+1}, each (line, 2, 3).
         slack: variables of the interior point, instead of Fischer and Burmeister's function.
-        secant: share of the secant in the derivative of friction, see `bed_rows`.
+        secant: share of the secant in the derivative of friction, see `_bed_rows`.
     """
     if lines.bending and beyond is None:
         beyond = straight_on(q_minus), straight_on(q_plus)
 
     def one(*args: Any) -> LineRows:
-        return _assemble_one(h, tau, theta, start, secant, *args)
+        return _assemble_one(Numbers(h, tau, theta, start, secant), *args)
 
     return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond, slack)
 
@@ -119,12 +118,28 @@ def straight_on(q: Array) -> Array:
     return jnp.stack([q[:, 0], q[:, -1]], axis=1)
 
 
+class Numbers(NamedTuple):
+    """Numbers of a step, as in `assemble`."""
+
+    h: Array | float
+    tau: Array | float
+    theta: Array | float
+    start: Array | float
+    secant: Array | float
+
+    @property
+    def by_velocity(self) -> Array | float:
+        """Derivative of the mean velocity by the next positions [1/s]."""
+        return (1.0 - self.start) / (2.0 * self.h)
+
+    @property
+    def both(self) -> Array | float:
+        """Derivative of the weighted mean of the last and the next positions."""
+        return self.theta + (1.0 - self.theta) * self.start
+
+
 def _assemble_one(
-    h: Array | float,
-    tau: Array | float,
-    theta: Array | float,
-    start: Array | float,
-    secant: Array | float,
+    numbers: Numbers,
     line: LineArrays,
     frozen: Frozen,
     qm: Array,
@@ -136,76 +151,39 @@ def _assemble_one(
     slack: Slack | None,
 ) -> LineRows:
     """`assemble` for one line."""
+    h, theta, start = numbers.h, numbers.theta, numbers.start
     vbar = (qp - qm) / (2.0 * h)
-    by_v = (1.0 - start) / (2.0 * h)
-    both = theta + (1.0 - theta) * start  # derivative of the weighted mean of + and -
-    rs = h * h / frozen.scale
     flow, resistance = drag(frozen, vbar)
     inertia = jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None, :], -1) / h**2
     R = inertia - frozen.force - flow
-    K = frozen.mass * ((1.0 + start) / h**2) + resistance * by_v
+    K = frozen.mass * ((1.0 + start) / h**2) + resistance * numbers.by_velocity
     # segments
-    L_minus, L_plus = frozen.rest[0], frozen.rest[1]
-    L = 0.5 * (L_minus + L_plus)
+    L = 0.5 * (frozen.rest[0] + frozen.rest[1])
     d_plus, d_minus = qp[1:] - qp[:-1], qm[1:] - qm[:-1]
     active = frozen.active
     g = (theta * d_plus + (1.0 - theta) * d_minus) * (active / L)[:, None]
-    E = both * jnp.maximum(mu, 0.0) * active / L
-    F, c, gb = _segment_rows(
-        line,
-        active,
-        (d_minus, d_plus),
-        (L_minus, L_plus),
-        mu,
-        2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1]),
-        h,
-        tau,
-        theta,
-        start,
-        slack,
-    )
+    E = numbers.both * jnp.maximum(mu, 0.0) * active / L
+    F, c, gb = _segment_rows(line, frozen, (d_minus, d_plus), mu, numbers, slack)
     pull = mu[:, None] * g
     zero = jnp.zeros_like(pull[:1])
     R = R + jnp.concatenate([zero, pull]) - jnp.concatenate([pull, zero])
     stiff = to_nodes(E)
     # bed
-    if frozen.contact.kind == "none":
-        row = column = jnp.zeros_like(qp)
-        bed_c, bed_F = jnp.ones_like(nu), jnp.zeros_like(nu)
-    else:
-        row, column, bed_c, bed_F, rub = bed_rows(
-            frozen.contact,
-            qm,
-            qp,
-            vbar,
-            nu,
-            rs,
-            h,
-            tau,
-            theta,
-            start,
-            None if slack is None else (slack.bed, slack.bed_target),
-            secant,
-        )
+    row = column = jnp.zeros_like(qp)
+    bed_c, bed_F = jnp.ones_like(nu), jnp.zeros_like(nu)
+    if frozen.contact.kind != "none":
+        row, column, bed_c, bed_F, rub = _bed_rows(frozen, qm, qp, vbar, nu, numbers, slack)
         R = R - nu[:, None] * column
         if frozen.contact.rough:
-            K = K + rub * by_v
+            K = K + rub * numbers.by_velocity
     bending = None
     if line.bending:
         assert beyond is not None
-        bending = bend(replace(line, rest_length=L), active, beyond, qm, qp, theta, both)
+        bending = bend(replace(line, rest_length=L), active, beyond, qm, qp, theta, numbers.both)
         R = R + bending.force[1:-1]
         stiff = stiff + bending.diagonal[1:-1]
     K = K + stiff[:, None, None] * jnp.eye(3)
-    # scaled residuals: of inner nodes in use, segments in use and the bed
-    node = jnp.arange(qp.shape[0])
-    inner = (node > line.first) & (node < qp.shape[0] - 1)
-    scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
-    # what rounding leaves of large tensions is no error
-    rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
-    beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
-    largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
-    merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2)
+    error, merit = _residuals(line, h * h / frozen.scale, R, F, bed_F, mu)
     return LineRows(
         R=R,
         K=K,
@@ -220,27 +198,40 @@ def _assemble_one(
         bed_F=bed_F,
         bending=bending,
         first=line.first,
-        error=jnp.maximum(largest, jnp.max(jnp.abs(bed_F))),
+        error=error,
         merit=merit,
         bed=frozen.contact.kind,
     )
 
 
+def _residuals(
+    line: LineArrays, rs: Array, R: Array, F: Array, bed_F: Array, mu: Array
+) -> tuple[Array, Array]:
+    """Largest scaled residual of inner nodes in use, segments in use and the bed; its squares."""
+    node = jnp.arange(R.shape[0])
+    inner = (node > line.first) & (node < R.shape[0] - 1)
+    scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
+    # what rounding leaves of large tensions is no error
+    rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
+    beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
+    largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
+    merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2)
+    return jnp.maximum(largest, jnp.max(jnp.abs(bed_F))), merit
+
+
 def _segment_rows(
     line: LineArrays,
-    active: Array,
+    frozen: Frozen,
     d: tuple[Array, Array],
-    rest: tuple[Array, Array],
     mu: Array,
-    rs: Array,
-    h: Array | float,
-    tau: Array | float,
-    theta: Array | float,
-    start: Array | float,
+    numbers: Numbers,
     slack: Slack | None,
 ) -> tuple[Array, Array, Array]:
     """Law of every segment, its derivatives by mu and by the position of the second node."""
+    h, tau, theta, start, _ = numbers
+    active, rest = frozen.active, (frozen.rest[0], frozen.rest[1])
     (d_minus, d_plus), (L_minus, L_plus) = d, rest
+    rs = 2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1])
     L = 0.5 * (L_minus + L_plus)
     squared = jnp.sum(d_plus**2, -1)
     F = c = by_plus = by_minus = jnp.zeros_like(mu)
@@ -309,19 +300,14 @@ def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
     return force, by_w
 
 
-def bed_rows(
-    contact: Contact,
+def _bed_rows(
+    frozen: Frozen,
     qm: Array,
     qp: Array,
     vbar: Array,
     nu: Array,
-    rs: Array,
-    h: Array | float,
-    tau: Array | float,
-    theta: Array | float,
-    start: Array | float,
-    slack: tuple[Array, Array] | None = None,
-    secant: Array | float = 0.0,
+    numbers: Numbers,
+    slack: Slack | None,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Contact of nodes with the bed: row, column, derivative by nu, value, friction's resistance.
 
@@ -330,19 +316,17 @@ def bed_rows(
     most its coefficient times nu.
 
     Args:
-        contact: the bed under the nodes.
+        frozen: of the line, with the bed under its nodes.
         qm: positions at t_{n-1} (node, 3).
         qp: positions at t_{n+1}.
         vbar: velocity at t_n.
         nu: contact forces (node,) [N].
-        rs: step squared over mass (node,) [s^2/kg].
-        h: step [s].
-        tau: product on the central path [m^2].
-        theta: weight of t_{n+1}.
-        start: 1 where qm follows qp.
-        slack: slack and target of the interior point (node,) each.
-        secant: share of the secant in friction's resistance: 0 is Newton's, 1 never overshoots.
+        numbers: of the step. The share of the secant in friction's resistance: 0 is Newton's, 1
+            never overshoots.
+        slack: variables of the interior point, or None.
     """
+    h, tau, theta, start, secant = numbers
+    contact, rs = frozen.contact, h * h / frozen.scale
     n, touch = contact.normal, contact.touch
     gap = jnp.sum(n * qp, -1) - contact.offset
     if contact.kind == "soft":
@@ -355,7 +339,7 @@ def bed_rows(
         F, by_a, b = fischer_burmeister(rs * nu, gap, tau)
         c = rs * by_a
     else:
-        F, by_a, b = interior_point(rs * nu, gap, *slack)
+        F, by_a, b = interior_point(rs * nu, gap, slack.bed, slack.bed_target)
         c = rs * by_a
     used = touch > 0.0
     column, rub = n * touch[:, None], jnp.zeros((*n.shape, 3))

@@ -32,13 +32,14 @@ def finished_ties(
         tie: forces of the ties (tie, 3).
         log: so far.
     """
-    state, lines, setup = step.state, step.model.lines, step.setup
+    state, setup = step.state, step.setup
     if not state.let_go.shape[0]:
         return state.let_go, state.tie_point, log
+    lines = step.model.dynamic_lines
     t = state.t + setup.ahead
     size = jnp.sqrt(dot(tie, tie))
-    held = state.let_go == 0.0
-    due = held & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
+    holds = state.let_go == 0.0
+    due = holds & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
     body = np.array(lines.tie_body, dtype=int)
     end = y[np.array(lines.tie_junction)]
     none = tuple(y.shape[0] for _ in lines.tie_body)

@@ -23,16 +23,18 @@ def winches_of(model: Model) -> Winches | None:
     return None if model.lines is None else model.lines.winches
 
 
-def winch_walk(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
+def winches_at_start(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
     """Winches before the first step."""
     winches = winches_of(model)
     if winches is None:
         return None
-    arrays = model.lines.arrays
+    arrays = model.dynamic_lines.nodes
     first = np.asarray(arrays.first)
     rest = np.asarray(arrays.rest_length)[np.arange(arrays.n_lines), first]
     zero, rows = np.zeros(winches.count), np.zeros((winches.count, 3))
-    tip = np.asarray(tip_velocity(model, pose, v, np.zeros((len(model.lines.junctions), 3))))
+    tip = np.asarray(
+        tip_velocity(model, pose, v, np.zeros((len(model.dynamic_lines.junctions), 3)))
+    )
     return WinchStepperState(
         first=first.astype(np.int32),
         rest=rest,
@@ -65,7 +67,7 @@ def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
     lever = matvec(with_world(pose.R, np.eye(3))[body], winches.tip_point)
     moving = with_world(v, np.zeros(6))[body]
     on_bodies = (moving[:, :3] + cross(moving[:, 3:], xp.asarray(lever)))[:, 2]
-    names = (*model.lines.junctions, "")
+    names = (*model.dynamic_lines.junctions, "")
     own = np.array([names.index(name) for name in winches.tip_junction], dtype=int)
     return on_bodies + with_world(junctions, np.zeros(3))[own, 2]
 
@@ -81,8 +83,8 @@ def present(model: Model, state: StepperState) -> Model:
     if winches_of(model) is None:
         return model
     w = state.lines.winch
-    lines = model.lines
-    return model.with_effect(replace(lines, arrays=with_first(lines.arrays, w.first, w.rest)))
+    lines = model.dynamic_lines
+    return model.with_effect(replace(lines, arrays=with_first(lines.nodes, w.first, w.rest)))
 
 
 def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | None:
@@ -103,7 +105,7 @@ def change_of_rest(model: Model, setup: Setup, winch_state: Any) -> Array:
     """How much longer the first segments are after the step (line,) [m]."""
     winches = winches_of(model)
     assert winches is not None
-    hits = np.array(winches.line)[:, None] == np.arange(model.lines.arrays.n_lines)
+    hits = np.array(winches.line)[:, None] == np.arange(model.dynamic_lines.nodes.n_lines)
     xp = namespace(winch_state.speed)
     return (
         setup.ahead

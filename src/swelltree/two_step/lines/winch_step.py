@@ -15,7 +15,7 @@ from swelltree.two_step.lines.regrid import Grid, regridded, sums
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.rows import drag
 from swelltree.two_step.lines.winch_rest import CARRY, change_of_rest, tip_now, winches_of
-from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted
+from swelltree.two_step.log import DRUM, FAST, MERGE, SHORTEST, SPLIT, noted, winch_numbers
 from swelltree.two_step.state import LineState, Log, WinchStepperState
 
 
@@ -37,14 +37,14 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineState, seen: LineReport, beyond: Any, log: Log
+    step: Step, lines: LineState, reported: LineReport, beyond: Any, log: Log
 ) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 
     Args:
         step: as solved.
         lines: after it, on the segments of the step.
-        seen: report of the step.
+        reported: report of the step.
         beyond: points beyond the ends of lines that bend now and after the step, (line, 2, 3)
             each, or None.
         log: so far.
@@ -54,16 +54,16 @@ def finished_winches(
     assert winches is not None
     own = np.array(winches.line, dtype=int)
     rest = w.rest + change_of_rest(model, setup, winch_state)
-    arrays = jax.tree.map(lambda x: x[own], model.lines.arrays)
+    arrays = jax.tree.map(lambda x: x[own], model.dynamic_lines.nodes)
     at_first = jnp.arange(arrays.n) == w.first[own][:, None]
     whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
     arrays = replace(arrays, rest_length=whole)
     pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
     # as much rope comes into the first segment as the winch lets go, strained like the rest
-    tension = pick(seen.tension[own])
+    tension = pick(reported.tension[own])
     speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
     EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
-    power = -tension * (1.0 + 0.5 * tension / EA) * speed + seen.winding[own]
+    power = -tension * (1.0 + 0.5 * tension / EA) * speed + reported.winding[own]
     brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], winch_state.speed)
     grid = Grid(
         first=w.first[own],
@@ -99,12 +99,14 @@ def finished_winches(
         momentum=w.momentum + momentum,
         slip=w.slip + old_sums.momentum - new_sums.momentum,
     )
-    for k in range(winches.count):
+    numbers = winch_numbers(model)
+    for k, name in enumerate(winches.names):
+        number = numbers[name]
         what = jnp.where(kind[k] > 0, SPLIT, MERGE)
-        log = noted(log, kind[k] != 0, state.t + setup.h, what, k, winch_state.length[k])
+        log = noted(log, kind[k] != 0, state.t + setup.h, what, number, winch_state.length[k])
         what = jnp.where(full[k], FAST, jnp.where(standing[k] > 0, DRUM, SHORTEST))
         value = jnp.where(full[k], most[k], winch_state.length[k])
-        log = noted(log, reached[k], state.t + setup.h, what, k, value)
+        log = noted(log, reached[k], state.t + setup.h, what, number, value)
     lines = replace(
         lines,
         q=moved(lines.q, new.q),
@@ -133,7 +135,7 @@ def _gravity_less_buoyancy(step: Step, rows: Any) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
     first = lines.winch.first[rows]
-    arrays = model.lines.arrays
+    arrays = model.dynamic_lines.nodes
     segment = jnp.arange(arrays.n) == first[:, None]
     share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
     share = jnp.where(segment, share[rows], 0.0).sum(-1)
@@ -151,7 +153,7 @@ def _brought(
     weight is less what it displaces there.
     """
     model, h = step.model, step.setup.h
-    arrays = model.lines.arrays
+    arrays = model.dynamic_lines.nodes
     first = step.state.lines.winch.first[rows]
     q, last = lines.q[rows], lines.q_last[rows]
     segment = jnp.arange(arrays.n) == first[:, None]
@@ -181,7 +183,7 @@ def _brought(
 def _load(step: Step, rows: Any, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
-    arrays = step.model.lines.arrays
+    arrays = step.model.dynamic_lines.nodes
     first = state.lines.winch.first[rows]
     v = (lines.q - state.lines.q_last)[rows] / (2.0 * setup.h)
     a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[rows] / setup.h**2

@@ -103,7 +103,7 @@ def first_iterate(step: Step) -> Iterate:
     at = Unknowns(x, None, None, None)
     if step.now.frozen is not None:
         lines = state.lines
-        ends, arrays = ends_after(step, x), step.model.lines.arrays
+        ends, arrays = ends_after(step, x), step.model.dynamic_lines.nodes
         at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
     terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
     return Iterate(

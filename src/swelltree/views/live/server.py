@@ -13,23 +13,19 @@ import json
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from swelltree.system.errors import SwelltreeError
+import tornado.httpserver
+import tornado.iostream
+import tornado.netutil
+import tornado.web
+import tornado.websocket
+
 from swelltree.views.live.frames import merged
 from swelltree.views.live.page import script_rule
 from swelltree.views.serve import GUARDS, HOST, port_refused
 
 LARGEST = 65_536  # bytes of a message from a page
-
-try:
-    import tornado.httpserver
-    import tornado.iostream
-    import tornado.netutil
-    import tornado.web
-    import tornado.websocket
-except ImportError:  # an extra
-    tornado = None
 
 
 class Server:
@@ -42,10 +38,6 @@ class Server:
     """
 
     def __init__(self, text: str, ask: Callable[[Any], None], port: int = 0) -> None:
-        if tornado is None:
-            raise SwelltreeError(
-                "a live view needs Tornado. Install it with: pip install 'swelltree[live]'"
-            )
         self._pages: set[Any] = set()
         self._path = f"/{secrets.token_urlsafe(24)}/"
         try:
@@ -172,8 +164,9 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
         def check_origin(self, origin: str) -> bool:
             return origin in tuple(f"http://{host}" for host in server.hosts)
 
-        waiting: ClassVar[dict[str, Any]] = {}
-        busy = False
+        def initialize(self) -> None:
+            self.waiting: dict[str, Any] = {}
+            self.busy = False
 
         def open(self, *_: str, **__: str) -> None:
             self.set_nodelay(True)

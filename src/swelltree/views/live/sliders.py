@@ -89,9 +89,11 @@ def all_names(run: SteppedRun) -> Iterator[str]:
     """Names of all numbers that can be moved: of the sea, of the description, what is held."""
     yield from (f"{SEA}{path}" for path in _numbers_below(run.sea))
     system: System | None = run.model.described.given
-    for path in () if system is None else number_paths(system):
-        if not MESHED.keys() & set(path.split(".")):
-            yield from (f"{path}{place}" for place in _places(np.shape(number_at(system, path))))
+    if system is not None:
+        for path in number_paths(system):
+            if not MESHED.keys() & set(path.split(".")):
+                places = _places(np.shape(number_at(system, path)))
+                yield from (f"{path}{place}" for place in places)
     yield from (f"{FORCES}{name}" for name in run.forces)
 
 

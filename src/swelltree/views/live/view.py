@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.model.model import Model
 from swelltree.studies.time.stepped.run import SteppedRun
@@ -11,8 +11,10 @@ from swelltree.system.errors import SwelltreeError, shown
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import FASTEST, Running
-from swelltree.views.live.server import Server
 from swelltree.views.live.sliders import chosen_sliders
+
+if TYPE_CHECKING:
+    from swelltree.views.live.server import Server
 
 KEPT = 200  # samples that the run keeps
 MOST_TRACES = 4  # that are made where none is asked for
@@ -81,10 +83,17 @@ def live(
         browser: open it; otherwise only serve.
         options: of `stepper`.
     """
+    try:
+        from swelltree.views.live.server import Server
+    except ImportError:
+        raise SwelltreeError(
+            "a live view needs Tornado. Install it with: pip install 'swelltree[live]'"
+        ) from None
     if not 0.0 < speed <= FASTEST:
         raise SwelltreeError(f"speed {shown(speed)} must lie above zero, up to {FASTEST:g}.")
     _ = model.described.compiled if model.described.again else None  # which changes begin from
-    run = stepper(model, sea, **({"keep": KEPT} | options))
+    options.setdefault("keep", KEPT)
+    run = stepper(model, sea, **options)
     moved = chosen_sliders(run, sliders)
     shown_traces = usual_traces(run) if traces is None else [str(name) for name in traces]
     moment = run.result()

@@ -11,9 +11,12 @@ The yaws are as far apart as the headings of the data, so that this is no coarse
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import good_until, on_grid
+from swelltree.effects.linear_hydro.data import WaveForce, good_until, on_grid
 from swelltree.effects.linear_hydro.headings import TURN, Headings, basis, headings_of, within
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.system.errors import SwelltreeError
@@ -22,7 +25,7 @@ LARGEST = 1.5e8  # numbers in a record: 1.2 GB
 
 
 @pytree()
-class TurningLoads:
+class TurningLoads(WaveForce):
     """Forces on a uniform time grid at several mean yaws, with their rates."""
 
     step: Array  # s
@@ -35,6 +38,17 @@ class TurningLoads:
     def good_until(self) -> float:
         """Time up to which steps may go [s]."""
         return good_until(self)
+
+    def acting(self, t: Array, place: Array, psi: Array) -> Array:
+        now = on_grid(t - self.begin, self.step, self.force, self.rate)
+        now = now.reshape(now.shape[0], -1, 6)
+        # a turn counts as none; beyond the data the last yaw of them holds
+        shape = basis(self.yaws, within(self.yaws, psi))  # (N, k)
+        weight = shape @ namespace(t, psi).asarray(self.yaws.to_curve)  # (N, p)
+        return (weight.T[:, :, None] * now).sum(0)
+
+    def scaled(self, fraction: Any) -> TurningLoads:
+        return replace(self, force=fraction * self.force, rate=fraction * self.rate)
 
 
 def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -65,19 +79,3 @@ def check_size(numbers: int) -> None:
             f"the drift force at all yaws would take {16e-9 * numbers:.2g} GB. Use drift='newman', "
             "a shorter run, or data with fewer headings."
         )
-
-
-def drift_now(loads: TurningLoads, t: Array, psi: Array) -> Array:
-    """Second-order wrench of every body in the axes of its frame (N, 6).
-
-    Args:
-        loads: of the sea.
-        t: [s].
-        psi: mean yaw of the bodies (N,) [rad].
-    """
-    now = on_grid(t - loads.begin, loads.step, loads.force, loads.rate)
-    now = now.reshape(now.shape[0], -1, 6)
-    # a turn counts as none; beyond the data the last yaw of them holds
-    shape = basis(loads.yaws, within(loads.yaws, psi))  # (N, k)
-    weight = shape @ namespace(t, psi).asarray(loads.yaws.to_curve)  # (N, p)
-    return (weight.T[:, :, None] * now).sum(0)

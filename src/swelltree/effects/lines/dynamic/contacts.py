@@ -12,7 +12,7 @@ from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.system import System
 from swelltree.system.bodies.body import Point
-from swelltree.system.bodies.panels import hull_panels
+from swelltree.system.bodies.hull_panels import hull_panels
 
 
 def seabed_of(system: System) -> Bed | None:

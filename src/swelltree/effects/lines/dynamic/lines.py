@@ -90,6 +90,20 @@ class DynamicLines(Effect):
     static: Any = None  # the same lines as static_lines.StaticLines, for smooth studies
 
     @property
+    def nodes(self) -> LineArrays:
+        """Arrays of the lines, where there are lines and not contacts alone."""
+        if self.arrays is None:
+            raise TypeError("there are contacts alone, and no dynamic lines")
+        return self.arrays
+
+    @property
+    def ground(self) -> Bed:
+        """The seabed, where something may touch it."""
+        if self.bed is None:
+            raise TypeError("there is no seabed, and nothing that may touch it")
+        return self.bed
+
+    @property
     def n_points(self) -> int:
         """Points of a line that hang on something."""
         return 0 if self.arrays is None else self.arrays.n_ends

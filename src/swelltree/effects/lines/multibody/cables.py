@@ -145,6 +145,8 @@ class Cables(Effect):
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
+    turns_far: ClassVar[bool] = True
+    switches_between_steps: ClassVar[bool] = True
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -170,6 +172,14 @@ class Cables(Effect):
     @property
     def winches(self) -> Winches | None:
         return None if self.drums is None else self.drums.winches
+
+    def in_still_water(self) -> Cables:
+        return self.with_winches_held()
+
+    @property
+    def locks(self) -> bool:
+        """Idle elements of winches do not move."""
+        return self.drums is not None
 
     def with_winches_held(self) -> Cables:
         if self.drums is None:
@@ -236,6 +246,41 @@ class Cables(Effect):
         given = booked.power + booked.brought
         stored = xp.concatenate([both[:, 0], 0.0 * given])
         return Loads(wrench, stored, xp.concatenate([both[:, 1], given]), channels)
+
+    def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
+        """Of the elements: along them by their law, across them by their tension."""
+        elements = self.elements
+        if self.drums is not None:
+            x = self._states(now.internal)
+            elements = replace(elements, rest_length=rest_now(self.drums, elements.rest_length, x))
+        a, b = self.ends(now.motion)
+        result = stretch(elements, a, b)
+        xp = namespace(a.position, b.position)
+        rest, length = elements.rest_length, result.length
+        taut = (rest > 0.0) & (length >= rest)
+        over = xp.where(rest > 0.0, 1.0 / xp.where(rest > 0.0, rest, 1.0), 0.0)
+        damps = xp.where(elements.pushes > 0.5, 1.0, xp.where(taut, 1.0, 0.0))
+        across = result.elastic / xp.where(length > 0.0, length, 1.0)
+        along = xp.where(taut, elements.EA * over, 0.0) - across
+        # (e, 3, 6N): how fast the ends go apart by velocities of the bodies
+        apart = self._per_velocity(now.motion, self.body_A, a.position)
+        apart = apart - self._per_velocity(now.motion, self.body_B, b.position)
+        stretches = (result.along[:, :, None] * apart).sum(1)
+        n = stretches.shape[1]
+        rows = apart.reshape(-1, n)
+        stiffness = rows.T @ (xp.repeat(across, 3)[:, None] * rows)
+        stiffness = stiffness + stretches.T @ (along[:, None] * stretches)
+        return stiffness, stretches.T @ ((elements.CA * over * damps)[:, None] * stretches)
+
+    def _per_velocity(self, motion: Motion, body: tuple[int, ...], at: Array) -> Array:
+        """Velocity of points on bodies by velocities of all bodies (e, 3, 6N)."""
+        xp = namespace(at, motion.pose.p)
+        n = motion.pose.p.shape[0]
+        on = (np.array(body)[:, None] == np.arange(n)).astype(float)
+        arm = at[:, None, :] - motion.pose.p[None]
+        unit = xp.broadcast_to(xp.eye(3), (*arm.shape[:2], 3, 3))
+        each = xp.concatenate([unit, -skew(arm)], -1) * on[:, :, None, None]
+        return xp.moveaxis(each, 1, 2).reshape(len(body), 3, 6 * n)
 
     @property
     def start_rest(self) -> Array:

@@ -134,13 +134,13 @@ class _Maker:
             )
         return chain.nodes[chain.idle + k]
 
-    def held(self, point: Point | None) -> bool:
+    def fixed(self, point: Point | None) -> bool:
         """Is it held by the world through joints and cables made so far?"""
         return point is not None and self.groups.top(point.body) == self.groups.top(WORLD_NAME)
 
     def holds(self, line: Line) -> bool:
         """Is one of the ends held?"""
-        return any(self.held(self.where(line, end)) for end in (line.A, line.B))
+        return any(self.fixed(self.where(line, end)) for end in (line.A, line.B))
 
     def add(self, line: Line) -> None:
         """Make one cable."""
@@ -152,7 +152,7 @@ class _Maker:
         at = np.concatenate([np.repeat(at[:1], idle, axis=0), at])
         mass = np.concatenate([np.zeros(idle), mass])
         lengths, types = lengths[:1] * idle + lengths, types[:1] * idle + types
-        from_B = not self.held(self.where(line, line.A)) and self.held(self.where(line, line.B))
+        from_B = not self.fixed(self.where(line, line.A)) and self.fixed(self.where(line, line.B))
         if idle and (from_B or line.form != "block"):
             raise line.fail(
                 "it has a winch at end A, but hangs on end B. Swap the ends."
@@ -306,7 +306,7 @@ class _Maker:
                 f"line '{getattr(end, 'line', '')}', on which it ends, is not there yet. "
                 "Describe it first."
             )
-        if not self.held(point):
+        if not self.fixed(point):
             self._joined(Free(f"{point.body}_free", WORLD, point.body))
         return point
 

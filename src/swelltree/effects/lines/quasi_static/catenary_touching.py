@@ -81,9 +81,9 @@ def _halves(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Any]:
     return misfit, (at_B, at_A, by)
 
 
-def _change_of_H(r: tuple[Array, ...], slopes: Any) -> Array:
+def _change_of_H(r: tuple[Array, ...], jacobian: Any) -> Array:
     """The heights give V_B and V_A, what is left is an equation for H."""
-    (B_H, B_V), (A_H, A_V), (x_H, x_B, x_A) = slopes
+    (B_H, B_V), (A_H, A_V), (x_H, x_B, x_A) = jacobian
     xp = namespace(x_H)
     schur = x_H - x_B / B_V * B_H - x_A / A_V * A_H
     return -(r[0] - x_B / B_V * r[1] - x_A / A_V * r[2]) / xp.maximum(schur, 1e-300)
@@ -92,9 +92,9 @@ def _change_of_H(r: tuple[Array, ...], slopes: Any) -> Array:
 def _correct(u: tuple[Array, ...], args: Any, r: tuple[Array, ...]) -> tuple[Array, ...]:
     """Change of the forces that makes up for a misfit."""
     xp = namespace(*u)
-    slopes = _halves(args, u)[1]
-    (B_H, B_V), (A_H, A_V), _ = slopes
-    dH = xp.where(u[0] <= LEAST * args[0].size, 0.0, _change_of_H(r, slopes))
+    jacobian = _halves(args, u)[1]
+    (B_H, B_V), (A_H, A_V), _ = jacobian
+    dH = xp.where(u[0] <= LEAST * args[0].size, 0.0, _change_of_H(r, jacobian))
     return dH, -(r[1] + B_H * dH) / B_V, -(r[2] + A_H * dH) / A_V
 
 
@@ -103,10 +103,10 @@ def _newton(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[A
     sections, slope = args[0], args[2]
     H, V_B, V_A = u
     xp = namespace(H, slope)
-    r, slopes = _halves(args, u)
-    (B_H, B_V), (A_H, A_V), _ = slopes
+    r, jacobian = _halves(args, u)
+    (B_H, B_V), (A_H, A_V), _ = jacobian
     slack = (LEAST * sections.size >= H) & (r[0] >= 0.0)
-    dH = xp.where(slack, 0.0, cut_step(H, _change_of_H(r, slopes)))
+    dH = xp.where(slack, 0.0, cut_step(H, _change_of_H(r, jacobian)))
 
     def bounded(V: Array, dV: Array, rise: Array) -> Array:
         reach = FAR * (xp.abs(V) + H + sections.size)

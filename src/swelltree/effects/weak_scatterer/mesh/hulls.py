@@ -10,7 +10,7 @@ from swelltree.effects.weak_scatterer.mesh.shapes import hull_surface, sphere
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
 from swelltree.system.bodies import hulls
 from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.panels import sphere_centre
+from swelltree.system.bodies.hull_panels import sphere_centre
 from swelltree.system.bodies.solids import hull_solid
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from swelltree.effects.weak_scatterer.mesh.rings import disc
 from swelltree.effects.weak_scatterer.mesh.surface import Surface, used_only
+from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.hulls import Hull
-from swelltree.system.bodies.panels import hull_panels, merged
+from swelltree.system.bodies.panels import merged
 
 
 def sphere(divisions: int, radius: float = 1.0) -> Surface:

@@ -274,9 +274,10 @@ def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Arr
             continue
         hull = submerged[first : first + count]
         first += count
-        if number in own:
+        part = cut[number]
+        if number in own and part is not None:
             wet = own[number]
             room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
-            hull = jnp.where(cut[number] > 0.0, room, hull)
+            hull = jnp.where(part > 0.0, room, hull)
         result.append(hull)
     return result

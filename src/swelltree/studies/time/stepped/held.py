@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.switching import Declutching, Latching
 from swelltree.effects.strokes.stroke_forces import stroke_forces, with_control
 from swelltree.model.model import Model
 from swelltree.model.signals import Held
 from swelltree.studies.time.winch_findings import all_winches
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.two_step.lines.winch_rest import CARRY, winches_of
+from swelltree.two_step.lines.winch_rest import CARRY
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def elements(model: Model) -> tuple[str, ...]:
     """Names of the elements on strokes whose force can be held."""
     forces = stroke_forces(model)
     numbers = range(len(forces.names))
-    own = [isinstance(forces.law_of(i)[0], Latching | Declutching) for i in numbers]
+    own = [forces.law_of(i)[0].events > 0 for i in numbers]
     return tuple(name for name, switches in zip(forces.names, own, strict=True) if not switches)
 
 
@@ -71,7 +70,7 @@ def holding(model: Model, values: Values) -> Model:
         drums = effect.winches
         if drums is not None:
             pairs = zip(drums.names, drums.speed, strict=True)
-            speed = tuple(replace(told, signal=held(name, told.signal)) for name, told in pairs)
+            speed = tuple(replace(one, signal=held(name, one.signal)) for name, one in pairs)
             model = model.with_effect(effect.with_winches(replace(drums, speed=speed)))
     return model
 
@@ -134,10 +133,14 @@ def _check_speed(model: Model, name: str, speed: float, step: float | None) -> N
                     f"winch '{name}': {speed:.6g} m/s is more than max_speed {limit:.6g} m/s. "
                     "Ask for less, or give a larger max_speed."
                 )
-    dynamic = winches_of(model)
-    if step is None or dynamic is None or name not in dynamic.names:
+    segments = {
+        name: x
+        for part in all_winches(model)
+        for name, x in zip(part.names, part.segment, strict=True)
+    }
+    if step is None or name not in segments:
         return
-    most = CARRY * float(dynamic.segment[dynamic.names.index(name)])
+    most = CARRY * float(segments[name])
     if abs(speed) * step > most * (1.0 + 1e-9):
         raise SwelltreeError(
             f"winch '{name}': at {speed:.4g} m/s it moves more in a step of {step:.4g} s than the "

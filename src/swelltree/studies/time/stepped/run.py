@@ -217,8 +217,9 @@ class SteppedRun:
         model = now.model.with_values(numbers) if numbers else now.model
         task = self._task(now, model, sea, self.time)
         check_same_layout(now.task.model, task.model, values)
-        samples = now.samples.changed(now.stepper.onward(task, *self._here())[0])
-        self._now = replace(now, model=model, sea=sea, task=task, samples=samples)
+        stepper, state = now.stepper.onward(task, *self._here())
+        samples = now.samples.changed(stepper)
+        self._now = Saved(self, model, sea, task, stepper, state, now.held, samples)
 
     def _here(self) -> tuple[Any, np.ndarray]:
         """State and time now, to go on from."""

@@ -30,17 +30,17 @@ class Sample:
     stepper: Stepper
     task: Task
     changes: float  # energy that changed numbers have brought so far [J]
-    found: dict[str, np.ndarray] = field(default_factory=dict)
+    observed: dict[str, np.ndarray] = field(default_factory=dict)
     joints: np.ndarray | None = None  # joint coordinates, continuous from sample to sample
     named: dict[str, np.ndarray] = field(default_factory=dict)  # by their names in results
 
     def channels(self) -> dict[str, np.ndarray]:
         """Raw channels, one row each."""
-        if not self.found:
-            self.found = self.seen_by(self.stepper)
-        return self.found
+        if not self.observed:
+            self.observed = self.observed_by(self.stepper)
+        return self.observed
 
-    def seen_by(self, stepper: Stepper) -> dict[str, np.ndarray]:
+    def observed_by(self, stepper: Stepper) -> dict[str, np.ndarray]:
         """Channels as a stepper of the same layout observes them."""
         raw = stepper.observe(np.array([self.time]), self.values)
         return {name: np.asarray(x) for name, x in raw.items()}
@@ -114,7 +114,7 @@ class Samples:
 
     def changed(self, after: Stepper) -> Samples:
         """After a change of numbers, which may change the energy of the last sample."""
-        brought = energy(self.last.seen_by(after)) - energy(self.last.channels())
+        brought = energy(self.last.observed_by(after)) - energy(self.last.channels())
         return replace(self, changes=self.changes + brought)
 
     def named(self) -> dict[str, np.ndarray]:

@@ -19,7 +19,15 @@ from swelltree.studies.time.result import checked
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.stepped.held import nothing_held, read_values
 from swelltree.studies.time.stepped.run import Setup, SteppedRun, seconds
-from swelltree.studies.time.task import TWO_STEP, Sampling, Stepping, Task, kept_step, read_task
+from swelltree.studies.time.task import (
+    TWO_STEP,
+    Asked,
+    Sampling,
+    Stepping,
+    Task,
+    kept_step,
+    read_task,
+)
 from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.winch_findings import (
     longest_step,
@@ -88,24 +96,15 @@ def stepper(
     begin = end_time(start) if is_run(start) else 0.0
     until = _end(model, sea, case, begin, duration)
 
-    def task_of(model: Model, sea: Any, t: float, stepping: Stepping) -> Task:
-        task = read_task(
-            model,
-            sea,
-            Sampling(times=[begin]),
-            stepping,
-            solver=solver,
-            formulation=formulation,
-            start=start,
-            case=case,
-            excitation=excitation,
-            until=until,
-            window=Window(max(t, begin), POINTS),
-        )
-        return replace(task, by_hand=True)
+    def task_of(model: Model, sea: Any, t: float, asked: Asked) -> Task:
+        sampling, window = Sampling(times=[begin]), Window(max(t, begin), POINTS)
+        return replace(read_task(model, sea, sampling, asked, until, window), by_hand=True)
 
-    task = task_of(model, sea, begin, Stepping(rtol, atol, step, max_step))
-    stepping = replace(task.stepping, step=_fixed_step(task, until))
+    stepping = Stepping(rtol, atol, step, max_step)
+    asked = Asked(stepping, solver, formulation, start, case, excitation)
+    task = task_of(model, sea, begin, asked)
+    stepping = replace(stepping, step=_fixed_step(task, until))
+    asked = replace(asked, stepping=stepping)
     findings = checked(model)
     refuse_what_cannot_be_obeyed(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
     tell_of_light_loads(task.model)
@@ -114,7 +113,7 @@ def stepper(
     only = stepping.step if task.solver in TWO_STEP else None
     first = held.now | read_values(model, forces, only)
     setup = Setup(
-        task_of=lambda model, sea, t: task_of(model, sea, t, stepping),
+        task_of=lambda model, sea, t: task_of(model, sea, t, asked),
         stepper_of=stepper_of,
         forces=replace(held, now=first, before=first),
         until=until,

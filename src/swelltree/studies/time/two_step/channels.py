@@ -53,7 +53,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
         rows = evaluate_rows(model, form.rows, sample.pose, frames, sample.v, angles, drives)
     kin = Kinematics(
         motion,
-        world_inertia(model, sample.pose),
+        world_inertia(now, sample.pose),
         jnp.eye(6 * layout.n_bodies),
         jnp.zeros_like(sample.v),
         rows,

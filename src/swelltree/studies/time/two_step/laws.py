@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from swelltree.effects.controllers.law_checks import not_finite
+from swelltree.effects.controllers.missing_numbers import not_finite
 from swelltree.engine.backend import jnp
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import InternalState

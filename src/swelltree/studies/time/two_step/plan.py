@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Convolution
 from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.start import default_step
+from swelltree.studies.time.two_step.switching import with_events
 from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
 from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.samples import Sample
-from swelltree.two_step.state import Form, form_of
+from swelltree.two_step.state import Form, form_of, locks
 
 FINER = 20  # steps may be this much shorter than wanted to lead to uneven output times
 OFF = 1e-6  # of a step: so far may an output time be from a whole number of steps
@@ -41,8 +41,13 @@ class Plan:
 def plan(task: Task) -> Plan:
     """Coordinates and step of a run."""
     refuse_what_jumps(task.model)
+    if locks(task.model) and task.formulation.name == "lagrange":
+        raise SwelltreeError(
+            "formulation 'lagrange' has no tree coordinates, in which the elements on the drum of "
+            "a winch are locked. Use formulation='path_matrix', or leave it out."
+        )
     form = replace(
-        form_of(task.model, task.formulation.name),
+        with_events(task.model, form_of(task.model, task.formulation.name)),
         interior_point=task.solver == "interior_point",
         tolerance=0.1 * task.stepping.atol,
         kept=kept_channels(task.extremes),
@@ -61,13 +66,14 @@ def plan(task: Task) -> Plan:
 
 def refuse_what_jumps(model: Model) -> None:
     """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
-    if model.hydro is not None and isinstance(model.hydro.memory, Convolution):
+    memory = None if model.hydro is None else model.hydro.memory
+    if memory is not None and memory.fitted is None:
         raise SwelltreeError(
             "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
             "contacts. Compile with radiation='state_space'."
         )
     for effect in model.effects:
-        if effect.switching():
+        if effect.switching() and not effect.switches_between_steps:
             raise SwelltreeError(
                 f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "

@@ -16,6 +16,7 @@ from swelltree.studies.time.continuing import refuse_start
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.two_step.attached import end_positions
+from swelltree.two_step.between_steps import without_turning
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.relax import UNTOLD, Rest, relaxed
@@ -55,15 +56,15 @@ def default_step(model: Model, waves: RealisedSea | None) -> float:
 
 
 def derivatives_at(model: Model) -> Any:
-    """Function of a state: stiffness and damping of the model's forces there."""
-    start = internal_at_rest(model)
+    """Function of a state: stiffness and damping there of forces that keep them for a run."""
+    start, steady = internal_at_rest(model), without_turning(model)
 
     def derivatives(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
         pose = jax.tree.map(np.asarray, state.pose)
         internal = internal_settled(model, start, pose)
         still = np.zeros_like(np.asarray(state.v_minus))
         motion = motion_at(model, pose, still, np.asarray(state.angles))
-        return force_derivatives(model, motion, internal)
+        return force_derivatives(steady, motion, internal)
 
     return derivatives
 
@@ -120,7 +121,7 @@ def _mover(model: Model, rest: Rest) -> str:
     kind, number = rest.mover
     names = {"body": model.layout.bodies}
     if model.lines is not None:
-        names |= {"line": model.lines.pieces, "junction": model.lines.junctions}
+        names |= {"line": model.dynamic_lines.pieces, "junction": model.dynamic_lines.junctions}
     return f"{kind} '{names[kind][number]}'"
 
 
@@ -176,7 +177,7 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Any) -
 
 def straight_lines(model: Model, state: StepperState) -> Any:
     """Lines drawn straight between their ends, at rest."""
-    arrays, lines = model.lines.arrays, state.lines
+    arrays, lines = model.dynamic_lines.arrays, state.lines
     if arrays is None:
         return lines
     used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
@@ -189,10 +190,10 @@ def straight_lines(model: Model, state: StepperState) -> Any:
 
 def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
     """Lines at rest but for ends that are on moving bodies."""
-    if model.lines.arrays is None:
+    if model.dynamic_lines.arrays is None:
         return lines
     last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
-    ends = end_positions(model.lines, last, np.asarray(lines.y))
+    ends = end_positions(model.dynamic_lines, last, np.asarray(lines.y))
     # segments that are still on a drum go with its end
-    q_last = with_ends(present(model, moving).lines.arrays, lines.q_last, ends)
+    q_last = with_ends(present(model, moving).dynamic_lines.nodes, lines.q_last, ends)
     return replace(lines, q_last=np.asarray(q_last))

@@ -23,8 +23,10 @@ from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.plan import grid
 from swelltree.studies.time.two_step.start import LONGEST, to_rest, without_waves
+from swelltree.studies.time.two_step.switching import with_events
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
+from swelltree.two_step.between_steps import without_turning
 from swelltree.two_step.cayley import cayley
 from swelltree.two_step.first_half_step import corrected, given_by
 from swelltree.two_step.immersed import apart
@@ -61,7 +63,8 @@ def two_step_traced(task: Task) -> dict[str, Array]:
             "extremes: inside jit, grad or vmap the two-step scheme keeps none. Leave them out, "
             "or give a shorter output_step."
         )
-    form = replace(form_of(model, task.formulation.name), differentiable=True)
+    form = with_events(model, form_of(model, task.formulation.name))
+    form = replace(form, differentiable=True)
     step, longest = task.stepping.step, task.stepping.longest
     wanted = min(LONGEST if step is None else step, longest)
     h, marks = grid(task.times, wanted)
@@ -114,8 +117,8 @@ def gathered(samples: Sample, marks: np.ndarray) -> Sample:
 
 
 def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
-    """Stiffness and damping of the model's forces, by differentiation."""
-    internal = internal_at_rest(model)
+    """Stiffness and damping of forces that keep them for a run, by differentiation."""
+    internal, steady = internal_at_rest(model), apart(without_turning(model))
     N = model.layout.n_bodies
 
     def wrench(d: Array, v: Array) -> Array:
@@ -124,7 +127,7 @@ def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
         frames = joint_frames(model, pose)
         coordinate = dof_coordinates(model, frames, state.angles)
         motion = Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
-        return -total_loads(apart(model), jnp.zeros(()), motion, internal).wrench.reshape(-1)
+        return -total_loads(steady, jnp.zeros(()), motion, internal).wrench.reshape(-1)
 
     zero = jnp.zeros(6 * N)
     return jax.jacfwd(wrench, argnums=0)(zero, zero), jax.jacfwd(wrench, argnums=1)(zero, zero)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swelltree.hydro.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
+from swelltree.hydro.readers.wamit.setup import WamitSetup
 from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.numbers import check_size, to_positive, to_whole
+from swelltree.system.files.numbers import check_size, to_number, to_positive, to_whole
 
 
 @dataclass
@@ -159,3 +161,39 @@ def _force(file: TextFile, rows: list[Row]) -> dict[int, tuple[int, complex]]:
             raise file.fail(index, "'I Mod Pha' with every mode once")
         force[i] = index, row[1] * np.exp(1j * np.deg2rad(row[2]))
     return force
+
+
+def read_listed_stiffness(
+    parts: HydroParts,
+    listing: TextFile,
+    setup: WamitSetup,
+    scale: np.ndarray,
+    modes: list[int],
+) -> None:
+    """Restoring coefficients C(3,3) ... C(5,6) of the listing."""
+    rows = [k for k, line in enumerate(listing.lines) if "C(3,3),C(3,4),C(3,5)" in line]
+    if not rows:
+        return
+    if len(rows) != len(modes):
+        raise SwelltreeError(
+            f"'{listing.path}' has restoring coefficients of {len(rows)} bodies, but "
+            f"{len(modes)} bodies. Is the file whole?"
+        )
+    stiffness = np.zeros(scale.shape)
+    starts = np.concatenate([[0], np.cumsum([6 + k for k in modes])])
+    for row, start in zip(rows, starts, strict=False):
+        for k, count in enumerate((3, 3, 2)):
+            for j, value in enumerate(_behind_colon(listing, row + k, count), k + 2):
+                stiffness[start + k + 2, start + j] = value
+                if j < 5:  # the sixth column has no mirror image
+                    stiffness[start + j, start + k + 2] = value
+    unit = (setup.rho or 0.0) * (setup.g or 0.0) * setup.length**2
+    parts.matrices["hydrostatic_stiffness"] = unit * scale * stiffness
+
+
+def _behind_colon(file: TextFile, index: int, count: int) -> list[float]:
+    """So many numbers behind the colon of a line."""
+    words = file.lines[index].partition(":")[2].split() if index < len(file.lines) else []
+    if len(words) != count:
+        raise file.fail(index, f"{count} restoring coefficients behind a colon")
+    return [to_number(word, "restoring coefficient", file.at(index)) for word in words]

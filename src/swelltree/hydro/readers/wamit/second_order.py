@@ -6,16 +6,15 @@ difference functions follow F(t) = Re[a1 a2* Q- exp(-i(w1-w2)t)] and Re[a1 a2 Q+
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from swelltree.hydro.dataset import DOFS, FORCE, HydroParts, merged_omega, rows_of, split_label
 from swelltree.hydro.readers.textfile import Rows, TextFile
+from swelltree.hydro.readers.wamit.periods import to_omega
+from swelltree.hydro.readers.wamit.setup import WamitSetup
 from swelltree.system.files.numbers import check_size
-
-if TYPE_CHECKING:
-    from swelltree.hydro.readers.wamit import WamitSetup
 
 
 def _power(dofs: list[str], index: np.ndarray) -> np.ndarray:
@@ -48,8 +47,6 @@ def read_drift(
     setup: WamitSetup,
 ) -> None:
     """Mean drift of a .8 (momentum) or .9 (pressure) file; waves of one heading only."""
-    from swelltree.hydro.readers.wamit import to_omega
-
     table = file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8]
     # body axes are marked by a negative index in some files
     table.values[:, 3] = np.abs(table.values[:, 3])
@@ -102,8 +99,6 @@ def read_qtf(
     parts: HydroParts, file: TextFile, name: str, unit: float, length: float, setup: WamitSetup
 ) -> None:
     """A quadratic transfer function; the half that WAMIT leaves out follows by symmetry."""
-    from swelltree.hydro.readers.wamit import to_omega
-
     table = file.table((9,), "PER1 PER2 BETA1 BETA2 I Mod Pha Re Im")[9]
     table.values[:, 4] = np.abs(table.values[:, 4])
     _check(table, (0, 1), (0, 1, 2, 3, 4))
@@ -138,3 +133,16 @@ def read_qtf(
     parts.coords[f"{short}_heading_2"] = (f"{short}_headings", np.deg2rad(pairs[:, 1]))
     parts.files.append(file.path)
     parts.sources[name] = file.path
+
+
+def read_second_order(
+    parts: HydroParts, family: dict[str, Path], setup: WamitSetup, modes: list[int]
+) -> None:
+    """Mean drift, by pressure where it is there, and transfer functions of a family of files."""
+    unit = parts.rho * parts.g
+    for ending in (".9", ".8"):
+        if ending in family and "mean_drift" not in parts.extra:
+            read_drift(parts, TextFile(family[ending]), unit, setup.length, modes, setup)
+    for ending, name in ((".12d", "qtf_difference"), (".12s", "qtf_sum")):
+        if ending in family:
+            read_qtf(parts, TextFile(family[ending]), name, unit, setup.length, setup)

@@ -1,0 +1,50 @@
+"""Control laws that give no number on the way: which, where and when."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+from swelltree.effects.controllers.law_checks import where_of
+from swelltree.engine.arrays import namespace
+from swelltree.engine.backend import jax
+
+
+def not_finite(model: Any, moments: Iterable[Any]) -> str:
+    """A sentence for the first law that has no number, and when; empty: none.
+
+    Args:
+        model: with controllers.
+        moments: where to ask, `Now`, in their order; not looked at without traced laws.
+    """
+    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
+    for now in moments if laws else ():
+        for controller in laws:
+            y = measured(model, now, controller)
+            t = namespace(y).asarray(now.t)
+            u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
+            if not np.isfinite(u).all():
+                where = where_of(controller.law, _first_gap(controller.law, t, y))
+                return (
+                    f"The {where} gives {u.tolist()} at t = {float(t):.6g} s with "
+                    f"y = {np.round(np.asarray(y), 6).tolist()}."
+                )
+    return ""
+
+
+def _first_gap(law: Any, t: Any, y: Any) -> BaseException | None:
+    """The error of the line that first has no number, with its traceback; None: it is not known."""
+    for infinite in (False, True):
+        watched = (jax.debug_nans(True), jax.debug_infs(infinite))
+        quiet = contextlib.redirect_stdout(io.StringIO())  # JAX prints what it finds
+        try:
+            with watched[0], watched[1], quiet, np.errstate(invalid="raise"):
+                law(t, y)
+        except FloatingPointError as error:
+            return error
+    return None

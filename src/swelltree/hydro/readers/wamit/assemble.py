@@ -1,0 +1,201 @@
+"""All files of one run with one stem, as the parts of hydrodynamic data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from swelltree.hydro.dataset import HydroParts, rigid_labels
+from swelltree.hydro.readers.textfile import TextFile
+from swelltree.hydro.readers.wamit.bodies import numbered, place_bodies, split_dofs
+from swelltree.hydro.readers.wamit.control_files import family_of, read_setup
+from swelltree.hydro.readers.wamit.listing import (
+    ListingTables,
+    read_listed_stiffness,
+    read_listing_tables,
+)
+from swelltree.hydro.readers.wamit.numeric import (
+    read_forces,
+    read_radiation,
+    read_stiffness,
+    zero_by_symmetry,
+)
+from swelltree.hydro.readers.wamit.periods import to_omega
+from swelltree.hydro.readers.wamit.second_order import read_second_order
+from swelltree.hydro.readers.wamit.setup import WamitSetup, complete, require
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.waters.water import Water
+
+
+def read_wamit(
+    path: Path,
+    *,
+    rho: float | None = None,
+    g: float | None = None,
+    depth: float | None = None,
+    length: float | None = None,
+    bodies: int | None = None,
+    water: Water | None = None,
+) -> HydroParts:
+    """The contents of a family of WAMIT files with one stem.
+
+    Args:
+        path: any file of the family.
+        rho: density [kg/m^3]; needed unless the .frc file tells it.
+        g: gravity [m/s^2]; needed unless the .out file tells it.
+        depth: [m]; needed unless .out or .pot tell it.
+        length: scale ULEN [m]; that of the .out file, else 1.
+        bodies: number of bodies, where no file tells it.
+        water: whose density, gravity and depth hold where neither files nor the user tell them.
+    """
+    family = family_of(path)
+    setup = read_setup(family)
+    complete(path, setup, {"rho": rho, "g": g, "depth": depth}, water)
+    if length is not None:
+        setup.length = length
+    require(path, setup, "no .out file tells it")
+    return assemble_wamit(path, family, setup, bodies)
+
+
+def assemble_wamit(
+    path: Path, family: dict[str, Path], setup: WamitSetup, bodies: int | None
+) -> HydroParts:
+    """The numbers of a family of files, dimensional and in our convention.
+
+    Args:
+        path: named by the user.
+        family: files by ending.
+        setup: complete.
+        bodies: number of bodies, where no file tells it.
+    """
+    assert setup.rho is not None
+    assert setup.g is not None
+    assert setup.depth is not None
+    listing = TextFile(family[".out"]) if ".out" in family else None
+    first = _radiation(path, family, setup, listing)
+    if listing is not None:
+        titles = {line.strip() for line in listing.lines if "Wave period (sec)" in line}
+        setup.announced[listing.path] = len(titles)
+    n_dofs = first.radiation.shape[1]
+    notes: list[str] = []
+    zero_by_symmetry(first.source, first.radiation, notes)
+    modes = split_dofs(path, n_dofs, setup, bodies)
+    names = setup.names if len(setup.names) == len(modes) else numbered(path.stem, len(modes))
+    dofs = [x for name, k in zip(names, modes, strict=True) for x in rigid_labels(name, k)]
+    power = np.concatenate([[0, 0, 0, 1, 1, 1] + [0] * k for k in modes])
+    scale = setup.length ** (power[:, None] + power[None, :])
+    omega = to_omega(first.periods, first.kind, setup)
+    finite = np.where(np.isfinite(omega), omega, 0.0)
+    parts = HydroParts(
+        names,
+        dofs,
+        omega,
+        setup.rho * setup.length**3 * scale * first.radiation[..., 0],
+        setup.rho * setup.length**3 * scale * finite[:, None, None] * first.radiation[..., 1],
+        setup.rho,
+        setup.g,
+        setup.depth,
+        notes=notes,
+        attrs={"solver": "WAMIT", "format": "WAMIT"},
+        files=[*setup.files, *first.files],
+        sources={"added_mass": first.source, "radiation_damping": first.source},
+        announced=dict(setup.announced),
+    )
+    _forces(parts, family, setup, first, setup.rho * setup.g * setup.length ** (2 + power))
+    if ".hst" in family:
+        stiffness = read_stiffness(TextFile(family[".hst"]), n_dofs)
+        parts.matrices["hydrostatic_stiffness"] = (
+            setup.rho * setup.g * setup.length**2 * scale * stiffness
+        )
+        parts.files.append(family[".hst"])
+    elif listing is not None:
+        read_listed_stiffness(parts, listing, setup, scale, modes)
+    read_second_order(parts, family, setup, modes)
+    place_bodies(parts, setup, modes)
+    return parts
+
+
+class Radiation(NamedTuple):
+    """Added mass and damping as written, and the tables of the listing where they are read."""
+
+    periods: np.ndarray
+    radiation: np.ndarray  # (period, i, j, [A, B])
+    kind: int  # of the periods, see `to_omega`
+    source: Path
+    files: list[Path]
+    tables: ListingTables | None
+
+
+def _radiation(
+    path: Path, family: dict[str, Path], setup: WamitSetup, listing: TextFile | None
+) -> Radiation:
+    """From the .1 file, or else from the listing."""
+    if ".1" in family:
+        source = family[".1"]
+        periods, radiation = read_radiation(TextFile(source), setup.period_kind)
+        tables = None
+        if ".3" not in family and listing is not None:
+            tables = read_listing_tables(listing)
+        return Radiation(periods, radiation, setup.period_kind, source, [source], tables)
+    if listing is None:
+        raise SwelltreeError(
+            f"'{path}': there is no '{path.stem}.1' with added mass and damping beside it. "
+            "Run WAMIT's FORCE with IOPTN(1) = 1, or name another file."
+        )
+    tables = read_listing_tables(listing)
+    return Radiation(tables.periods, tables.radiation, 1, listing.path, [], tables)
+
+
+def _forces(
+    parts: HydroParts,
+    family: dict[str, Path],
+    setup: WamitSetup,
+    first: Radiation,
+    scale: np.ndarray,
+) -> None:
+    """Wave forces of the numeric files, or else those of the listing."""
+    for ending, name in (
+        (".3", "excitation_force"),
+        (".3fk", "Froude_Krylov_force"),
+        (".3sc", "diffraction_force"),
+    ):
+        if ending in family:
+            _force(parts, TextFile(family[ending]), name, setup, len(parts.dofs), scale)
+    tables = first.tables
+    if "excitation_force" in parts.forces or tables is None or tables.force is None:
+        return
+    parts.directions = np.deg2rad(tables.headings)
+    parts.force_omega = to_omega(tables.force_periods, 1, setup)
+    parts.forces["excitation_force"] = scale * tables.force.conj()
+    parts.sources["excitation_force"] = family[".out"]
+    parts.notes.append(
+        f"Excitation is from '{family['.out'].name}', where WAMIT rounds "
+        "phases to whole degrees; write the .3 file (NUMHDR, IOPTN(3)) for exact ones."
+    )
+
+
+def _force(
+    parts: HydroParts, file: TextFile, name: str, setup: WamitSetup, n: int, scale: np.ndarray
+) -> None:
+    """Forces of a .3, .3fk or .3sc file."""
+    periods, headings, values = read_forces(file, n, setup.period_kind)
+    omega = to_omega(periods, setup.period_kind, setup)
+    directions = np.deg2rad(headings)
+    if parts.directions is None:
+        parts.directions, parts.force_omega = directions, omega
+    elif (
+        parts.directions.shape != directions.shape
+        or parts.force_omega is None
+        or parts.force_omega.shape != omega.shape
+        or not np.allclose(parts.directions, directions)
+        or not np.allclose(parts.force_omega, omega, rtol=1e-4)
+    ):
+        raise SwelltreeError(
+            f"'{file.path}' has other periods or headings than '{parts.files[-1].name}'. "
+            "Keep only files of one run together."
+        )
+    parts.forces[name] = scale * values.conj()
+    parts.sources[name] = file.path
+    parts.files.append(file.path)

@@ -1,0 +1,114 @@
+"""WAMIT's input files: potential (.pot), force (.frc) and configuration (.cfg)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from swelltree.hydro.readers.textfile import TextFile
+from swelltree.hydro.readers.wamit.listing_head import read_listing_head
+from swelltree.hydro.readers.wamit.numeric import MOST_MODES
+from swelltree.hydro.readers.wamit.setup import WamitSetup
+from swelltree.system.files.numbers import to_number, to_positive, to_whole
+
+MOST_PERIODS = 1_000_000
+
+
+def family_of(path: Path) -> dict[str, Path]:
+    """Files with the same stem, by ending in small letters."""
+    stem = path.stem.lower()
+    return {
+        entry.suffix.lower(): entry
+        for entry in sorted(path.parent.iterdir())
+        if entry.is_file() and entry.stem.lower() == stem
+    }
+
+
+def read_setup(family: dict[str, Path]) -> WamitSetup:
+    """Listing (.out), potential (.pot), force (.frc) and configuration (.cfg) files."""
+    setup = WamitSetup()
+    if ".cfg" in family:
+        _configuration(TextFile(family[".cfg"]), setup)
+    if ".pot" in family:
+        potential = TextFile(family[".pot"])
+        row = potential.find(" NPER")  # a comment that most files have, in either form
+        if row is not None:
+            _periods(potential, row, setup)
+        if ".out" not in family:  # the listing tells the rest
+            _potential(potential, setup)
+    if ".frc" in family:
+        _force_control(TextFile(family[".frc"]), setup)
+    if ".out" in family:
+        read_listing_head(TextFile(family[".out"]), setup)
+    return setup
+
+
+def _configuration(file: TextFile, setup: WamitSetup) -> None:
+    for index, line in enumerate(file.lines):
+        fail = file.at(index)
+        match = re.match(r"\s*IPEROUT\s*=\s*(\S+)", line, re.I)
+        if match:
+            setup.period_kind = to_whole(match[1], "IPEROUT", fail, 1, 4)
+        match = re.match(r"\s*NEWMDS\s*(?:\((\d+)\))?\s*=\s*([\d\s]+)", line, re.I)
+        if match:
+            numbers = [to_whole(x, "NEWMDS", fail, 0, MOST_MODES) for x in match[2].split()]
+            first = to_whole(match[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
+            setup.modes += [0] * (first + len(numbers) - len(setup.modes))
+            setup.modes[first : first + len(numbers)] = numbers
+    setup.files.append(file.path)
+
+
+def deep_or(depth: float, file: TextFile, index: int) -> float:
+    """Depth of a control file, where 0 and -1 stand for deep water."""
+    return np.inf if depth in (0.0, -1.0) else to_positive(depth, "water depth", file.at(index))
+
+
+def _potential(file: TextFile, setup: WamitSetup) -> None:
+    """Depth and places of the bodies of a .pot file, in either form (IALTPOT = 1 and 2)."""
+    setup.depth = deep_or(file.numbers(1, "water depth HBOT")[0], file, 1)
+    setup.files.append(file.path)
+    second = file.numbers(2, "IRAD IDIFF, or XBODY of the body", 2)
+    if len(second) >= 4:  # one body: its axes stand here, its name nowhere
+        setup.places = [second[:4]]
+        return
+    row = _periods(file, 3, setup)
+    row, _ = _series(file, row, "number of headings NBETA")
+    for k in range(file.count(row, "number of bodies NBODY", 1)):
+        at = row + 1 + 3 * k
+        if at >= len(file.lines) or not file.lines[at].split():
+            raise file.fail(at, "name of a geometry file")
+        name = Path(file.lines[at].split()[0]).stem
+        setup.names.append(name if name not in setup.names else f"{name}{k + 1}")
+        setup.places.append(file.numbers(at + 1, "XBODY of a body", 4)[:4])
+
+
+def _periods(file: TextFile, row: int, setup: WamitSetup) -> int:
+    """Periods or frequencies that are to be computed, and the line after them."""
+    row, values = _series(file, row, "number of periods NPER")
+    setup.announced[file.path] = int((values > 0).sum())  # the others are omega = 0 and inf
+    return row
+
+
+def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
+    """Numbers behind their count, which is negative where first and step are given instead."""
+    number = to_number(file.numbers(row, what)[0], what, file.at(row))
+    count = to_whole(abs(number), what, file.at(row), 0, MOST_PERIODS)
+    values: list[float] = []
+    while len(values) < (2 if number < 0 else count):
+        row += 1
+        values += file.numbers(row, f"values behind the {what}")
+    if number < 0:
+        return row + 1, values[0] + values[1] * np.arange(count)
+    return row + 1, np.array(values[:count])
+
+
+def _force_control(file: TextFile, setup: WamitSetup) -> None:
+    """Density of a .frc file in the form of IALTFRC = 2: the line after the options is rho."""
+    for index, line in enumerate(file.lines[:8]):
+        match = re.match(r"\s*(\S+)\s.*\bRHO\b", line)
+        if match:
+            setup.rho = to_positive(match[1], "density RHO", file.at(index))
+            setup.files.append(file.path)
+            return

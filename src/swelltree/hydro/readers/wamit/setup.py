@@ -1,0 +1,64 @@
+"""What the listing and the input files tell beside the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swelltree.hydro.soundness import check_agrees
+from swelltree.system.errors import SwelltreeError
+from swelltree.system.waters.water import Water
+
+
+@dataclass
+class WamitSetup:
+    """What the listing and the input files tell beside the numbers.
+
+    Args:
+        names: of the bodies, if known.
+        places: x, y, z of the body axes and their heading [m, deg], one row per body.
+        g: gravity.
+        rho: density.
+        depth: inf for deep water.
+        length: scale of the normalisation.
+        modes: number of generalised modes per body.
+        points: centre of gravity, buoyancy (body axes) and volume per body.
+        period_kind: 1 period, 2 frequency, 3 and 4 wavenumber (IPEROUT).
+        files: that were read.
+        announced: numbers of frequencies, 0 and inf apart, by the file that tells them.
+    """
+
+    names: list[str] = field(default_factory=list)
+    places: list[list[float]] = field(default_factory=list)
+    g: float | None = None
+    rho: float | None = None
+    depth: float | None = None
+    length: float = 1.0
+    modes: list[int] = field(default_factory=list)
+    points: dict[str, list[list[float]]] = field(default_factory=dict)
+    period_kind: int = 1
+    files: list[Path] = field(default_factory=list)
+    announced: dict[Path, int] = field(default_factory=dict)
+
+
+def complete(
+    path: Path, setup: WamitSetup, given: dict[str, float | None], water: Water | None
+) -> None:
+    """Density, gravity and depth that the files do not tell, from the user or else the water."""
+    for name, value in given.items():
+        stated = getattr(setup, name)
+        if stated is None and (value is not None or water is not None):
+            setattr(setup, name, getattr(water, name) if value is None else value)
+        elif stated is not None and value is not None:
+            check_agrees(path, name, value, stated)
+
+
+def require(path: Path, setup: WamitSetup, why_g: str) -> None:
+    """What dimensional values need and nothing tells must be given."""
+    for value, name, why in (
+        (setup.rho, "rho", "the results are divided by it and no file tells it"),
+        (setup.g, "g", why_g),
+        (setup.depth, "depth", "no .out or .pot file tells it (inf for deep water)"),
+    ):
+        if value is None:
+            raise SwelltreeError(f"'{path}': {name} is not known: {why}. Give {name}=... .")

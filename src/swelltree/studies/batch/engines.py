@@ -1,0 +1,38 @@
+"""The engines of batches, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.batch.engine import Engine, Plan
+from swelltree.studies.batch.gpu import OnGpu
+from swelltree.studies.batch.lanes import SideBySide
+from swelltree.studies.batch.one_by_one import OneByOne
+from swelltree.studies.batch.xla import Xla
+
+
+def chosen_engine(
+    plan: Plan, case: BatchCase, channels: Callable[[Plan, Engine], tuple[str, ...]]
+) -> tuple[Engine, Plan, str]:
+    """The first engine that can run cases like one, the plan with channels, and a word on why.
+
+    Args:
+        plan: without channels.
+        case: one of them.
+        channels: names of those that are kept.
+    """
+    engines: list[Engine] = [SideBySide(), Xla(), OneByOne()]
+    if plan.device == "gpu":
+        engines.insert(0, OnGpu(short=plan.short))
+    reasons = []
+    for engine in engines:
+        reason = engine.unable(plan)
+        if not reason:
+            named = replace(plan, channels=channels(plan, engine))
+            reason = engine.refusal(named, case)
+            if not reason:
+                return engine, named, "; ".join([engine.name, *reasons])
+        reasons.append(f"not {engine.name}: {reason}")
+    raise AssertionError("runs one by one are never refused")

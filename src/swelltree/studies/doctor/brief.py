@@ -1,0 +1,16 @@
+"""The part of the doctor that costs milliseconds and precedes every run."""
+
+from __future__ import annotations
+
+from swelltree.model.checks.afloat import mass_against_displacement
+from swelltree.model.model import Model
+from swelltree.studies.doctor.sea import damping_decayed
+from swelltree.system.findings import Finding, sorted_findings
+
+CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told before a run
+
+
+def brief_check(model: Model) -> list[Finding]:
+    """The checks that cost no compilation, before every run."""
+    findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
+    return sorted_findings([finding for finding in findings if finding.severity != "note"])

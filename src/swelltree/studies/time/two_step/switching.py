@@ -1,0 +1,54 @@
+"""Events that the two-step scheme lets happen between its steps, in tree coordinates.
+
+They are those of the smooth solvers: an element of a cable that is too long is split, one that is
+too short is merged. The scheme knows no formulation; it is handed this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from swelltree.engine.arrays import Array
+from swelltree.formulations.base import Phase, State
+from swelltree.formulations.equations import event_count, event_values, switched
+from swelltree.formulations.path_matrix import PathMatrix
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+from swelltree.two_step.state import Form
+
+TREE = PathMatrix()
+
+
+@dataclass(frozen=True)
+class TreeEvents:
+    """Events of a model at the end of a step; `Form.events`."""
+
+    def values(
+        self, model: Model, t: Array, q: Array, s: Array, work: Array, internal: InternalState
+    ) -> Array:
+        """Values below zero are events that happen now."""
+        return event_values(model, TREE, t, _phase(model, q, s, work, internal))
+
+    def switched(
+        self,
+        model: Model,
+        t: Array,
+        q: Array,
+        s: Array,
+        work: Array,
+        internal: InternalState,
+        hit: Array,
+    ) -> tuple[Array, Array, Array, Any]:
+        """Coordinates, velocities, work and states of effects after the events."""
+        after = switched(model, TREE, t, _phase(model, q, s, work, internal), hit)
+        return after.state.q, after.state.s, after.work, after.internal.elements
+
+
+def _phase(model: Model, q: Array, s: Array, work: Array, internal: InternalState) -> Phase:
+    return Phase(State(q, s, TREE.start(model).chart), work, internal)
+
+
+def with_events(model: Model, form: Form) -> Form:
+    """The form with the events of the model, where it has some."""
+    return replace(form, events=TreeEvents()) if event_count(model) else form

@@ -1,0 +1,96 @@
+r"""Between two steps: stiffness and damping asked anew, and cables that winches split and merge.
+
+An element of a cable that swings or comes off a drum is another spring in every step. Its
+stiffness :math:`\beta h^2 K` and damping are asked of the effect at the positions now, where those
+of all others are kept from the start of the run.
+
+Events of cables on winches need no time of their own: an element is split in the first step after
+it got too long. The tree coordinates go on with the velocities of the half step before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax
+from swelltree.model.effect import Now
+from swelltree.model.internal_state import InternalState
+from swelltree.model.kinematics import Motion, forward
+from swelltree.model.model import Model
+from swelltree.model.tree import moved_positions
+from swelltree.spatial.vectors import matmul, transpose
+from swelltree.two_step.cayley import gibbs
+from swelltree.two_step.log import MERGE, SPLIT, noted, winch_numbers
+from swelltree.two_step.poses import half_velocity
+from swelltree.two_step.state import Form, Log, Setup, StepperState
+
+
+def with_derivatives_now(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Setup:
+    """Constants of a step with the stiffness and damping of effects that turn far."""
+    now = Now(state.t, motion, InternalState(state.chi, state.elements))
+    for effect in model.effects:
+        if effect.turns_far:
+            stiffness, damping = effect.derivatives(model, now)
+            # on the way to rest, where time stands still, nothing is damped
+            damping = (setup.ahead / setup.h) * damping
+            setup = replace(
+                setup,
+                coupled=setup.coupled + setup.beta * setup.h**2 * stiffness,
+                damping=setup.damping + damping,
+            )
+    return setup
+
+
+def without_turning(model: Model) -> Model:
+    """The model without the effects whose derivatives are asked anew in every step."""
+    return model.replace(effects=tuple(e for e in model.effects if not e.turns_far))
+
+
+def after_events(
+    model: Model, form: Form, setup: Setup, u: Array, after: StepperState
+) -> StepperState:
+    """The state after a step, its cables on the elements they go on with.
+
+    Args:
+        model: as compiled.
+        form: of the steps, with the events of the model.
+        setup: constants of the run.
+        u: change of the tree coordinates in the step (n,).
+        after: where it led.
+    """
+    if form.events is None:
+        return after
+    internal = InternalState(after.chi, after.elements)
+    phase = model, after.t, after.q, u / setup.h, after.work, internal
+    values = form.events.values(*phase)
+
+    def regridded() -> StepperState:
+        q, s, work, elements = form.events.switched(*phase, values < 0.0)
+        last = forward(model, moved_positions(model.layout, q, -setup.h * s))
+        pose = forward(model, q)
+        g = gibbs(matmul(pose.R, transpose(last.R)))
+        return replace(
+            after,
+            q=q,
+            pose=pose,
+            v_minus=half_velocity(last.p, pose.p, g, setup.h),
+            work=work,
+            elements=elements,
+            log=_noted(model, after, values),
+        )
+
+    return jax.lax.cond((values < 0.0).any(), regridded, lambda: after)
+
+
+def _noted(model: Model, after: StepperState, values: Array) -> Log:
+    """The log with the elements that were split and merged."""
+    log, first, numbers = after.log, 0, winch_numbers(model)
+    for effect in model.effects:
+        if effect.event_count and effect.winches is not None:
+            for k, name in enumerate(effect.winches.names):
+                length = after.elements[effect.kind][k, 0]
+                for what in (SPLIT, MERGE):
+                    log = noted(log, values[first] < 0.0, after.t, what, numbers[name], length)
+                    first += 1
+    return log
