@@ -221,7 +221,7 @@ def test_sphere_dropped_by_its_radius_runs_through(lift):
     assert run.weak_scatterer_state.values[0, 0] == 0.0
     assert -lift < heave.min() < -0.8 * lift
     assert 0.55 * lift < heave[times > 3.0].max() < 0.8 * lift
-    assert lost < 0.1
+    assert lost < 0.12
 
 
 def test_submerged_sphere_in_a_steep_wave_has_the_harmonics_of_finer_meshes():

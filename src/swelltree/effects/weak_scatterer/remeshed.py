@@ -92,11 +92,13 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
         top = top * new.boundary.used.vertices[:n]
         booked = state.booked
         if isinstance(wave, Still):
-            both = jax.tree.map(lambda *x: jnp.stack(x), old, new)
+            # one after the other by one program
+            leaves, tree = jax.tree.flatten(old)
+            both = [jnp.stack(pair) for pair in zip(leaves, jax.tree.leaves(new), strict=True)]
             rows = jnp.stack([state.top, top]), jnp.stack([counted, wanted])
 
             def energy(each: Any) -> Array:
-                return _energy(effect, t, bodies, *each)
+                return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
 
             before, after = jax.lax.map(energy, (both, *rows))
             booked = booked + after - before

@@ -266,10 +266,10 @@ def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Arr
     A body that may cross the surface has room for its whole hull, which its wet part takes while
     the surface cuts it.
     """
-    cut = {shell.body: shell.cut for shell in scene.shells}
+    cut = {shell.body: shell.cut for shell in scene.shells if shell.cut is not None}
     result, first = [], 0
     for number, count in enumerate(scene.boundary.bodies):
-        if number in own and cut[number] is None:
+        if number in own and number not in cut:
             result.append(own[number])
             continue
         hull = submerged[first : first + count]
