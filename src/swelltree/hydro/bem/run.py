@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.hydro import cache as kept
+from swelltree.hydro.bem.drift import check_drift, with_mean_drift
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
 from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, covered, standing, tell
@@ -75,6 +76,7 @@ def run_bem(
     green: str = "auto",
     method: str = METHOD,
     refine: bool | str = False,
+    drift: str = "none",
     threads: int | None = None,
     cache: bool = True,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -100,6 +102,8 @@ def run_bem(
         refine: True to solve with larger panels too and estimate the error of every coefficient
             (`added_mass_error` ...), "extrapolate" to also correct the result by it; costs a
             third more. Mesh files are divided instead, which costs sixteen times as much.
+        drift: "free" for the mean drift force on one body that floats freely, "fixed" on one that
+            is held: surge, sway and yaw from the waves far away.
         threads: of the processor; all of them if not given.
         cache: keep the result and look for it before computing.
         progress: whether to show a bar (None: in a terminal), or a function of (done, total).
@@ -113,6 +117,7 @@ def run_bem(
             f"run_bem: there is no method {method!r}. Give 'direct' or 'indirect'."
         )
     job = _job(system, omega, wave_direction, lid, green, method, cache)
+    check_drift(drift, len(job.bodies))
     scales = (1.0,)
     if refine:
         files = any(isinstance(p, PanelHull) for body in job.bodies for p in body.hull.parts)
@@ -124,8 +129,19 @@ def run_bem(
     data = _dataset(job, solved, wet, panels, key)
     if len(levels) > 1:
         data = with_errors(data, levels, refine == "extrapolate")
+    if drift != "none":
+        with _threads(threads):
+            data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
     notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     return data.assign_attrs(notes="\n".join(notes))
+
+
+def _wetted(job: _Job) -> Wetted:
+    """The only body, as it is in the water."""
+    body = job.bodies[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwelltreeWarning)  # said before
+        return Wetted(body.name, _panels(body, 1.0, job.water, []), _above(body))
 
 
 def _capytaine_version() -> str:

@@ -140,7 +140,7 @@ def solve(
         tick: called after each frequency.
     """
     notes: list[str] = []
-    with _quiet():
+    with quiet():
         tried = _Variants(bodies, water, omega, lid, method)
         _note_resolution(tried.body(None), omega, water, lid, notes)
         rows, kept = [], []
@@ -183,6 +183,26 @@ def _lid_words(share: float | None) -> str:
     return f"lid at {share:.0%} of its lowest height" if share else "lid on the surface"
 
 
+def lid_height(body: Wetted, share: float, highest: float, g: float) -> float | None:
+    """Of the lid of a body [m]: a share of the lowest that closes out irregular frequencies.
+
+    Args:
+        body: in the water; None for one that is under it.
+        share: of the lowest.
+        highest: frequency [rad/s].
+        g: [m/s^2].
+    """
+    if not (body.panels.vertices[:, 2] >= 0.0).any():
+        return None
+    draft = -float(body.panels.vertices[:, 2].min())
+    mesh = to_capytaine(body.panels, body.name)
+    with np.errstate(invalid="ignore"):
+        lowest = float(mesh.lowest_lid_position(highest, g=g))
+    # not a number: there are none up to the highest frequency
+    lowest = lowest if lowest < 0.0 else -draft
+    return share * max(lowest, -DEEPEST_LID * draft)
+
+
 class _Variants:
     """The ways to solve a frequency, and whether what came out can be true.
 
@@ -207,16 +227,7 @@ class _Variants:
         self.highest = float(finite.max(initial=1e-3))
 
     def _height(self, body: Wetted, share: float | None) -> float | None:
-        """Of the lid of a body [m]: a share of the lowest that closes out irregular frequencies."""
-        if share is None or not (body.panels.vertices[:, 2] >= 0.0).any():
-            return None
-        draft = -float(body.panels.vertices[:, 2].min())
-        mesh = to_capytaine(body.panels, body.name)
-        with np.errstate(invalid="ignore"):
-            lowest = float(mesh.lowest_lid_position(self.highest, g=self.water.g))
-        # not a number: there are none up to the highest frequency
-        lowest = lowest if lowest < 0.0 else -draft
-        return share * max(lowest, -DEEPEST_LID * draft)
+        return None if share is None else lid_height(body, share, self.highest, self.water.g)
 
     def order(self, green: tuple[str, ...]) -> Iterator[tuple[str, float | None]]:
         """Green functions and heights of the lid, the preferred ones first."""
@@ -346,7 +357,7 @@ def _note_resolution(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Capytaine's own warnings are said by our notes."""
     logger = logging.getLogger("capytaine")
     level = logger.level
