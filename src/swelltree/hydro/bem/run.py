@@ -172,6 +172,7 @@ def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.D
         lid=spec.lid,
         green=spec.green,
         refine=spec.refine,
+        drift="free" if spec.drift in ("mean", "newman") else "none",
         threads=spec.threads,
         cache=cache,
         progress=progress,
