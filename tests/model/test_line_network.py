@@ -72,14 +72,17 @@ def test_described_junction_keeps_its_weight():
     assert found.lines == ("low", "high")
 
 
-def test_lines_of_two_models_at_one_junction_are_refused():
+def test_lines_of_two_models_at_a_junction_without_mass_are_refused():
     clump = sw.Junction("clump", (-100, 0, -45))
     lines = [
         sw.Line("low", (-200, 0, -50), clump, 110.0, CHAIN),
         sw.Line("high", clump, sw.Point("float", (0, 0, 0)), 120.0, WIRE, model="quasi_static"),
     ]
-    with pytest.raises(sw.SwelltreeError, match="line 'high': its model is 'quasi_static', but"):
-        network(*lines, junctions=[clump])
+    body = sw.Body("float", mass=1e5, inertia=(1e6, 1e6, 1e6))
+    free = sw.Free("free", sw.WORLD, body)
+    system = sw.System("moored", [body], [free], lines=lines, junctions=[clump])
+    with pytest.raises(sw.SwelltreeError, match=r"junction 'clump'.*it has no mass"):
+        sw.compile(system)
 
 
 @pytest.mark.parametrize("what", ["position", "tension"])

@@ -123,7 +123,7 @@ def _far_field(
         for j, direction in enumerate(beta):
             problem = cpt.DiffractionProblem(wave_direction=float(direction), **common)
             scattered[i, j] = compute_kochin(_solved(solver, problem), theta)
-        numbers[i] = problem.wavenumber
+        numbers[i] = cpt.DiffractionProblem(wave_direction=0.0, **common).wavenumber
         # in finite depth the forces of Capytaine want k tanh(k h) where its Kochin function has k
         radiated[i] *= numbers[i] * water.g / w**2
         scattered[i] *= numbers[i] * water.g / w**2

@@ -274,7 +274,7 @@ def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Arr
             continue
         hull = submerged[first : first + count]
         first += count
-        part = cut[number]
+        part = cut.get(number)
         if number in own and part is not None:
             wet = own[number]
             room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
