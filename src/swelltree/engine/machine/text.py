@@ -7,7 +7,7 @@ few. Nothing in the text comes from outside: names are made of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from swelltree.engine.machine.functions import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
@@ -33,6 +33,7 @@ class Writer:
     """Lines of one function."""
 
     arguments = ("fixed", "in", "out", "work")
+    float = "double"  # type of one
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -205,7 +206,7 @@ class Writer:
 
     def _load(self, kind: str, address: str) -> str:
         if kind == FLOAT:
-            return self.line(f"load double, ptr {address}")
+            return self.line(f"load {self.float}, ptr {address}")
         whole = self.line(f"load i64, ptr {address}")
         if kind == LONG:
             return whole
@@ -213,7 +214,7 @@ class Writer:
 
     def _store(self, kind: str, name: str, address: str) -> None:
         if kind == FLOAT:
-            self.lines.append(f"  store double {name}, ptr {address}")
+            self.lines.append(f"  store {self.float} {name}, ptr {address}")
             return
         if kind != LONG:
             how = "zext" if kind in NOT_NEGATIVE else "sext"
@@ -246,22 +247,28 @@ class Writer:
         while at < item.count:
             width = next(w for w in WIDTHS if w <= item.count - at)
             vector = f"<{width} x double>" if width > 1 else "double"
-            sums: list[str] = []
-            for k, ((buffer, start), weight) in enumerate(zip(item.rows, weights, strict=True)):
-                row = self.line(f"load {vector}, ptr {self._address(buffer, start + at)}, align 8")
-                both = self._splat(width, weight), row
-                part = self.line(f"fmul {FLAGS} {vector} {both[0]}, {both[1]}")
-                if k < CHAINS:
-                    sums.append(part)
-                else:
-                    last = sums[k % CHAINS]
-                    sums[k % CHAINS] = self.line(f"fadd {FLAGS} {vector} {last}, {part}")
-            total = sums[0]
-            for other in sums[1:]:
-                total = self.line(f"fadd {FLAGS} {vector} {total}, {other}")
+            rows = (
+                self.line(f"load {vector}, ptr {self._address(buffer, start + at)}, align 8")
+                for buffer, start in item.rows
+            )
+            total = self.weighted(vector, [self._splat(width, w) for w in weights], rows)
             address = self._address(item.out, at)
             self.lines.append(f"  store {vector} {total}, ptr {address}, align 8")
             at += width
+
+    def weighted(self, T: str, weights: list[str], rows: Iterable[str]) -> str:
+        """Sum of numbers of a type, each times a weight, in several sums that do not wait."""
+        sums: list[str] = []
+        for k, (weight, row) in enumerate(zip(weights, rows, strict=True)):
+            part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
+            if k < CHAINS:
+                sums.append(part)
+            else:
+                sums[k % CHAINS] = self.line(f"fadd {FLAGS} {T} {sums[k % CHAINS]}, {part}")
+        total = sums[0]
+        for other in sums[1:]:
+            total = self.line(f"fadd {FLAGS} {T} {total}, {other}")
+        return total
 
     def _splat(self, width: int, name: str) -> str:
         """A number in all lanes."""

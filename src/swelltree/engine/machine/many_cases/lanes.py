@@ -11,9 +11,9 @@ from swelltree.engine.machine.functions import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
-from swelltree.engine.machine.operations import FLAGS, Operations
+from swelltree.engine.machine.operations import Operations
 from swelltree.engine.machine.statements import Choice, Combination, Loop, Stores
-from swelltree.engine.machine.text import CHAINS, Writer
+from swelltree.engine.machine.text import Writer
 
 SHARED = {"fixed", "in"}
 
@@ -227,23 +227,15 @@ class LaneWriter(Writer):
         back = lanes.keeps_back(item.out, self.region)
         T = self.types.of(FLOAT) if wide else "double"
 
+        def row(buffer: Buffer, place: str) -> str:
+            if lanes.buffer_varies(buffer):
+                return self._wide_load(FLOAT, place)
+            number = self._load(FLOAT, place)
+            return self._splatted("double", number) if wide else number
+
         def one(j: str | None, at: int) -> None:
-            sums: list[str] = []
-            for k, ((buffer, start), weight) in enumerate(zip(item.rows, weights, strict=True)):
-                place = self._place(buffer, start + at, j)
-                if lanes.buffer_varies(buffer):
-                    row = self._wide_load(FLOAT, place)
-                else:
-                    row = self._load(FLOAT, place)
-                    row = self._splatted("double", row) if wide else row
-                part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
-                if k < CHAINS:
-                    sums.append(part)
-                else:
-                    sums[k % CHAINS] = self.line(f"fadd {FLAGS} {T} {sums[k % CHAINS]}, {part}")
-            total = sums[0]
-            for other in sums[1:]:
-                total = self.line(f"fadd {FLAGS} {T} {total}, {other}")
+            rows = (row(buffer, self._place(buffer, start + at, j)) for buffer, start in item.rows)
+            total = self.weighted(T, weights, rows)
             into = self._place(item.out, at, j)
             if wide:
                 self._wide_store(FLOAT, total, into, back)

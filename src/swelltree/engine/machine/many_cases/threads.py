@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from swelltree.engine.machine.functions import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
-from swelltree.engine.machine.number_types import NOT_NEGATIVE, Types
-from swelltree.engine.machine.operations import FLAGS, Operations
+from swelltree.engine.machine.number_types import Types
+from swelltree.engine.machine.operations import Operations
 from swelltree.engine.machine.statements import Combination, Stores
-from swelltree.engine.machine.text import CHAINS, Writer
+from swelltree.engine.machine.text import Writer
 
 GROUP = 32  # threads of a warp
 SHARED = {"fixed", "in"}
@@ -33,7 +33,7 @@ class ThreadWriter(Writer):
 
     def __init__(self, graph: Graph, float: str = "double", on_cpu: bool = False) -> None:
         super().__init__(graph)
-        self.types, self.on_cpu = Types(1, float), on_cpu
+        self.types, self.float, self.on_cpu = Types(1, float), float, on_cpu
         self.operations = Operations(self.line, self.types)
 
     def functions(self) -> str:
@@ -57,20 +57,6 @@ class ThreadWriter(Writer):
             index = self.line(f"mul i64 {index}, {stride}")
         return self.line(f"getelementptr double, ptr {base}, i64 {index}")
 
-    def _load(self, kind: str, address: str) -> str:
-        if kind == FLOAT:
-            return self.line(f"load {self.types.float}, ptr {address}")
-        return super()._load(kind, address)
-
-    def _store(self, kind: str, name: str, address: str) -> None:
-        if kind == FLOAT:
-            self.lines.append(f"  store {self.types.float} {name}, ptr {address}")
-            return
-        if kind != LONG:
-            how = "zext" if kind in NOT_NEGATIVE else "sext"
-            name = self.line(f"{how} {self.types.of(kind)} {name} to i64")
-        self.lines.append(f"  store i64 {name}, ptr {address}")
-
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         kept = Stores(stores.single, stores.moving, [])
         for _, _, a in kept.single:
@@ -93,20 +79,13 @@ class ThreadWriter(Writer):
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         weights = [self._name(a, names) for a in item.weights]
-        T = self.types.float
 
         def one(j: str | None, at: int) -> None:
-            sums: list[str] = []
-            for k, ((buffer, start), weight) in enumerate(zip(item.rows, weights, strict=True)):
-                row = self._load(FLOAT, self._address(buffer, start + at, j))
-                part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
-                if k < CHAINS:
-                    sums.append(part)
-                else:
-                    sums[k % CHAINS] = self.line(f"fadd {FLAGS} {T} {sums[k % CHAINS]}, {part}")
-            total = sums[0]
-            for other in sums[1:]:
-                total = self.line(f"fadd {FLAGS} {T} {total}, {other}")
+            rows = (
+                self._load(FLOAT, self._address(buffer, start + at, j))
+                for buffer, start in item.rows
+            )
+            total = self.weighted(self.float, weights, rows)
             self._store(FLOAT, total, self._address(item.out, at, j))
 
         self.repeated(item.count, one)
