@@ -47,7 +47,7 @@ def main() -> None:
         sea=sea(1),
     )
     told = observer.estimate(measured)
-    true = observer.seen(run.excitation_force.sel(body=list(model.layout.bodies)))
+    true = observer.excitations_from(run.excitation_force.sel(body=list(model.layout.bodies)))
     late = times > 10.0
     error = np.sqrt(((told.values - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
     print(f"excitation on pivot and hinge: rms error {100 * error.round(4)} % of the rms")

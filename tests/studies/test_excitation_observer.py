@@ -40,7 +40,7 @@ def error(model, run, noise, expected, known=True, measures=("float.Heave", "flo
     y = y + size * np.random.default_rng(3).standard_normal(y.shape)
     told, true = (
         observer.estimate(y, force).values,
-        observer.seen(run.excitation_force.values),
+        observer.excitations_from(run.excitation_force.values),
     )
     late = slice(300, None)
     found = np.sqrt(((told - true)[late] ** 2).mean() / (true[late] ** 2).mean())

@@ -17,7 +17,7 @@ SLOW = (
 
 def assert_ok(checks):
     assert checks
-    failed = [f"{c.quantity}: {c.found}, allowed {c.allowed}" for c in checks if not c.ok]
+    failed = [f"{c.quantity}: {c.shown_value}, allowed {c.allowed}" for c in checks if not c.ok]
     assert not failed, "; ".join(failed)
 
 

@@ -15,7 +15,7 @@ QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
 )
 def test_pair_of_features(pair):
     for check in checked(run(set(pair)), " + ".join(pair)):
-        assert check.ok, f"{check.quantity}: {check.found}, allowed {check.allowed}"
+        assert check.ok, f"{check.quantity}: {check.shown_value}, allowed {check.allowed}"
 
 
 def test_drift_of_a_nonlinear_hull_would_be_counted_twice():

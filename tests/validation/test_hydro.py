@@ -27,7 +27,7 @@ from swelltree.validation.waters.wecsim_import import oswec_imported, rm3_import
 
 def assert_ok(checks: list[Check]) -> None:
     assert checks
-    failed = [f"{c.quantity}: {c.found}, allowed {c.allowed}" for c in checks if not c.ok]
+    failed = [f"{c.quantity}: {c.shown_value}, allowed {c.allowed}" for c in checks if not c.ok]
     assert not failed, "; ".join(failed)
 
 

@@ -21,7 +21,7 @@ QUICK = ("Universal_Case01", "LinActuator_Case01", "RotSpring_Case01")
 
 def assert_ok(checks: list[Check]) -> None:
     assert checks
-    failed = [f"{c.quantity}: {c.found}, allowed {c.allowed}" for c in checks if not c.ok]
+    failed = [f"{c.quantity}: {c.shown_value}, allowed {c.allowed}" for c in checks if not c.ok]
     assert not failed, "; ".join(failed)
 
 

@@ -26,9 +26,13 @@ def load_campaign(path: str | Path) -> Campaign:
     model, sea, options = _base(spec, path)
     if spec.sea is not None:
         sea = spec.sea
-    own = {name: getattr(spec, name) for name in (*FROM_STUDY, "channels", "reduce", "lanes")}
-    own |= {"tolerance": spec.tolerance, "retries": spec.retries}
-    given = options | {name: value for name, value in own.items() if value not in (None, ())}
+    options_here = {
+        name: getattr(spec, name) for name in (*FROM_STUDY, "channels", "reduce", "lanes")
+    }
+    options_here |= {"tolerance": spec.tolerance, "retries": spec.retries}
+    given = options | {
+        name: value for name, value in options_here.items() if value not in (None, ())
+    }
     if "duration" not in given:
         raise spec.fail("there is no duration. Give it, or a study of the base that has one.")
     return Campaign(model, vary, sea, name=spec.name, text=text, **given)

@@ -54,12 +54,12 @@ def sea_states(table: CaseTable, sea: Sea | None, water: Any, g: float) -> dict[
         first, inverse = np.array([0]), np.zeros(len(table), int)
     else:
         _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    found = []
+    quantities = []
     for k in first:
         where = {name: x for name, x in table.row(int(k)).items() if not of_model(name)}
         waves = realise(in_sea(sea, where) or sea, water)
-        found.append(sea_quantities(waves, float(water.rho), g, float(water.depth)))
-    values = np.array(found)[inverse.ravel()]
+        quantities.append(sea_quantities(waves, float(water.rho), g, float(water.depth)))
+    values = np.array(quantities)[inverse.ravel()]
     return {
         name: {"values": values[:, i].tolist(), "attrs": ABOUT[name]}
         for i, name in enumerate(ABOUT)

@@ -209,10 +209,10 @@ class Store:
 
     def entries(self, blocks: int, *, thorough: bool = True) -> dict[int, dict[str, Any]]:
         """Index of all blocks that are whole, by number."""
-        found = ((block, self.entry(block)) for block in range(blocks))
+        entries = ((block, self.entry(block)) for block in range(blocks))
         return {
             block: entry
-            for block, entry in found
+            for block, entry in entries
             if entry is not None and self.is_whole(block, entry, thorough=thorough)
         }
 

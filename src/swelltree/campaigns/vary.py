@@ -139,8 +139,8 @@ class Together(Vary):
     def __post_init__(self) -> None:
         sizes = {name: len(values) for name, values in self.columns}
         if len(set(sizes.values())) > 1 or 0 in sizes.values():
-            told = ", ".join(f"{n} of '{name}'" for name, n in sizes.items())
-            raise self.fail(f"there are {told}. Give as many of each, at least one.")
+            counts = ", ".join(f"{n} of '{name}'" for name, n in sizes.items())
+            raise self.fail(f"there are {counts}. Give as many of each, at least one.")
 
     def part(self) -> Part:
         """One dimension."""

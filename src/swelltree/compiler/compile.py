@@ -160,8 +160,8 @@ def compile(
             nonlinear=hulls,
             drift=drift,
         )
-        model, told = _with_hydro(model, system, hydro, how)
-        notes += [*moved, *told]
+        model, hydro_notes = _with_hydro(model, system, hydro, how)
+        notes += [*moved, *hydro_notes]
     elif chosen(drift) != "none":
         raise SwelltreeError(
             f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."

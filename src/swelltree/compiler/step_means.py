@@ -21,7 +21,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
-from swelltree.model.signals import Held, Pieces, UserFunction
+from swelltree.model.signals import Pieces, UserFunction, ZeroOrderHold
 
 SAMPLES = 8  # of a function in a step
 PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
@@ -67,14 +67,14 @@ def with_step_means(model: Model, h: float) -> Model:
     """The model whose loads in time are their means over steps of h [s]."""
 
     def known(part: Any) -> bool:
-        return isinstance(part, Pieces | UserFunction | Held | Applied | SetSpeed)
+        return isinstance(part, Pieces | UserFunction | ZeroOrderHold | Applied | SetSpeed)
 
     def mean(part: Any) -> Any:
         if isinstance(part, Pieces):
             return MeanPieces(part, np.array(h))
         if isinstance(part, UserFunction):
             return MeanFunction(part, np.array(h))
-        if isinstance(part, Held):
+        if isinstance(part, ZeroOrderHold):
             return replace(part, signal=mean(part.signal), width=np.array(h))
         if isinstance(part, SetSpeed):
             return replace(part, width=np.array(h))

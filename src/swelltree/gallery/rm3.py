@@ -72,13 +72,13 @@ def rm3(
         "free": lambda: Free("ground", at, spar),
     }[moves]()
     guide = Slider("guide", spar.at(0, 0, FLOAT - SPAR), buoy, position=start[0] - start[1])
-    held = {"planar": ("Surge",), "free": ("Surge", "Sway", "Yaw")}.get(moves, ())
+    moored_dofs = {"planar": ("Surge",), "free": ("Surge", "Sway", "Yaw")}.get(moves, ())
     moorings = [
         LinearMooring(
             "mooring",
             spar,
-            stiffness={dof: 1e5 if dof != "Yaw" else 1e7 for dof in held},
-            damping={dof: 1e5 if dof != "Yaw" else 1e7 for dof in held},
+            stiffness={dof: 1e5 if dof != "Yaw" else 1e7 for dof in moored_dofs},
+            damping={dof: 1e5 if dof != "Yaw" else 1e7 for dof in moored_dofs},
         )
     ]
     system = System(
@@ -86,7 +86,7 @@ def rm3(
         (buoy, spar),
         (ground, guide),
         ptos=(LinearPto("pto", joint="guide", damping=damping),),
-        moorings=tuple(moorings if held else ()),
+        moorings=tuple(moorings if moored_dofs else ()),
         water=Water(rho=1000.0),
     )
     sea = IrregularSea(Jonswap(Hs=2.5, Tp=8.0), seed=1, omega_max=2.2, ramp=40.0)

@@ -46,8 +46,8 @@ def hydro_outline(data: xr.Dataset, findings: Sequence[Finding]) -> str:
             f"body         {body}: {len(dofs_of(data, body))} freedoms about {where}"
             + ("" if np.isnan(volume) else f", volume {volume:.6g} m^3")
         )
-    held = [name for name in ("excitation_force", *OPTIONAL, *SECOND) if name in data]
-    lines.append(f"also holds   {', '.join(held)}")
+    optional_names = [name for name in ("excitation_force", *OPTIONAL, *SECOND) if name in data]
+    lines.append(f"also holds   {', '.join(optional_names)}")
     given = "given" if infinite_added_mass(data) is not None else "not given"
     lines.append(f"A_inf        {given}")
     lines += [f"note         {text}" for text in str(data.attrs.get("notes", "")).splitlines()]

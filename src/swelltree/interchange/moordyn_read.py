@@ -149,13 +149,13 @@ def _bending(row: TextRow, place: Place) -> float:
     if is_number(word):
         return place.number(row, 5, "EI")
     curve = read_curve(place, row, word, "curvature and moment")
-    slopes = [moment / curvature for curvature, moment in curve if curvature > 0]
-    if max(slopes) - min(slopes) > 1e-6 * max(slopes):
+    stiffnesses = [moment / curvature for curvature, moment in curve if curvature > 0]
+    if max(stiffnesses) - min(stiffnesses) > 1e-6 * max(stiffnesses):
         raise place.fail(
             row,
             f"EI '{word}' is a table that is not a straight line. Give one bending stiffness.",
         )
-    return slopes[0]
+    return stiffnesses[0]
 
 
 def _rod_types(file: MooringFile, section: Section, place: Place) -> MooringFile:

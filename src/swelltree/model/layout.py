@@ -212,8 +212,8 @@ def joint_rows(
         rows.append(Row("screw", joint, axis))
     if quaternion:
         # turns about axes of the base that are not free are held as velocities
-        held = [a for a in range(3) if a not in rotations] if rotations else []
-        return rows + [Row("spin", joint, a) for a in held]
+        constrained = [a for a in range(3) if a not in rotations] if rotations else []
+        return rows + [Row("spin", joint, a) for a in constrained]
     if len(rotations) == 0:
         rows += [Row("align", joint, (a + 1) % 3, a) for a in range(3)]
     elif len(rotations) == 1:

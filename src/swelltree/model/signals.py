@@ -54,10 +54,10 @@ class Pieces:
     def integral(self, t: Array) -> Array:
         """Of the value, from the first knot on."""
         xp = namespace(t, self.knots, self.coefficients)
-        held = xp.clip(t, self.knots[0], self.knots[-1])
-        i, x, c = self._piece(held)
+        inside_table = xp.clip(t, self.knots[0], self.knots[-1])
+        i, x, c = self._piece(inside_table)
         inside = (((c[0] / 4.0 * x + c[1] / 3.0) * x + c[2] / 2.0) * x + c[3]) * x
-        return xp.asarray(self.area)[i] + inside + (t - held) * self(t)
+        return xp.asarray(self.area)[i] + inside + (t - inside_table) * self(t)
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration; beyond the ends it rests."""
@@ -130,7 +130,7 @@ class Polynomial:
 
 
 @pytree()
-class Held:
+class ZeroOrderHold:
     """A signal and a number beside it that is held from a time on, another one before.
 
     Means over a width about the time count a part of both, as steps of that length see them.
@@ -147,8 +147,8 @@ class Held:
         wide = self.width > 0.0
         share = xp.clip((t - self.since) / xp.where(wide, self.width, 1.0) + 0.5, 0.0, 1.0)
         share = xp.where(wide, share, xp.where(t >= self.since, 1.0, 0.0))
-        own = 0.0 if self.signal is None else self.signal(t)
-        return own + self.value * share + self.before * (1.0 - share)
+        signal = 0.0 if self.signal is None else self.signal(t)
+        return signal + self.value * share + self.before * (1.0 - share)
 
     def corners(self) -> Array:
         """Those of the signal: steps end where another value begins to be held [s]."""
@@ -164,10 +164,10 @@ class Held:
         xp = namespace(t, self.since, self.value)
         after = t - self.since
         if isinstance(self.signal, Constant):
-            own = self.signal.value * after
+            signal = self.signal.value * after
         else:
-            own = 0.0 if self.signal is None else self.signal.integral(t)
-        return own + self.before * xp.minimum(after, 0.0) + self.value * xp.maximum(after, 0.0)
+            signal = 0.0 if self.signal is None else self.signal.integral(t)
+        return signal + self.before * xp.minimum(after, 0.0) + self.value * xp.maximum(after, 0.0)
 
 
 @pytree("function")

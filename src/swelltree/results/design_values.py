@@ -156,9 +156,9 @@ def expected(values: np.ndarray, duration: float) -> float:
         values: samples in time.
         duration: of the samples [s].
     """
-    found = crests(values)
-    if len(found) < FEWEST or duration <= 0.0:
+    peaks = crests(values)
+    if len(peaks) < FEWEST or duration <= 0.0:
         return np.nan
-    if np.ptp(found) <= EVEN * np.abs(found).max():
-        return float(found.max())
-    return weibull_tail(found, duration, HOURS_3)
+    if np.ptp(peaks) <= EVEN * np.abs(peaks).max():
+        return float(peaks.max())
+    return weibull_tail(peaks, duration, HOURS_3)

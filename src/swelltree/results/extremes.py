@@ -52,8 +52,8 @@ def largest_peaks(values: np.ndarray, count: int) -> np.ndarray:
     x = np.asarray(values, float)
     out = np.full((*x.shape[:-1], count), np.nan)
     for place in np.ndindex(x.shape[:-1]):
-        found = np.sort(crests(x[place]))[::-1][:count]
-        out[(*place, slice(0, len(found)))] = found
+        largest = np.sort(crests(x[place]))[::-1][:count]
+        out[(*place, slice(0, len(largest)))] = largest
     return out
 
 

@@ -9,6 +9,6 @@ from typing import Any
 @functools.lru_cache(maxsize=1)
 def lapack() -> Any:
     """The module with them."""
-    import scipy.linalg.lapack as found
+    import scipy.linalg.lapack as routines
 
-    return found
+    return routines

@@ -271,18 +271,18 @@ class System(Description):
         raise self.fail(_unknown(kind, name, [item.name for item in items]))
 
     def _check_names(self) -> None:
-        seen: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
         others = (*self.controllers, *self.sensors, *self.lines, *self.junctions, *self.contacts)
         for item in (*items, *others, *self.winches, *self.operations):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
-            if item.name in seen:
+            if item.name in by_name:
                 raise item.fail(
-                    f"the name is used already by {seen[item.name].label}. "
+                    f"the name is used already by {by_name[item.name].label}. "
                     "Give every item its own name."
                 )
-            seen[item.name] = item
+            by_name[item.name] = item
 
     def _check_points(self, item: Any) -> None:
         known = [WORLD_NAME, *(body.name for body in self.bodies)]

@@ -183,15 +183,15 @@ def _depth_first(
         branches[joint.follower.body].append((joint.base.body, joint.name))
     branches[WORLD_NAME] += [(body, f"{body}_free") for body in free]
     order: list[tuple[str, str, str]] = []
-    seen = {WORLD_NAME}
+    reached = {WORLD_NAME}
     # an explicit stack, so that long chains do not meet Python's recursion limit
     stack = [(WORLD_NAME, "", "")]
     while stack:
         body, parent, joint = stack.pop()
         if body != WORLD_NAME:
             order.append((body, parent, joint))
-            seen.add(body)
-        ahead = [(child, name) for child, name in branches[body] if child not in seen]
+            reached.add(body)
+        ahead = [(child, name) for child, name in branches[body] if child not in reached]
         for child, name in sorted(ahead, key=lambda branch: place[branch[0]], reverse=True):
             stack.append((child, body, name))
     return order

@@ -76,9 +76,11 @@ def with_first_half_step(
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
-    held = model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
+    with_brakes = model.replace(
+        effects=tuple(effect.with_winches_held() for effect in model.effects)
+    )
     for _ in range(ROUNDS):
-        after, sample = step(held, standing, now)
+        after, sample = step(with_brakes, standing, now)
         off = _off(setup, now, after, sample, given)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:

@@ -66,7 +66,7 @@ class Check:
         return bool(abs(self.value - self.reference) <= self.tolerance)
 
     @property
-    def found(self) -> str:
+    def shown_value(self) -> str:
         """The value as shown."""
         digits = ".3g" if self.reference == 0.0 else ".6g"
         return f"{self.value:{digits}} {self.unit}".strip()
@@ -182,7 +182,9 @@ def outcome_table(outcomes: Iterable[Outcome]) -> Table:
             table.add_row(label, outcome.error, "", "", outcome.case.source, "[red]FAIL[/red]")
         for check in outcome.checks:
             mark = "[green]yes[/green]" if check.ok else "[red]FAIL[/red]"
-            table.add_row(label, check.quantity, check.found, check.allowed, check.reason, mark)
+            table.add_row(
+                label, check.quantity, check.shown_value, check.allowed, check.reason, mark
+            )
             label = ""
         table.add_section()
     return table
@@ -202,7 +204,7 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
             continue
         lines += ["| quantity | found | allowed | why this limit |", "|---|---|---|---|"]
         for check in outcome.checks:
-            result = check.found if check.ok else f"**{check.found}** (fails)"
+            result = check.shown_value if check.ok else f"**{check.shown_value}** (fails)"
             cells = (check.quantity, result, check.allowed, check.reason)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines).strip() + "\n"

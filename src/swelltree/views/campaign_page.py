@@ -97,17 +97,17 @@ def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
     """Power and energy over the sea states, where there are such."""
     if POWER not in campaign or "statistic" not in campaign[POWER].dims:
         return ""
-    found = power_matrix(campaign)
-    if "occurrence" in found and found["power"].notnull().any():
-        year = annual_energy(found)
-        found = found.assign(energy=year["energy"])
+    matrix = power_matrix(campaign)
+    if "occurrence" in matrix and matrix["power"].notnull().any():
+        year = annual_energy(matrix)
+        matrix = matrix.assign(energy=year["energy"])
         if year["MAEP"].ndim == 0:
             chips.append(("MAEP", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
             chips.append(("mean power of a year", f"{float(year['mean_power']) / 1e3:.4g} kW"))
             if "capture_length" in year:
                 chips.append(("capture length", f"{float(year['capture_length']):.3g} m"))
     pictures = "".join(
-        _picture(x) for name in MATRICES if name in found for x in _planes(found[name])
+        _picture(x) for name in MATRICES if name in matrix for x in _planes(matrix[name])
     )
     return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
 
@@ -187,13 +187,19 @@ def _ranges(campaign: xr.Dataset) -> str:
     for name, values in campaign.data_vars.items():
         if "statistic" not in values.dims:
             continue
-        own = [d for d in values.dims if d not in campaign["state"].dims and d != "statistic"]
+        entry_dims = [
+            d for d in values.dims if d not in campaign["state"].dims and d != "statistic"
+        ]
         stacked = (
-            values.stack(entry=own).compute() if own else values.compute().expand_dims("entry")
+            values.stack(entry=entry_dims).compute()
+            if entry_dims
+            else values.compute().expand_dims("entry")
         )
         for k in range(stacked.sizes["entry"]):
             one = stacked.isel(entry=k)
-            label = ", ".join(str(v) for v in np.atleast_1d(one["entry"].item())) if own else ""
+            label = (
+                ", ".join(str(v) for v in np.atleast_1d(one["entry"].item())) if entry_dims else ""
+            )
             numbers = [one.sel(statistic=s).values for s in ("mean", "std", "min", "max")]
             if not np.nanmax(np.abs(numbers[1]), initial=0.0) > 0:
                 continue

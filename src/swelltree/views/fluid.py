@@ -56,8 +56,8 @@ def _drawn(
         return places, values, faces
     times = np.arange(len(faces))[:, None]
     corners = faces.reshape(len(faces), -1)
-    own = np.arange(corners.shape[1]).reshape(-1, 3)
-    return places[times, corners], values[times, corners], own
+    separate_triangles = np.arange(corners.shape[1]).reshape(-1, 3)
+    return places[times, corners], values[times, corners], separate_triangles
 
 
 def _faces(triangles: np.ndarray) -> str:

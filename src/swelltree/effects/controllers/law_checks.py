@@ -44,13 +44,13 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
     from swelltree.engine.backend import jax, jnp
 
     def once(t: Any, y: Any) -> Any:
-        answer = law(t, y)
-        if answer is None:
+        value = law(t, y)
+        if value is None:
             raise SwelltreeError(
                 f"controller '{name}': {where_of(law)} gives None. Return one value for each of "
                 f"the {drives} driven elements."
             )
-        return jnp.asarray(answer, dtype=float)
+        return jnp.asarray(value, dtype=float)
 
     like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
     untraceable = (
@@ -60,7 +60,7 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
         jax.errors.TracerIntegerConversionError,
     )
     try:
-        answer = jax.eval_shape(once, *like)
+        value = jax.eval_shape(once, *like)
     except SwelltreeError:
         raise
     except untraceable as error:
@@ -73,8 +73,8 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
             f"controller '{name}': {where_of(law, error)} fails with {type(error).__name__}: "
             f"{_short(error)}. {PLAIN}"
         ) from None
-    if answer.size != drives:
-        raise SwelltreeError(wrong_size(name, law, answer.size, drives))
+    if value.size != drives:
+        raise SwelltreeError(wrong_size(name, law, value.size, drives))
 
 
 def wrong_size(name: str, law: Any, size: int, drives: int) -> str:
@@ -93,21 +93,21 @@ def _short(error: BaseException) -> str:
 def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
     """Values of a law in plain Python; every fault as a sentence."""
     try:
-        answer = law(float(t), np.array(y))
+        value = law(float(t), np.array(y))
     except Exception as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
             f"{type(error).__name__}: {_short(error)}. Mend the law."
         ) from None
     try:
-        u = np.asarray(answer, dtype=float).reshape(-1)
+        u = np.asarray(value, dtype=float).reshape(-1)
     except (TypeError, ValueError):
         raise SwelltreeError(
-            f"controller '{name}': {where_of(law)} gives {answer!r} at t = {float(t):.6g} s. "
+            f"controller '{name}': {where_of(law)} gives {value!r} at t = {float(t):.6g} s. "
             "Return one number for each driven element."
         ) from None
-    if answer is None or u.size != count:
-        size = 0 if answer is None else u.size
+    if value is None or u.size != count:
+        size = 0 if value is None else u.size
         raise SwelltreeError(wrong_size(name, law, size, count))
     if not np.isfinite(u).all():
         raise SwelltreeError(

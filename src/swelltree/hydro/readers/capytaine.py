@@ -273,13 +273,13 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
 def _sound_poses(values: np.ndarray, turn: bool) -> bool:
     """Whether each body has finite numbers or none, and axes are right-handed and orthogonal."""
     rows = values.reshape(len(values), -1)
-    told = values[np.isfinite(rows).all(axis=1)]
-    if len(told) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
+    given = values[np.isfinite(rows).all(axis=1)]
+    if len(given) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
         return False
-    if not turn or not len(told):
+    if not turn or not len(given):
         return True
-    off = np.abs(told @ np.swapaxes(told, 1, 2) - np.eye(3)).max()
-    return bool(off < 1e-6 and (np.linalg.det(told) > 0.0).all())
+    off = np.abs(given @ np.swapaxes(given, 1, 2) - np.eye(3)).max()
+    return bool(off < 1e-6 and (np.linalg.det(given) > 0.0).all())
 
 
 class Beside:

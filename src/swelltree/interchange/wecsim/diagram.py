@@ -137,7 +137,7 @@ def _block(element: Any, parts: dict[str, Any], sid: str) -> Block:
 def _inside(element: Any, parts: dict[str, Any]) -> tuple[str, ...]:
     """What a subsystem holds, also in subsystems of its own."""
     result: list[str] = []
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = [element.find("System")]
     while waiting:
         system = waiting.pop()
@@ -145,8 +145,8 @@ def _inside(element: Any, parts: dict[str, Any]) -> tuple[str, ...]:
             continue
         part = system.get("Ref")
         if part is not None:
-            if part not in seen:
-                seen.add(part)
+            if part not in visited:
+                visited.add(part)
                 waiting.append(parts.get(f"simulink/systems/{part}.xml"))
             continue
         for block in system.findall("Block"):

@@ -43,8 +43,8 @@ def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
             f"reduce=['statistics'] and the channel '{power}'."
         )
     channel = campaign[power].sel(statistic="mean", drop=True)
-    own = [dim for dim in channel.dims if dim in ("pto",)]
-    mean = channel.sum(own, skipna=False).compute()
+    ptos = [dim for dim in channel.dims if dim in ("pto",)]
+    mean = channel.sum(ptos, skipna=False).compute()
     over = [dim for dim in ("seed",) if dim in mean.dims]
     units = {"units": "W"}
     matrix = xr.Dataset(
@@ -57,8 +57,8 @@ def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
         of_seed = {"long_name": "mean power of each seed"}
         matrix["power_of_seed"] = mean.assign_attrs(units | of_seed)
         spread = mean.std(over, ddof=1)
-        told = {"long_name": "standard deviation of the mean power over seeds"}
-        matrix["power_std"] = spread.assign_attrs(units | told)
+        about = {"long_name": "standard deviation of the mean power over seeds"}
+        matrix["power_std"] = spread.assign_attrs(units | about)
         error = spread / np.sqrt(matrix["seeds"])
         matrix["power_error"] = error.assign_attrs(
             units | {"long_name": "standard error of the mean power"}

@@ -41,7 +41,7 @@ def _peaks(dataset: xr.Dataset) -> xr.Dataset:
     result = {}
     for name, values in kept.data_vars.items():
         for key, sign in (("peaks", 1.0), ("troughs", -1.0)):
-            found = xr.apply_ufunc(
+            reduced = xr.apply_ufunc(
                 lambda x, sign=sign: sign * largest_peaks(sign * x, MOST_PEAKS),
                 values,
                 input_core_dims=[["time"]],
@@ -49,7 +49,7 @@ def _peaks(dataset: xr.Dataset) -> xr.Dataset:
             )
             words = "largest crests, falling" if key == "peaks" else "deepest troughs, rising"
             about = {**values.attrs, "long_name": f"{words}: {values.attrs.get('long_name', name)}"}
-            result[f"{name}{ENDINGS[key]}"] = found.assign_attrs(about)
+            result[f"{name}{ENDINGS[key]}"] = reduced.assign_attrs(about)
     return xr.Dataset(result, {"rank": ("rank", np.arange(1, MOST_PEAKS + 1))})
 
 
@@ -62,7 +62,7 @@ def _fatigue(dataset: xr.Dataset) -> xr.Dataset:
     length = float(time[-1] - time[0])
     result = {}
     for name, values in kept.data_vars.items():
-        found = xr.apply_ufunc(
+        reduced = xr.apply_ufunc(
             lambda x: damage_equivalent(x, EXPONENTS, length),
             values,
             input_core_dims=[["time"]],
@@ -70,7 +70,7 @@ def _fatigue(dataset: xr.Dataset) -> xr.Dataset:
         )
         words = f"damage-equivalent range at 1 Hz: {values.attrs.get('long_name', name)}"
         about = values.attrs | {"long_name": words}
-        result[f"{name}{ENDINGS['fatigue']}"] = found.assign_attrs(about)
+        result[f"{name}{ENDINGS['fatigue']}"] = reduced.assign_attrs(about)
     return xr.Dataset(result, {"exponent": ("exponent", np.array(EXPONENTS))})
 
 

@@ -86,14 +86,14 @@ def with_active_rows(
         if S is None or np.diag(S).min(initial=1.0) < 1e-7 * np.diag(S).max(initial=1.0):
             return None
 
-        def held(
+        def with_rows_fixed(
             off: np.ndarray, beyond: np.ndarray, A: np.ndarray = A, S: np.ndarray = S
         ) -> tuple[np.ndarray, np.ndarray]:
             """x and multipliers with x = off but for the rows, which take away `beyond`."""
             mu = dpotrs(S, beyond, lower=1)[0] if len(beyond) else beyond
             return off - dtrtrs(L, A.T @ mu, lower=1, trans=1)[0], mu
 
-        x, mu = held(free, values[at] - sides)
+        x, mu = with_rows_fixed(free, values[at] - sides)
         Gx = G @ x
         pull = np.ones(len(G))
         pull[at] = side[at] * mu
@@ -103,7 +103,7 @@ def with_active_rows(
         if not (let_go.any() or taken.any()):
             for _ in range(REFINED):
                 off = -dpotrs(L, H @ x + g + rows.T @ mu, lower=1)[0]
-                dx, dmu = held(off, rows @ (x + off) - sides)
+                dx, dmu = with_rows_fixed(off, rows @ (x + off) - sides)
                 x, mu = x + dx, mu + dmu
             off = np.abs(H @ x + g + rows.T @ mu).max()
             close = off < EXACT * max(1.0, float(np.abs(g).max()))

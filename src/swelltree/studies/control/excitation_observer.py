@@ -101,7 +101,7 @@ class ExcitationObserver:
         attrs = {"units": "N, N m", "long_name": "estimated excitation"}
         return xr.DataArray(out, coords, ("time", "excitation"), attrs=attrs)
 
-    def seen(self, force: Any) -> np.ndarray:
+    def excitations_from(self, force: Any) -> np.ndarray:
         """The same excitations from forces on all bodies (time, body, 6), to compare with.
 
         Args:

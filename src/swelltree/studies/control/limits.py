@@ -158,7 +158,7 @@ def _static_need(
     stroke: np.ndarray,
     compliance: np.ndarray,
     force: np.ndarray,
-    held: np.ndarray,
+    force_rows: np.ndarray,
 ) -> str:
     """A sentence when the limits contradict one another already in still water."""
     rows, low, high = [], [], []
@@ -166,7 +166,9 @@ def _static_need(
         i = limit.port
         if limit.kind not in ("stroke", "force"):
             continue
-        row, at = (compliance[i], stroke[i]) if limit.kind == "stroke" else (held[i], force[i])
+        row, at = (
+            (compliance[i], stroke[i]) if limit.kind == "stroke" else (force_rows[i], force[i])
+        )
         rows.append(row / limit.scale)
         low.append((limit.low - at) / limit.scale)
         high.append((limit.high - at) / limit.scale)

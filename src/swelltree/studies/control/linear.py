@@ -87,7 +87,7 @@ def look_in(
     D = linear.harmonic_impedance(w) + 1j * w[:, None, None] * dampers - springs
     inverse = np.linalg.inv(D)
     mobility, clipped = _passive(-1j * w[:, None, None] * (G @ inverse @ G.T))
-    compliance, held = _mean(linear.stiffness, G)
+    compliance, has_mean = _mean(linear.stiffness, G)
     x = rest_strokes(model, how, ports, linear.at.state)
     return Port(
         omega,
@@ -99,7 +99,7 @@ def look_in(
         compliance,
         x,
         -ports.stiffness * x,
-        held,
+        has_mean,
         ports,
         clipped,
     )
@@ -142,8 +142,8 @@ def _mean(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     soft = value < SOFT * max(value.max(initial=0.0), 1e-300)
     inverse = (Vt[~soft].T / value[~soft]) @ U[:, ~soft].T / np.outer(size, size)
     reach = np.abs(G / size @ Vt[soft].T).max(axis=1, initial=0.0)
-    held = reach < 1e-6 * np.abs(G / size).max(axis=1)
-    return G @ inverse @ G.T * np.outer(held, held), held
+    has_mean = reach < 1e-6 * np.abs(G / size).max(axis=1)
+    return G @ inverse @ G.T * np.outer(has_mean, has_mean), has_mean
 
 
 def wave_forces(linear: LinearModel, port: Port, waves: RealisedSea | None) -> np.ndarray:

@@ -69,7 +69,7 @@ def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
     """Scale of every unknown, element by element."""
     c = 2 * port.harmonics + 1
     return np.concatenate(
-        [np.full(c - (not held), s) for s, held in zip(force_scale, port.mean, strict=True)]
+        [np.full(c - (not has_mean), s) for s, has_mean in zip(force_scale, port.mean, strict=True)]
     )
 
 
@@ -114,8 +114,10 @@ def check_found(
     if optimum.converged and optimum.feasible:
         return
     if not optimum.feasible:
-        held = np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
-        static = (port.rest_stroke, port.compliance, port.rest_force, held)
+        force_rows = (
+            np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
+        )
+        static = (port.rest_stroke, port.compliance, port.rest_force, force_rows)
         raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
     if len(optimum.history) >= asked.max_iterations:
         advice = f"Raise max_iterations above {asked.max_iterations}"

@@ -217,8 +217,8 @@ class SmoothStepper(Stepper):
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
         program = observer(self.task.formulation)
-        seen = program.by_xla if self.task.by_hand else program
-        return seen(self.task.model, times, phases) | extremes
+        observe_samples = program.by_xla if self.task.by_hand else program
+        return observe_samples(self.task.model, times, phases) | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
         """The whole state."""

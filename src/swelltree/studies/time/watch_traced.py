@@ -68,8 +68,8 @@ def ended_with_loops(
         solver: its name.
     """
     rows = [{name: x[k] for name, x in channels.items()} for k in range(len(models))]
-    found = [_of_loops(*each, solver) for each in zip(models, rows, codes, strict=True)]
-    return np.array([int(code) for code in found])
+    codes_found = [_of_loops(*each, solver) for each in zip(models, rows, codes, strict=True)]
+    return np.array([int(code) for code in codes_found])
 
 
 @functools.partial(jax.jit, static_argnames="solver")

@@ -129,24 +129,24 @@ def _check_couplings(system: Any) -> None:
             )
         if line.release_time is not None:
             changes = sorted([*changes, (line.release_time, False)], key=lambda row: row[0])
-        held, last = not isinstance(line.B, OnJunction), -1.0
+        coupled, last = not isinstance(line.B, OnJunction), -1.0
         for time, couples in changes if len(changes) > 1 else ():
             if abs(time - last) <= 1e-9:
                 raise line.fail(
                     f"operations couple or release it twice at t = {time:.6g} s, so that the order "
                     "is not known. Give them different times."
                 )
-            if not couples and not held:
+            if not couples and not coupled:
                 raise line.fail(
                     f"operations release it at t = {time:.6g} s, when nothing holds its end B. "
                     "Couple it before, or leave the release out."
                 )
-            if couples and held:
+            if couples and coupled:
                 raise line.fail(
                     f"operations couple it at t = {time:.6g} s, while it is coupled since "
                     f"{last:.6g} s. Release it before, or leave one of the two out."
                 )
-            held, last = couples, time
+            coupled, last = couples, time
 
 
 def check_operations(system: Any) -> None:

@@ -68,8 +68,8 @@ def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
     moving = with_world(v, np.zeros(6))[body]
     on_bodies = (moving[:, :3] + cross(moving[:, 3:], xp.asarray(lever)))[:, 2]
     names = (*model.dynamic_lines.junctions, "")
-    own = np.array([names.index(name) for name in winches.tip_junction], dtype=int)
-    return on_bodies + with_world(junctions, np.zeros(3))[own, 2]
+    tip_numbers = np.array([names.index(name) for name in winches.tip_junction], dtype=int)
+    return on_bodies + with_world(junctions, np.zeros(3))[tip_numbers, 2]
 
 
 def tip_now(model: Model, setup: Setup, state: StepperState) -> Array:

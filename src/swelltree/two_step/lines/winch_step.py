@@ -52,39 +52,41 @@ def finished_winches(
     model, setup, state = step.model, step.setup, step.state
     winches, w, winch_state = winches_of(model), state.lines.winch, step.now.winch
     assert winches is not None
-    own = np.array(winches.line, dtype=int)
+    winch_lines = np.array(winches.line, dtype=int)
     rest = w.rest + change_of_rest(model, setup, winch_state)
-    arrays = jax.tree.map(lambda x: x[own], model.dynamic_lines.nodes)
-    at_first = jnp.arange(arrays.n) == w.first[own][:, None]
+    arrays = jax.tree.map(lambda x: x[winch_lines], model.dynamic_lines.nodes)
+    at_first = jnp.arange(arrays.n) == w.first[winch_lines][:, None]
     whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
     arrays = replace(arrays, rest_length=whole)
     pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
     # as much rope comes into the first segment as the winch lets go, strained like the rest
-    tension = pick(reported.tension[own])
-    speed = (rest - w.rest_last)[own] / (2.0 * setup.h)
+    tension = pick(reported.tension[winch_lines])
+    speed = (rest - w.rest_last)[winch_lines] / (2.0 * setup.h)
     EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
-    power = -tension * (1.0 + 0.5 * tension / EA) * speed + reported.winding[own]
-    brought, momentum = _brought(step, own, lines, (rest - w.rest)[own], winch_state.speed)
+    power = -tension * (1.0 + 0.5 * tension / EA) * speed + reported.winding[winch_lines]
+    brought, momentum = _brought(
+        step, winch_lines, lines, (rest - w.rest)[winch_lines], winch_state.speed
+    )
     grid = Grid(
-        first=w.first[own],
-        rest_last=w.rest[own],
-        rest=rest[own],
-        q_last=lines.q_last[own],
-        q=lines.q[own],
-        mu=lines.mu[own],
-        nu=lines.nu[own],
-        beyond=jax.tree.map(lambda x: x[own], beyond),
+        first=w.first[winch_lines],
+        rest_last=w.rest[winch_lines],
+        rest=rest[winch_lines],
+        q_last=lines.q_last[winch_lines],
+        q=lines.q[winch_lines],
+        mu=lines.mu[winch_lines],
+        nu=lines.nu[winch_lines],
+        beyond=jax.tree.map(lambda x: x[winch_lines], beyond),
     )
     limits = (winches.segment, winches.split, winches.merge)
-    new, kind = regridded(arrays, grid, *limits, _load(step, own, lines))
-    g = _gravity_less_buoyancy(step, own)
+    new, kind = regridded(arrays, grid, *limits, _load(step, winch_lines, lines))
+    g = _gravity_less_buoyancy(step, winch_lines)
     old_sums, new_sums = (sums(arrays, x, winch_state.speed, g, setup.h) for x in (grid, new))
     standing = at_stop(winches, state.t, winch_state, tension)
     most = CARRY * winches.segment / setup.h
     full = jnp.abs(winch_state.speed) >= most * (1.0 - 1e-12)
     standing = jnp.where(full, 2.0 * jnp.sign(winch_state.speed), standing)
     reached = (standing != 0.0) & (w.standing == 0.0) & (setup.ahead * setup.winding > 0.0)
-    moved = lambda rows, x: rows.at[own].set(x)  # noqa: E731
+    moved = lambda rows, x: rows.at[winch_lines].set(x)  # noqa: E731
     after = WinchStepperState(
         first=moved(w.first, new.first),
         rest=moved(rest, new.rest),

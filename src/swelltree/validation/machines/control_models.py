@@ -132,7 +132,7 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     rng = np.random.default_rng(7)
     estimated = observer.estimate(measured + noise * rng.standard_normal(measured.shape)).values
     force = there["excitation_force"].sel(body=list(model.layout.bodies)).values
-    true, late = observer.seen(force), times > 10.0
+    true, late = observer.excitations_from(force), times > 10.0
     error = np.sqrt(((estimated - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
     reason = "noise of 1 % of every signal, no look ahead"
     return [

@@ -39,7 +39,7 @@ def rayleigh_maximum() -> list[Check]:
     runs = np.random.default_rng(11).rayleigh(1.0, (hours, per_hour))
     exact = float(np.sqrt(2.0 * np.log(3 * per_hour)))
     time = 3600.0 * hours
-    found = {
+    power_by_way = {
         "Weibull tail": weibull_tail(runs, time),
         "peaks over threshold": peaks_over_threshold(runs, time),
         "maxima of the runs": most_probable_maximum(runs.max(axis=1), 3600.0).value,
@@ -47,5 +47,5 @@ def rayleigh_maximum() -> list[Check]:
     reason = "scatter of 24 runs, 2 %"
     return [
         Check(way, value, 0.05 * exact, "std", reason, reference=exact)
-        for way, value in found.items()
+        for way, value in power_by_way.items()
     ]

@@ -86,13 +86,13 @@ def formulations(names: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[C
     apart = np.abs(places(runs[0]) - places(runs[1])).max()
     forces = [r["pto_latch_force"].values for r in runs]
     force = np.abs(forces[0] - forces[1]).max() / np.abs(forces[0]).max()
-    held = []
+    creep = []
     for r in runs:
         mode, stroke = r["pto_mode"].values[:, 0], r["pto_stroke"].values[:, 0]
         both = (mode[1:] > 0.5) & (mode[:-1] > 0.5)
-        held.append(np.abs(np.diff(stroke))[both].max())
+        creep.append(np.abs(np.diff(stroke))[both].max())
     return [
         Check("places", float(apart), 1e-8, "m", "rtol 1e-9, errors grow in a pendulum"),
         Check("force in the latch", float(force), 1e-7, "of largest", "the same"),
-        Check("creep while locked", float(max(held)), 1e-8, "m", "what is left of the rate"),
+        Check("creep while locked", float(max(creep)), 1e-8, "m", "what is left of the rate"),
     ]

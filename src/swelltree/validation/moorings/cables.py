@@ -199,8 +199,8 @@ def cable_block_and_plain() -> list[Check]:
         y = start_phase(model, how)
         P = np.asarray(how.kinematics(model, np.zeros(()), y.state).P)[rows]
         state = State(y.state.q, np.linalg.solve(P, wanted), y.state.chart)
-        answer = solve_motion(model, how, np.zeros(()), state, y.internal)[2]
-        ours.append(np.asarray(answer.v_dot).reshape(-1)[rows])
+        solved = solve_motion(model, how, np.zeros(()), state, y.internal)[2]
+        ours.append(np.asarray(solved.v_dot).reshape(-1)[rows])
     off = float(np.abs(ours[0] - ours[1]).max() / np.abs(ours[0]).max())
     return [Check("block and plain form", off, 1e-12, "", "rounding")]
 

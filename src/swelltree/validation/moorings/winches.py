@@ -310,10 +310,22 @@ def constant_tension() -> list[Check]:
 
     stiffness = EA / length
     expected = stiffness * a * OMEGA / abs(1j * OMEGA + stiffness * gain)
-    held = swing(control)
+    controlled = swing(control)
     return [
-        Check("swing of the tension, relative", held / expected - 1.0, 0.05, "", "rope's own mass"),
-        Check("of that of a stiff winch", held / (stiffness * a), 0.4, "", "it holds the tension"),
+        Check(
+            "swing of the tension, relative",
+            controlled / expected - 1.0,
+            0.05,
+            "",
+            "rope's own mass",
+        ),
+        Check(
+            "of that of a stiff winch",
+            controlled / (stiffness * a),
+            0.4,
+            "",
+            "it holds the tension",
+        ),
     ]
 
 
@@ -394,12 +406,12 @@ def caught() -> list[Check]:
     t = run.time.values
     z = run.position.sel(body="box", dof="Heave").values
     gap = run.junction_position.values[:, 0, 2] - z
-    held = (t > 1.1) & (t < 13.9)
+    coupled = (t > 1.1) & (t < 13.9)
     free = t > 14.1
     a = np.polyfit(t[free], z[free], 2)[0] * 2.0
     stretch = WEIGHT * 34.4 / 4e7
     return [
-        Check("hook on the box", float(np.ptp(gap[held])), 1e-8, "m", "constraint"),
+        Check("hook on the box", float(np.ptp(gap[coupled])), 1e-8, "m", "constraint"),
         Check(
             "lift",
             float(z[(t > 9.0) & (t < 14.0)].mean()) + 29.0,

@@ -72,7 +72,7 @@ def slamming_at_constant_speed() -> list[Check]:
         # of the spray, and of the drive, whose power is its force times the speed
         work = run["work"].values[-1, -2:]
         full = float(np.interp(h[-1], depth, added))
-        held = -run["reaction"].sel(dof="Heave").values[1:, 0]
+        drive_force = -run["reaction"].sel(dof="Heave").values[1:, 0]
         checks += [
             Check(
                 f"{name}: slamming force, of itself",
@@ -82,7 +82,7 @@ def slamming_at_constant_speed() -> list[Check]:
             ),
             Check(
                 f"{name}: force of the drive, of itself",
-                float(np.abs(held / force - 1.0).max()),
+                float(np.abs(drive_force / force - 1.0).max()),
                 1e-9,
                 reason="rounding",
             ),
@@ -157,8 +157,8 @@ def half_submerged() -> list[Check]:
     decay = np.exp(-k * 3.0 / 8.0 * RADIUS)
     inertia = omega**2 * 1.5 * mass
     exact = (RHO * G * area - inertia * decay) / (RHO * G * area - inertia)
-    answer = rao(model, omega=omega, wave_direction=0.0)
-    heave = np.abs(answer["rao"].sel(dof="Heave").values).reshape(-1)
+    response = rao(model, omega=omega, wave_direction=0.0)
+    heave = np.abs(response["rao"].sel(dof="Heave").values).reshape(-1)
     return [
         Check("motion from rest", still, 1e-5, "m", "cubics through 41 rows"),
         Check("natural period", ours, 1e-3 * period, "s", "the same", reference=period),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.studies.time.stepped.held import read_values
+from swelltree.studies.time.stepped.commands import read_values
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.winch_findings import all_winches
 from swelltree.system import System

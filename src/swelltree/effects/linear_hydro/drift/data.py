@@ -125,13 +125,13 @@ def drift_table(
     notes: list[str] = []
     needed = method == "qtf"
     if needed and "qtf_difference" not in data:
-        held = _mean(order, data) is not None
+        has_mean = _mean(order, data) is not None
         raise SwelltreeError(
             "drift 'qtf' needs a difference-frequency transfer function, which the hydro data do "
             "not hold. "
             + (
                 "They hold mean drift: use drift='newman', or read a .12d file beside them."
-                if held
+                if has_mean
                 else "Read data with a .12d file, or leave drift out."
             )
         )
@@ -279,7 +279,7 @@ def _by_heading(
     one = sorted({key[0] for key in keys if key[0] == key[1]})
     every = sorted({beta for key in keys for beta in key})
 
-    def found(a: float, b: float) -> tuple[np.ndarray, np.ndarray] | None:
+    def cell_of(a: float, b: float) -> tuple[np.ndarray, np.ndarray] | None:
         out = None
         for key, turned in (((a, b), False), ((b, a), True)):
             if key not in keys:
@@ -295,8 +295,8 @@ def _by_heading(
                 out = np.where(fill[..., None], values, out[0]), out[1] | here
         return out
 
-    if len(every) > 1 and all(found(a, b) is not None for a in every for b in every):
-        grid = [[found(a, b) for b in every] for a in every]
+    if len(every) > 1 and all(cell_of(a, b) is not None for a in every for b in every):
+        grid = [[cell_of(a, b) for b in every] for a in every]
         values = np.array([[cell[0] for cell in row if cell] for row in grid])
         there = np.array([[cell[1] for cell in row if cell] for row in grid])
         return Pairs(omega, np.array(every), values, there, True, sum)
@@ -305,7 +305,7 @@ def _by_heading(
             "the quadratic transfer function holds crossing waves only. Compute it for waves of "
             "one heading as well."
         )
-    cells = [cell for cell in (found(a, a) for a in one) if cell]
+    cells = [cell for cell in (cell_of(a, a) for a in one) if cell]
     values, there = (np.array(part) for part in zip(*cells, strict=True))
     return Pairs(omega, np.array(one), values, there, False, sum)
 

@@ -236,8 +236,8 @@ class Cables(Effect):
         both = masked_sum(self._of_line(), xp.stack([stored, power], -1))
         # half of an element at each of its ends
         weight = (0.5 * elements.mass_per_length * elements.rest_length)[:, None] * model.gravity
-        held = force_A + weight, force_B + weight
-        channels = self._channels(elements, a.position, b.position, result, held)
+        holding_forces = force_A + weight, force_B + weight
+        channels = self._channels(elements, a.position, b.position, result, holding_forces)
         if self.drums is None:
             return Loads(wrench, both[:, 0], both[:, 1], channels)
         heads = 0.0 * power if water is None else water[3]
@@ -500,7 +500,7 @@ class Cables(Effect):
         a: Array,
         b: Array,
         result: Stretch,
-        held: tuple[Array, Array],
+        holding_forces: tuple[Array, Array],
     ) -> dict[str, Array]:
         """Shapes and tensions; `held` are the forces of all elements on what holds their ends."""
         xp = namespace(a, b)
@@ -514,8 +514,8 @@ class Cables(Effect):
         top = xp.argmax(active, axis=1)
         tension = result.tension[rows]
         of_first = xp.take_along_axis(tension, top[:, None], axis=1)
-        at_A = xp.take_along_axis(held[0][rows], top[:, None, None], axis=1)[:, 0]
-        at_B = held[1][rows[:, -1]]
+        at_A = xp.take_along_axis(holding_forces[0][rows], top[:, None, None], axis=1)[:, 0]
+        at_B = holding_forces[1][rows[:, -1]]
         return {
             "line_position": position,
             "line_tension": xp.where(active, tension, of_first),
@@ -546,7 +546,7 @@ class Cables(Effect):
         )
         still = model.replace(sea=replace(model.sea, waves=None))
         flow = np.asarray(water_at(still, np.zeros(()), at).velocity)
-        held = body < model.layout.n_bodies
+        on_bodies = body < model.layout.n_bodies
         other = np.where(np.abs(t[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
         x = np.cross(t, other)
         x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
@@ -556,7 +556,7 @@ class Cables(Effect):
             (across, water_numbers["Cdn"] * factor),
             (t[:, None], np.pi * water_numbers["Cdt"] * factor),
         ):
-            live = held & (c > 0)
+            live = on_bodies & (c > 0)
             if live.any():
                 arm = at[live] - np.asarray(motion.pose.p)[body[live]]
                 D = axes[live]

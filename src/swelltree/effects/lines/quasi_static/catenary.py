@@ -106,9 +106,9 @@ def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ..
     ratio = xp.where(small, 1.0 + v * (1 / 3 + v * (1 / 5 + v * (1 / 7 + v / 9))), long)
     inverse = 2.0 * length * ratio / both
     cubes = 2.0 * length * square / (rest * both * product)
-    slopes = length * (V1 + V2) / (product * both)
+    slope_integrals = length * (V1 + V2) / (product * both)
     tension = 0.25 * length * (both + (V1 + V2) ** 2 / both) + 0.5 * square * inverse
-    return inverse, length * (V1 + V2) / both, slopes, cubes, tension
+    return inverse, length * (V1 + V2) / both, slope_integrals, cubes, tension
 
 
 def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span:
@@ -129,10 +129,10 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span
     V2 = xp.where(rests, xp.maximum(upper, floor), upper)
     V1 = xp.where(rests, xp.maximum(lower, floor), lower)
     hung = xp.where(rests, (V2 - V1) / xp.where(rests, weight, 1.0), length)
-    inverse, sine, slopes, cubes, tension = _integrals(H_, V1, V2, hung)
+    inverse, sine, slope_integrals, cubes, tension = _integrals(H_, V1, V2, hung)
     stretch = hung * soft
     squares = H_ * H_ + (V1 * V1 + V1 * V2 + V2 * V2) / 3.0
-    x_V = -(H_ * slopes).sum(-1)
+    x_V = -(H_ * slope_integrals).sum(-1)
     return Span(
         x=(H_ * (inverse + stretch)).sum(-1),
         z=(sine + 0.5 * (V1 + V2) * stretch).sum(-1),

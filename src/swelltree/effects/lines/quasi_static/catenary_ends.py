@@ -88,11 +88,11 @@ def by_kind(pieces: Pieces, anchored: Any, between: Any, *arrays: Any) -> Any:
         return (anchored if kind.any() else between)(np.arange(len(kind)), *arrays)
     rows = [np.flatnonzero(kind), np.flatnonzero(~kind)]
 
-    def own(tree: Any, some: np.ndarray) -> Any:
+    def rows_from(tree: Any, some: np.ndarray) -> Any:
         return rows_of(tree, some) if hasattr(tree, "__dataclass_fields__") else tree[some]
 
     first, second = (
-        rule(some, *(own(tree, some) for tree in arrays))
+        rule(some, *(rows_from(tree, some) for tree in arrays))
         for rule, some in zip((anchored, between), rows, strict=True)
     )
     order = np.argsort(np.concatenate(rows))

@@ -99,7 +99,7 @@ def _shape(
     turned, pieces = laid.turned[k], laid.pieces
     lying = inside(pieces, result, low, high).lying
 
-    def seen(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def points_at(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         row = np.full(len(s), k)
         there, sections = rows_of(result, row), rows_of(pieces.sections, row)
         anchored = np.array(pieces.anchored)[row]
@@ -108,8 +108,8 @@ def _shape(
             sections, pieces.bed, there, lying[row], anchored, low[row], high[row], upwards
         )
 
-    position = seen(distances)[0]
-    tension = seen(0.5 * (distances[1:] + distances[:-1]))[1]
+    position = points_at(distances)[0]
+    tension = points_at(0.5 * (distances[1:] + distances[:-1]))[1]
     pull = (result.force_A[k], result.force_B[k])
     return StaticShape(position, tension, *(pull[::-1] if turned else pull))
 

@@ -29,7 +29,12 @@ from swelltree.studies.time.stepped.changes import (
     check_same_layout,
     read_changes,
 )
-from swelltree.studies.time.stepped.held import Values, holding, nothing_held, read_values
+from swelltree.studies.time.stepped.commands import (
+    Commands,
+    no_commands,
+    read_values,
+    with_commands,
+)
 from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
 from swelltree.studies.time.stepped.vocabulary import Vocabulary, vocabulary
 from swelltree.studies.time.task import TWO_STEP, Task
@@ -51,7 +56,7 @@ class Saved:
     task: Task
     stepper: Stepper
     state: Any
-    held: Values
+    commands: Commands
     samples: Samples
 
     def __repr__(self) -> str:
@@ -73,7 +78,7 @@ class Setup:
 
     task_of: Callable[[Model, Any, float], Task]
     stepper_of: Callable[[Task, int], Stepper]
-    forces: Values
+    forces: Commands
     until: float
     keep: int | None
     findings: list[Any]
@@ -96,7 +101,7 @@ class SteppedRun:
     @property
     def forces(self) -> dict[str, float]:
         """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
-        return dict(self._now.held.now)
+        return dict(self._now.commands.now)
 
     def step(self, duration: Any, forces: Any = None) -> None:
         """Go on for some time.
@@ -114,13 +119,13 @@ class SteppedRun:
                 f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, for which the sea was "
                 "made ready. Give stepper(..., duration=...), or reset()."
             )
-        held = now.held.then(
+        commands = now.commands.then(
             read_values(now.model, forces, self.step_multiple), now.samples.last.time
         )
         task = now.task
-        if held is not now.held:
-            task = replace(task, model=holding(task.model, held))
-        self._now = self._advanced(replace(now, task=task, held=held), end)
+        if commands is not now.commands:
+            task = replace(task, model=with_commands(task.model, commands))
+        self._now = self._advanced(replace(now, task=task, commands=commands), end)
 
     def _advanced(self, now: Saved, end: float) -> Saved:
         """The run at the end of a step, in as many parts as the loads of the sea are ready for."""
@@ -143,9 +148,9 @@ class SteppedRun:
 
     def _task(self, now: Saved, model: Model, sea: Any, t: float) -> Task:
         """The task of a model and a sea from a time on, with what is held."""
-        task = self._setup.task_of(holding(model, self._setup.forces), sea, t)
+        task = self._setup.task_of(with_commands(model, self._setup.forces), sea, t)
         still = now.task.still if model is now.model else task.still
-        ready = holding(task.model, now.held)
+        ready = with_commands(task.model, now.commands)
         return replace(task, model=ready, stepping=now.task.stepping, still=still)
 
     @property
@@ -186,8 +191,8 @@ class SteppedRun:
     def _begin(self, model: Model, sea: Any) -> None:
         setup = self._setup
         if not self._first or self._first[0] is not model or self._first[1] is not sea:
-            held = setup.forces
-            task = setup.task_of(holding(model, held), sea, 0.0)
+            commands = setup.forces
+            task = setup.task_of(with_commands(model, commands), sea, 0.0)
             if task.goes_on:  # from a run in which nothing was held
                 task = replace(task, still=model)
             if self._first:
@@ -197,7 +202,7 @@ class SteppedRun:
                 state, sample = _sampled(stepper, stepper.start(), task.times)
             none = Samples(task.model, setup.keep, _near(model, task))
             samples = none.then(float(task.times[-1]), sample, task, stepper)
-            first = Saved(self, model, sea, task, stepper, state, held, samples)
+            first = Saved(self, model, sea, task, stepper, state, commands, samples)
             self._first = model, sea, first
         self._now: Saved = self._first[2]
 
@@ -219,7 +224,7 @@ class SteppedRun:
         check_same_layout(now.task.model, task.model, values)
         stepper, state = now.stepper.onward(task, *self._here())
         samples = now.samples.changed(stepper)
-        self._now = Saved(self, model, sea, task, stepper, state, now.held, samples)
+        self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
 
     def _here(self) -> tuple[Any, np.ndarray]:
         """State and time now, to go on from."""
@@ -261,7 +266,7 @@ class SteppedRun:
         """The dataset of what was stepped, as `simulate` gives it."""
         now = self._now
         # where simulate(start=...) goes on, nothing is held any more
-        free = replace(now.task, model=holding(now.task.model, nothing_held(now.model)))
+        free = replace(now.task, model=with_commands(now.task.model, no_commands(now.model)))
         stepper, state = now.stepper.onward(free, *self._here())
         run = _ByHand(stepper, state, now.samples)
         task = replace(now.task, still=now.model, start=None)

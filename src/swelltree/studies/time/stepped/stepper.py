@@ -17,7 +17,7 @@ from swelltree.studies.seas import realised
 from swelltree.studies.time.continuing import end_time, is_run
 from swelltree.studies.time.result import checked
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.stepped.held import nothing_held, read_values
+from swelltree.studies.time.stepped.commands import no_commands, read_values
 from swelltree.studies.time.stepped.run import Setup, SteppedRun, seconds
 from swelltree.studies.time.task import (
     TWO_STEP,
@@ -109,13 +109,13 @@ def stepper(
     refuse_what_cannot_be_obeyed(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
     tell_of_light_loads(task.model)
     make_room()
-    held = nothing_held(model)
+    commands = no_commands(model)
     only = stepping.step if task.solver in TWO_STEP else None
-    first = held.now | read_values(model, forces, only)
+    first = commands.now | read_values(model, forces, only)
     setup = Setup(
         task_of=lambda model, sea, t: task_of(model, sea, t, asked),
         stepper_of=stepper_of,
-        forces=replace(held, now=first, before=first),
+        forces=replace(commands, now=first, before=first),
         until=until,
         keep=keep,
         findings=findings,

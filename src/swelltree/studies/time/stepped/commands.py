@@ -15,32 +15,34 @@ import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces, with_control
 from swelltree.model.model import Model
-from swelltree.model.signals import Held
+from swelltree.model.signals import ZeroOrderHold
 from swelltree.studies.time.winch_findings import all_winches
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.two_step.lines.winch_rest import CARRY
 
 
 @dataclass(frozen=True)
-class Values:
+class Commands:
     """What is held since a time, and what was before."""
 
     now: dict[str, float]
     before: dict[str, float]
     since: float = 0.0
 
-    def then(self, values: dict[str, float], t: float) -> Values:
+    def then(self, values: dict[str, float], t: float) -> Commands:
         """The same with other values from a time on; itself where none is another."""
         new = self.now | values
-        return self if new == self.now else Values(new, self.now, t)
+        return self if new == self.now else Commands(new, self.now, t)
 
 
 def elements(model: Model) -> tuple[str, ...]:
     """Names of the elements on strokes whose force can be held."""
     forces = stroke_forces(model)
     numbers = range(len(forces.names))
-    own = [forces.law_of(i)[0].events > 0 for i in numbers]
-    return tuple(name for name, switches in zip(forces.names, own, strict=True) if not switches)
+    switching = [forces.law_of(i)[0].events > 0 for i in numbers]
+    return tuple(
+        name for name, switches in zip(forces.names, switching, strict=True) if not switches
+    )
 
 
 def winches(model: Model) -> tuple[str, ...]:
@@ -48,29 +50,29 @@ def winches(model: Model) -> tuple[str, ...]:
     return tuple(name for part in all_winches(model) for name in part.names)
 
 
-def nothing_held(model: Model) -> Values:
+def no_commands(model: Model) -> Commands:
     """All that can be held, at zero."""
     zero = dict.fromkeys((*elements(model), *winches(model)), 0.0)
-    return Values(zero, zero)
+    return Commands(zero, zero)
 
 
-def holding(model: Model, values: Values) -> Model:
+def with_commands(model: Model, values: Commands) -> Model:
     """The model with these values held."""
 
-    def held(name: str, signal: Any) -> Held:
-        own = signal.signal if isinstance(signal, Held) else signal
+    def hold(name: str, signal: Any) -> ZeroOrderHold:
+        signal_before = signal.signal if isinstance(signal, ZeroOrderHold) else signal
         numbers = values.before[name], values.now[name], values.since, 0.0
-        return Held(own, *(np.array(x, float) for x in numbers))
+        return ZeroOrderHold(signal_before, *(np.array(x, float) for x in numbers))
 
     forces, chosen = stroke_forces(model), elements(model)
     numbered = enumerate(zip(forces.names, forces.signals, strict=True))
-    signals = {i: held(*pair) for i, pair in numbered if pair[0] in chosen}
+    signals = {i: hold(*pair) for i, pair in numbered if pair[0] in chosen}
     model = with_control(model, signals) if signals else model
     for effect in model.effects:
         drums = effect.winches
         if drums is not None:
             pairs = zip(drums.names, drums.speed, strict=True)
-            speed = tuple(replace(one, signal=held(name, one.signal)) for name, one in pairs)
+            speed = tuple(replace(one, signal=hold(name, one.signal)) for name, one in pairs)
             model = model.with_effect(effect.with_winches(replace(drums, speed=speed)))
     return model
 
