@@ -9,12 +9,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.model.model import Model
+    from swelltree.system.casefile.case import Case
+    from swelltree.system.casefile.studies import SimulateStudy
 
 OUT_HELP = "Folder for the results."
 
@@ -109,7 +116,7 @@ def check(
         raise typer.Exit(_check_physics(loaded, case, {*model.report, *notes}))
 
 
-def _check_physics(loaded: Any, case: Path, said: set[str]) -> int:
+def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
     """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
     from rich.console import Console
 
@@ -137,7 +144,7 @@ def _check_physics(loaded: Any, case: Path, said: set[str]) -> int:
     return int(wrong > 0)
 
 
-def _engine(model: Any, run: Any) -> str:
+def _engine(model: Model, run: SimulateStudy) -> str:
     """What will compute a run, or why that cannot be said."""
     from swelltree.studies.time.engines import engine_of
 
@@ -383,7 +390,7 @@ def bem(
     console.print(f"written: {write_hydro(data, path)}", soft_wrap=True, highlight=False)
 
 
-def run_study(model: Any, study: Any, **options: Any) -> Any:
+def run_study(model: Model, study: Any, **options: Any) -> xr.Dataset:
     """Carry out a study of a case file; options a study does not have are left out."""
     import inspect
 

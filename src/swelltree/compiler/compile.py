@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,14 +65,17 @@ from swelltree.system.joints.joint import Joint
 from swelltree.system.units import tell_units
 from swelltree.waves.water import compile_water
 
+if TYPE_CHECKING:
+    import xarray as xr
 
-def data_origin(hydro: Any) -> dict[str, str]:
+
+def data_origin(hydro: xr.Dataset | None) -> dict[str, str]:
     """Source, solver and hash of hydrodynamic data, as far as they are told."""
     attrs = getattr(hydro, "attrs", {})
     return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
 
 
-def _largest_heading(hydro: Any) -> float:
+def _largest_heading(hydro: xr.Dataset | None) -> float:
     """Of the waves of hydrodynamic data [rad]; data that were turned may go on beyond a turn."""
     if hydro is None or "wave_direction" not in hydro.coords:
         return 0.0
@@ -86,7 +89,7 @@ def _largest_heading(hydro: Any) -> float:
 
 def compile(
     system: System,
-    hydro: Any = None,
+    hydro: xr.Dataset | None = None,
     *,
     radiation: str = "state_space",
     omega: float | None = None,
@@ -170,8 +173,8 @@ def compile(
 
 
 def _with_placed_data(
-    system: System, hydro: Any, added_mass: np.ndarray | None
-) -> tuple[System, Any, list[str]]:
+    system: System, hydro: xr.Dataset | None, added_mass: np.ndarray | None
+) -> tuple[System, xr.Dataset | None, list[str]]:
     """The system with its centres of rotation, data where its bodies are, and notes on them."""
     if hydro is None:
         return system, None, []
@@ -179,9 +182,9 @@ def _with_placed_data(
         raise SwelltreeError("hydro and added_mass are both given. Give one of them.")
     wet_bodies(system, hydro)
     check_usable(hydro)
-    hydro, moved = placed(system, hydro)
-    moved += warnings_about(hydro, "hydro data", ("frequencies",))
-    return with_rotation_centers(system, hydro), hydro, moved
+    there, moved = placed(system, hydro)
+    moved += warnings_about(there, "hydro data", ("frequencies",))
+    return with_rotation_centers(system, there), there, moved
 
 
 def _skeleton(
@@ -226,7 +229,7 @@ def _skeleton(
 
 
 def _with_hydro(
-    model: Model, system: System, hydro: Any, how: HydroOptions
+    model: Model, system: System, hydro: xr.Dataset, how: HydroOptions
 ) -> tuple[Model, list[str]]:
     """The model with linear hydrodynamics from data, and notes on these."""
     poses = [_reference_pose(system, name) for name in model.layout.bodies]

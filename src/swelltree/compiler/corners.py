@@ -18,6 +18,7 @@ import numpy as np
 
 from swelltree.effects.applied import applied_forces
 from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.model.bends import bends
 from swelltree.model.effect import Now
@@ -33,7 +34,7 @@ STEEP = 0.1  # of the range of a function: a rise between two samples that may b
 HALVINGS = 60
 
 
-def corner_times(model: Any) -> Any:
+def corner_times(model: Model) -> Array:
     """Known corners of all parts of a model or of a part of it, in order [s]."""
 
     def knows(part: Any) -> bool:

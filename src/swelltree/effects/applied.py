@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion, spread
 from swelltree.model.signals import Constant
 from swelltree.spatial.vectors import dot, matvec
+
+if TYPE_CHECKING:
+    from swelltree.model.layout import Layout
 
 
 @pytree("body", "in_body_axes", "function")
@@ -86,7 +89,7 @@ class AppliedForces(Effect):
                 return f"force '{name}' changes with time or motion"
         return ""
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         bodies = (*layout.bodies, "world")
         on = [bodies[e.body] for e in self.elements]
         return {

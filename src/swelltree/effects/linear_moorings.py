@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import dot, matvec
+
+if TYPE_CHECKING:
+    from swelltree.model.layout import Layout
 
 
 @pytree("names", "body")
@@ -44,5 +47,5 @@ class LinearMoorings(Effect):
     def numbers(self) -> dict[str, Any]:
         return {name: [((), i, {})] for i, name in enumerate(self.names)}
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         return {"mooring": ("mooring", self.names, "linear mooring")}

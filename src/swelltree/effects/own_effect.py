@@ -124,7 +124,7 @@ def check_own_effects(model: Model, now: Now) -> None:
 
 
 def body_point(
-    model: Model, now: Now, body: str, point: Any = (0.0, 0.0, 0.0)
+    model: Model, now: Now, body: str, point: Array = (0.0, 0.0, 0.0)
 ) -> tuple[int, PointMotion]:
     """Number of a body and the motion of a point of it in world axes.
 
@@ -144,7 +144,12 @@ def body_point(
 
 
 def wrench_at(
-    model: Model, now: Now, body: str, force: Any, torque: Any = None, point: Any = (0.0, 0.0, 0.0)
+    model: Model,
+    now: Now,
+    body: str,
+    force: Array,
+    torque: Any = None,
+    point: Array = (0.0, 0.0, 0.0),
 ) -> Array:
     """Wrenches (N, 6) of a force and a torque, world axes, at a point of a body.
 

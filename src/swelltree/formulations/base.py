@@ -194,7 +194,9 @@ class Formulation(ABC):
         return Acceleration(s_dot, v_dot, lam)
 
 
-def held_still(model: Model, M: Array, f: Array, J: Any = None) -> tuple[Array, Array, Any]:
+def held_still(
+    model: Model, M: Array, f: Array, J: Array | None = None
+) -> tuple[Array, Array, Any]:
     """Mass matrix, force and constraints with the locked freedoms of the model at rest."""
     if model.locked is None:
         return M, f, J

@@ -12,7 +12,7 @@ equally. An open latch has f = 0, and no equation is written where there is no l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -27,6 +27,9 @@ from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import solve_spd
 from swelltree.spatial.vectors import cross
+
+if TYPE_CHECKING:
+    from swelltree.effects.strokes.stroke_forces import StrokeForces
 
 DRIFT_TIME = 0.1  # s, tau
 SHARES = 1e-10  # give of a latch, of what it holds
@@ -45,13 +48,13 @@ def latch_group(model: Model) -> Any:
     return next((group for group in model.effects if group.holds), None)
 
 
-def unit_pairs(model: Model, group: Any, motion: Motion) -> Float[Array, "k n 6"]:
+def unit_pairs(model: Model, group: StrokeForces, motion: Motion) -> Float[Array, "k n 6"]:
     """Wrench pairs of a unit force in each latch."""
     units = jnp.eye(len(group.names))[group.can_hold()]
     return jax.vmap(lambda unit: pair_wrench(model, group.strokes, motion, unit))(units)
 
 
-def convective(model: Model, group: Any, motion: Motion) -> Float[Array, " k"]:
+def convective(model: Model, group: StrokeForces, motion: Motion) -> Float[Array, " k"]:
     """Change of each rate by the turning of its wrench pair, at constant body velocities."""
     pose, v = motion.pose, motion.v
 

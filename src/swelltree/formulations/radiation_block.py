@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from swelltree.effects.linear_hydro.radiation import fitted_memory
+from swelltree.engine.arrays import Array
 from swelltree.formulations.base import Phase
 from swelltree.model.model import Model
 
 
-def memory_of(y: Phase) -> Any:
+def memory_of(y: Phase) -> Array:
     """States of the radiation memory, or their rates."""
     return y.internal.radiation
 
 
-def with_memory(y: Phase, chi: Any) -> Phase:
+def with_memory(y: Phase, chi: Array) -> Phase:
     """The phase with other states of the radiation memory."""
     return replace(y, internal=replace(y.internal, radiation=chi))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ def infinite_added_mass(data: xr.Dataset) -> np.ndarray | None:
     return None if np.isnan(result).any() else result
 
 
-def wavenumber(omega: Any, depth: float, g: float) -> np.ndarray:
+def wavenumber(omega: Array, depth: float, g: float) -> np.ndarray:
     """Wavenumber [1/m] of every frequency; zero at omega = 0 and, by agreement, at inf."""
     from swelltree.waves.dispersion import dispersion
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.hydro.dataset import split_label, wavenumber
 from swelltree.hydro.drift_gaps import diagonal
 from swelltree.hydro.gaps import FORCES, OMEGA, Gap, check_gaps, check_way, gaps_of
@@ -103,7 +104,7 @@ def _along_diagonals(omega: np.ndarray, table: np.ndarray, bad: np.ndarray) -> n
     return table
 
 
-def _phase_at_bodies(data: xr.Dataset, gap: Gap) -> Any:
+def _phase_at_bodies(data: xr.Dataset, gap: Gap) -> Array:
     """exp(i k.x) of each freedom: at the body the phase of a force turns slowly with omega."""
     if gap.name in FORCES:
         turn = _wave_at_bodies(data, "omega", "wave_direction")

@@ -113,7 +113,7 @@ def _bad(name: str, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
     return bad
 
 
-def _first(values: Any, bad: np.ndarray, axes: tuple[str, ...]) -> str:
+def _first(values: xr.DataArray, bad: np.ndarray, axes: tuple[str, ...]) -> str:
     """The first missing value in words."""
     place = np.unravel_index(int(np.argmax(bad)), bad.shape)
     here = values[dict(zip(values.dims, place, strict=True))]

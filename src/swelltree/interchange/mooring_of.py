@@ -7,7 +7,7 @@ points. Clamped ends become fixed rods without length.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -224,7 +224,7 @@ class _Tables:
             )
         return self.point_of[key]
 
-    def _point(self, key: Any, kind: str, position: Any) -> str:
+    def _point(self, key: Hashable, kind: str, position: Any) -> str:
         number = str(len(self.points) + 1)
         self.points.append(PointRow(number, kind, three(position)))
         self.point_of[key] = number

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from swelltree.engine.arrays import Array, pytree
 
 if TYPE_CHECKING:
+    from swelltree.model.kinematics import Pose
     from swelltree.model.model import Model
 
 
@@ -36,7 +37,7 @@ def internal_at_rest(model: Model) -> InternalState:
     return InternalState(next((x for x in memory if x is not None), ()), elements)
 
 
-def internal_settled(model: Model, internal: InternalState, pose: Any) -> InternalState:
+def internal_settled(model: Model, internal: InternalState, pose: Pose) -> InternalState:
     """Internal states with those that follow the places of bodies as after a long rest there."""
     rested = {
         group.kind: group.internal_settled(internal.elements[group.kind], pose)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.model.model import Model
 
+if TYPE_CHECKING:
+    from swelltree.model.internal_state import InternalState
 
-def present(model: Model, internal: Any) -> Model:
+
+def present(model: Model, internal: InternalState) -> Model:
     """The model with its masses, added masses and locked freedoms of these internal states."""
     for effect in model.effects:
         model = effect.present(model, internal)

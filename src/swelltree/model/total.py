@@ -8,7 +8,7 @@ coordinate are (`Effect.coordinates`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.internal_state import AT_REST
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
+
+if TYPE_CHECKING:
+    from swelltree.model.internal_state import InternalState
+    from swelltree.model.layout import Layout
 
 
 def element_names(model: Model) -> tuple[str, ...]:
@@ -30,7 +34,7 @@ def solved_terms(model: Model) -> tuple[str, ...]:
 
 
 def total_loads(
-    model: Model, t: Array, motion: Motion, internal: Any = AT_REST, solved: Any = None
+    model: Model, t: Array, motion: Motion, internal: InternalState = AT_REST, solved: Any = None
 ) -> Loads:
     """Sum of all effects; the elements are those of `element_names`.
 
@@ -56,7 +60,7 @@ def total_loads(
 
 
 def joined_channels(
-    parts: Sequence[tuple[Effect, dict[str, Array]]], layout: Any
+    parts: Sequence[tuple[Effect, dict[str, Array]]], layout: Layout
 ) -> dict[str, Array]:
     """All channels by their full names.
 
@@ -77,7 +81,7 @@ def joined_channels(
 
 
 def joined_rows(
-    blocks: Sequence[tuple[Effect, Array | None]], dims: tuple[str, ...], layout: Any
+    blocks: Sequence[tuple[Effect, Array | None]], dims: tuple[str, ...], layout: Layout
 ) -> Array:
     """Rows of several effects below each other; what an effect does not tell is not a number.
 
@@ -111,7 +115,7 @@ def joined_rows(
     return xp.concatenate(whole)
 
 
-def _rows_of(effect: Effect, dim: str, layout: Any) -> int:
+def _rows_of(effect: Effect, dim: str, layout: Layout) -> int:
     """How many rows of a shared dimension are an effect's; none where it has another prefix."""
     known = {} if effect.prefix else effect.coordinates(layout)
     return len(known[dim][1]) if dim in known else 0

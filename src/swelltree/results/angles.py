@@ -8,11 +8,14 @@ to the sample before it; joint coordinates of a result are so from the start, at
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.model.layout import Layout
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TURNS = ("Roll", "Pitch", "Yaw")
 ROUND = 2.0 * np.pi
@@ -23,7 +26,7 @@ _BY_UNIT = {
 }
 
 
-def turning(dataset: Any, dim: str, index: int) -> bool:
+def turning(dataset: xr.Dataset | xr.DataArray, dim: str, index: int) -> bool:
     """Whether an entry of a dimension is a rotation."""
     if dim == "dof":
         return str(dataset["dof"].values[index]) in TURNS
@@ -34,7 +37,7 @@ def turning(dataset: Any, dim: str, index: int) -> bool:
     return False
 
 
-def unwrapped(values: Any) -> Any:
+def unwrapped(values: xr.DataArray) -> xr.DataArray:
     """A variable in time with its angles made continuous; others as they are.
 
     Args:
@@ -85,7 +88,7 @@ def following(
     return result
 
 
-def _together(values: Any, dim: str) -> list[list[int]]:
+def _together(values: xr.DataArray, dim: str) -> list[list[int]]:
     """Columns of rotations: those of one attitude together, others each alone."""
     labels = [str(label) for label in np.atleast_1d(values[dim].values)]
     turns = [k for k in range(len(labels)) if turning(values, dim, k)]

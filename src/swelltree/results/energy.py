@@ -7,11 +7,14 @@ The residual r is zero but for the error of the time stepping.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
 from swelltree.engine.arrays import Array, namespace
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def energy_residual(
@@ -46,7 +49,7 @@ def energy_moved(
     return xp.max(xp.stack([xp.abs(term).max(initial=0.0) for term in terms]))
 
 
-def energy_scale(dataset: Any) -> float:
+def energy_scale(dataset: xr.Dataset) -> float:
     """The same of a result [J]."""
     names = ("kinetic_energy", "potential_energy", "work")
     return float(energy_moved(*(dataset[name].values for name in names)))

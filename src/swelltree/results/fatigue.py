@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError
 
 EXPONENTS = (3.0, 5.0, 10.0)  # chain and welds, wire ropes, composites and fibre ropes
@@ -34,7 +35,7 @@ def turning_points(values: np.ndarray) -> np.ndarray:
     return x[turns]
 
 
-def rainflow(values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rainflow(values: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ranges of the cycles of a load, their means, and how often each occurs (0.5 or 1).
 
     Args:
@@ -66,7 +67,7 @@ def rainflow(values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def damage_equivalent(
-    values: Any, exponent: Any, duration: float, frequency: float = FREQUENCY
+    values: Array, exponent: Any, duration: float, frequency: float = FREQUENCY
 ) -> np.ndarray:
     """Range whose cycles of one frequency do the damage of a load, along the last axis.
 

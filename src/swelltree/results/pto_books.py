@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.results.statistics import statistics
 
+if TYPE_CHECKING:
+    import xarray as xr
 
-def mean_books(dataset: Any) -> list[tuple[str, float, float, float]]:
+
+def mean_books(dataset: xr.Dataset) -> list[tuple[str, float, float, float]]:
     """Name, mean absorbed and delivered power [W] and mean losses [W] of every PTO.
 
     Over the window of `statistics`, as everywhere.

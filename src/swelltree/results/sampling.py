@@ -10,15 +10,18 @@ largest speed: 0.8 % with twenty samples, 9 % with six, more than half of it wit
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FAR = 0.09  # fewer than six samples per period
 NOTHING = 1e-6  # m, rad between samples: no motion to speak of
 
 
-def aliased(dataset: Any) -> str:
+def aliased(dataset: xr.Dataset) -> str:
     """A sentence where samples lie too far apart to show the motion; empty where they do not."""
     names = ("position", "quaternion", "velocity")
     if not all(name in dataset for name in names) or dataset.sizes.get("time", 0) < 3:

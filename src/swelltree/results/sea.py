@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.system.waters import seas
 from swelltree.waves.airy import Components
 from swelltree.waves.spectra import total_energy
 from swelltree.waves.stream_function import StreamWave, bound_components
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ROWS = ("amplitude", "omega", "wavenumber", "beta", "phase")
 UNITS = "amplitude m, omega rad/s, wavenumber 1/m, beta rad (towards), phase rad at the origin"
@@ -56,17 +60,17 @@ def sea_quantities(sea: Any, waves: Any) -> dict[str, str]:
     return {"significant height": Hs, "mean period Tz": Tz}
 
 
-def sea_words(dataset: Any) -> dict[str, str]:
+def sea_words(dataset: xr.Dataset) -> dict[str, str]:
     """The quantities of the sea that a result keeps."""
     return json.loads(dataset.attrs.get("sea_quantities", "") or "{}")
 
 
-def _digits(values: Any) -> list[float]:
+def _digits(values: Array) -> list[float]:
     # nine digits place a crest within a millimetre after hours
     return [float(f"{x:.9g}") for x in np.asarray(values, float)]
 
 
-def sea_of(dataset: Any) -> Components | None:
+def sea_of(dataset: xr.Dataset) -> Components | None:
     """The plane waves kept in a result, or None."""
     text = dataset.attrs.get("wave_components", "")
     if not text:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.results.angles import unwrapped
 from swelltree.system.errors import SwelltreeError
 
@@ -61,7 +62,7 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
         )
     weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
 
-    def of(values: Any) -> Any:
+    def of(values: xr.DataArray) -> xr.DataArray:
         result = xr.apply_ufunc(
             of_samples,
             unwrapped(values).isel(time=kept),
@@ -82,7 +83,7 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     return xr.Dataset(result, attrs={"statistics_from": first})
 
 
-def statistic(values: Any, name: str) -> np.ndarray:
+def statistic(values: xr.DataArray, name: str) -> np.ndarray:
     """One statistic of a variable, over the window of all statistics."""
     return statistics(values).sel(statistic=name).values
 
@@ -112,7 +113,7 @@ def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.stack([np.where(none, np.nan, row) for row in rows], axis=-1)
 
 
-def _upward(away: np.ndarray, gaps: np.ndarray) -> Any:
+def _upward(away: np.ndarray, gaps: np.ndarray) -> Array:
     """Upward crossings of zero; over a gap the channel is where it was before."""
     number = np.where(gaps, 0, np.arange(away.shape[-1]))
     before = np.maximum.accumulate(number, axis=-1)
@@ -154,7 +155,7 @@ def settled(dataset: Any) -> float:
     return ramp if (time > ramp).any() and ramp > time[0] else float(time[0])
 
 
-def window_text(dataset: Any) -> str:
+def window_text(dataset: xr.Dataset) -> str:
     """The window of the statistics in words."""
     first, time = settled(dataset), dataset.coords["time"].values
     if period_of(dataset) is not None:

@@ -12,13 +12,16 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.engine.backend import jax
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import clean_up, whole
+
+if TYPE_CHECKING:
+    from swelltree.solvers.problem import Carry
 
 
 def path(folder: Path, number: int) -> Path:
@@ -51,7 +54,7 @@ def prepare(folder: Path, resume: bool) -> None:
         )
 
 
-def write(file: Path, key: str, number: int, times: np.ndarray, carry: Any, outputs: Any) -> None:
+def write(file: Path, key: str, number: int, times: np.ndarray, carry: Carry, outputs: Any) -> None:
     """Write one chunk; a crash leaves either the whole file or none."""
     arrays = {f"carry_{i}": x for i, x in enumerate(jax.tree.leaves(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(jax.tree.leaves(outputs))}
@@ -68,7 +71,7 @@ def write(file: Path, key: str, number: int, times: np.ndarray, carry: Any, outp
 
 
 def read(
-    file: Path, key: str, times: np.ndarray, carry_like: Any, outputs_like: Any
+    file: Path, key: str, times: np.ndarray, carry_like: Carry, outputs_like: Any
 ) -> tuple[Any, Any]:
     """Carry and outputs of a chunk, refusing a file that is not whole or not of this run.
 

@@ -9,7 +9,6 @@ more of them than coefficients, so that products of series are projected back wi
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -115,7 +114,7 @@ def to_complex(coefficients: Array) -> Array:
     return namespace(coefficients).concatenate([coefficients[:1] + 0j, cos + 1j * sin])
 
 
-def from_complex(amplitudes: Any) -> np.ndarray:
+def from_complex(amplitudes: Array) -> np.ndarray:
     """Coefficients (2N + 1, ...) of complex amplitudes."""
     parts = [np.real(amplitudes[:1]), np.real(amplitudes[1:]), np.imag(amplitudes[1:])]
     return np.concatenate(parts)

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    from swelltree.solvers.problem import Carry
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class Driven:
         return self.chunks.times
 
     @property
-    def state(self) -> Any:
+    def state(self) -> Carry:
         """State of the stepper at the end, or before its failure."""
         return self.chunks.carry
 

@@ -17,7 +17,7 @@ from swelltree.system.forces.sensors import Sensor
 from swelltree.system.forces.viscous import WindDrag
 from swelltree.system.joints.joint import Joint
 from swelltree.system.lines.ground import check_ground
-from swelltree.system.lines.line import CABLES, Junction, Line, OnJunction, OnLine
+from swelltree.system.lines.line import CABLES, Junction, Line, LineEnd, OnJunction, OnLine
 from swelltree.system.lines.line_types import LineType
 from swelltree.system.lines.operations import Operation
 from swelltree.system.lines.rods import Rod, RodParts
@@ -330,7 +330,7 @@ class System(Description):
             else self._find(value, self.line_types, "line type")
         )
 
-    def end_point(self, end: Any) -> np.ndarray:
+    def end_point(self, end: LineEnd) -> np.ndarray:
         """Where a line end is as described [m], (3,); along a line, on its straight."""
         if isinstance(end, OnJunction):
             return np.array(self._find(end.junction, self.junctions, "junction").position)

@@ -146,7 +146,7 @@ def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, 
     return flow.velocity, flow.acceleration, wet
 
 
-def mean_memory(step: Step, v: Array) -> Any:
+def mean_memory(step: Step, v: Array) -> Array:
     """State of the radiation memory now: the implicit midpoint of its half steps."""
     memory, chi = step.setup.memory, step.state.chi
     if memory is None:

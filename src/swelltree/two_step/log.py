@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.engine.arrays import Array
@@ -29,7 +27,7 @@ def winch_numbers(model: Model) -> dict[str, int]:
     return {name: k for k, name in enumerate(names)}
 
 
-def noted(log: Log, happened: Array, t: Array, kind: Any, item: int, value: Array) -> Log:
+def noted(log: Log, happened: Array, t: Array, kind: Array, item: int, value: Array) -> Log:
     """The log with one more event, if it happened and there is room."""
     row = jnp.stack([jnp.asarray(x, float) for x in (t, kind, item, value)])
     slot = jnp.minimum(log.count, LOG - 1)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.engine.arrays import Array
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ALL = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 
@@ -22,13 +26,13 @@ def run(
     output_step: float | None = None,
     *,
     sea: Any = None,
-    times: Any = None,
+    times: Array | None = None,
     formulation: str | Formulation = "path_matrix",
     solver: str = "tsit5",
     rtol: float = 1e-12,
     atol: float = 1e-13,
     step: float | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Simulate a system or model; a run that stops early is an error."""
     model = compile_system(system) if isinstance(system, System) else system
     result = simulate(

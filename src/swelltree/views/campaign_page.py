@@ -112,7 +112,7 @@ def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
     return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
 
 
-def _planes(values: Any) -> Iterator[Any]:
+def _planes(values: xr.DataArray) -> Iterator[Any]:
     """Matrices over two dimensions, at most a few."""
     states = [dim for dim in ("Hs", "Tp") if dim in values.dims]
     if len(states) != 2:
@@ -130,7 +130,7 @@ def _planes(values: Any) -> Iterator[Any]:
         yield one.drop_vars(drop).transpose("Hs", "Tp").assign_attrs(values.attrs, long_name=title)
 
 
-def _picture(values: Any) -> str:
+def _picture(values: xr.DataArray) -> str:
     text = base64.b64encode(to_png(matrix(values), dpi=110)).decode()
     about = escape(str(values.attrs.get("long_name", values.name)))
     return f'<img alt="{about}" src="data:image/png;base64,{text}">'

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FORMULATIONS = {
     "path_matrix": "MBS4WEC, Dynamic simulation of multi-body systems for wave energy conversion "
@@ -54,7 +57,7 @@ RAYLEIGH = (
 )
 
 
-def citations(dataset: Any) -> list[str]:
+def citations(dataset: xr.Dataset) -> list[str]:
     """Sources of the methods of a result, each once."""
     attrs = dataset.attrs
     wave = str(attrs.get("sea", ""))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.results.sea import sea_of
 from swelltree.views.pack import Blocks
 
@@ -79,7 +80,7 @@ def energy_period(values: np.ndarray, step: float) -> float:
     return float((energy / f).sum() / energy.sum()) if energy.sum() > 0 else len(values) * step
 
 
-def _digits(values: Any) -> list[float | None]:
+def _digits(values: Array) -> list[float | None]:
     return [float(f"{x:.5g}") if np.isfinite(x) else None for x in np.asarray(values, float)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from swelltree.waves.airy import Kinematics
 from swelltree.waves.netcdf import open_netcdf
 from swelltree.waves.ramp import ramp
 from swelltree.waves.water import AnyWater
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 AXES = ("time", "x", "y", "z")
 UNEVEN = 1e-6  # of the spacing: how far points may be off it
@@ -98,7 +101,7 @@ def grid_waves(sea: Any, water: AnyWater) -> GridWaves:
     )
 
 
-def _array(sea: Any, data: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
+def _array(sea: Any, data: xr.Dataset, name: str, axes: tuple[str, ...]) -> np.ndarray:
     """A variable with its axes in order."""
     missing = [axis for axis in axes if axis not in data[name].dims]
     if missing and missing != ["y"]:

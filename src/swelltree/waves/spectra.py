@@ -17,7 +17,7 @@ BELOW, ABOVE = 5e-4, 2e-3  # energy left outside the usual band, restored by sca
 GRID = 16384
 
 
-def density(spectrum: Any, omega: Any, g: Array = 9.81) -> Array:
+def density(spectrum: Any, omega: Array, g: Array = 9.81) -> Array:
     """Density S(omega) of a spectrum [m^2 s/rad].
 
     Args:
@@ -203,7 +203,7 @@ def cumulative(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
     return omega, energy
 
 
-def spreading_density(spreading: Any, beta: Any) -> np.ndarray:
+def spreading_density(spreading: Any, beta: Array) -> np.ndarray:
     r"""Spreading about the mean heading, with integral one over a turn [1/rad].
 
     .. math:: D = \frac{\Gamma(s+1)}{2\sqrt\pi\,\Gamma(s+\frac12)} \cos^{2s}(\beta / 2)

@@ -6,10 +6,11 @@ place where met-ocean directions are turned into headings.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.waters import seas
 from swelltree.system.waters.spectra import DirectionalTable, SpectrumTable
@@ -17,11 +18,14 @@ from swelltree.system.waters.water import Water
 from swelltree.waves import spectra
 from swelltree.waves.water import AnyWater
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 EAST = 90.0  # by default x points East, so y points North
 PER_HZ_DEGREE = 2 * np.pi * np.pi / 180  # S(omega, beta) [m^2 s/rad^2] -> efth [m^2/Hz/degree]
 
 
-def heading_of(direction: Any, x_axis_deg: float = EAST) -> Any:
+def heading_of(direction: Array, x_axis_deg: float = EAST) -> Array:
     r"""Heading of a met-ocean direction, within one turn [rad].
 
     .. math:: \beta = \alpha_x - (\theta + 180°)
@@ -38,7 +42,9 @@ def direction_of(beta: Any, x_axis_deg: float = EAST) -> Any:
     return (x_axis_deg - np.rad2deg(np.asarray(beta, float)) - 180.0) % 360.0
 
 
-def from_wavespectra(data: Any, x_axis_deg: float = EAST, **options: Any) -> seas.IrregularSea:
+def from_wavespectra(
+    data: xr.Dataset, x_axis_deg: float = EAST, **options: Any
+) -> seas.IrregularSea:
     """The sea of a wavespectra dataset.
 
     Args:
@@ -86,7 +92,7 @@ def to_wavespectra(
     dir: Any = None,
     water: AnyWater | None = None,
     x_axis_deg: float = EAST,
-) -> Any:
+) -> xr.Dataset:
     """A sea as a wavespectra dataset.
 
     A long-crested train stands in the one direction of the grid that is nearest to it.
@@ -138,7 +144,7 @@ def to_wavespectra(
     return data
 
 
-def _efth(sea: Any, omega: Any, direction: Any, g: float, x_axis_deg: float) -> np.ndarray:
+def _efth(sea: Any, omega: Array, direction: Array, g: float, x_axis_deg: float) -> np.ndarray:
     """Density of one train on the grid [m^2/Hz/degree]."""
     relative = heading_of(direction, x_axis_deg) - sea.beta
     if isinstance(sea.spectrum, DirectionalTable):

@@ -57,11 +57,11 @@ class PlainLaw:
     name: str
     faults: list[str] = field(default_factory=list, compare=False)  # of calls from a program
 
-    def values(self, t: Any, y: Any) -> np.ndarray:
+    def values(self, t: Array, y: Array) -> np.ndarray:
         """The law itself, its answer checked."""
         return plain_values(self.name, self.function, self.count, t, y)
 
-    def called(self, t: Any, y: Any) -> np.ndarray:
+    def called(self, t: Array, y: Array) -> np.ndarray:
         """The same from inside a program, which errors cannot leave: they are told afterwards."""
         try:
             return self.values(t, y)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError
 
 PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
@@ -43,7 +44,7 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
     """
     from swelltree.engine.backend import jax, jnp
 
-    def once(t: Any, y: Any) -> Any:
+    def once(t: Array, y: Array) -> Array | None:
         value = law(t, y)
         if value is None:
             raise SwelltreeError(
@@ -90,7 +91,7 @@ def _short(error: BaseException) -> str:
     return (lines[0] if lines else "no message").rstrip(".")
 
 
-def plain_values(name: str, law: Any, count: int, t: Any, y: Any) -> np.ndarray:
+def plain_values(name: str, law: Any, count: int, t: Array, y: Array) -> np.ndarray:
     """Values of a law in plain Python; every fault as a sentence."""
     try:
         value = law(float(t), np.array(y))

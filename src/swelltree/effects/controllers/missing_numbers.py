@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from swelltree.effects.controllers.law_checks import where_of
 from swelltree.engine.arrays import namespace
 from swelltree.engine.backend import jax
 
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
-def not_finite(model: Any, moments: Iterable[Any]) -> str:
+
+def not_finite(model: Model, moments: Iterable[Any]) -> str:
     """A sentence for the first law that has no number, and when; empty: none.
 
     Args:

@@ -12,6 +12,7 @@ from swelltree.effects.drag.morison import MorisonMembers, wetness
 from swelltree.effects.drag.quadratic_drag import QuadraticDrags
 from swelltree.effects.drag.water_inertia import WaterInertia
 from swelltree.effects.wind.wind_drag import WindDrags
+from swelltree.engine.arrays import Array
 from swelltree.model.build_layout import local_point
 from swelltree.model.effect import Effect
 from swelltree.model.layout import Layout
@@ -111,7 +112,7 @@ def _strips(system: System, layout: Layout, member: MorisonMember, number: int) 
     last = member.diameter if member.end_diameter is None else member.end_diameter
     edges, points = _division(member)
 
-    def thick(x: Any) -> Any:
+    def thick(x: Array) -> Array:
         return member.diameter + (last - member.diameter) * x
 
     blank = {

@@ -20,7 +20,7 @@ water keeps its momentum (nothing acts, and the energy it has is lost), or gives
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -36,6 +36,9 @@ from swelltree.model.model import Model
 from swelltree.model.points import point_motion
 from swelltree.model.sea import water_at
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpose
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Kinematics
 
 NEAR = 1e-3  # m and s: half width of the differences that give slope and rate of the surface
 
@@ -123,7 +126,7 @@ class Immersions(Effect):
         rate = surface.rate + dot(surface.slope, v[:, :2]) - v[:, 2]
         return surface, surface.height - at_point.position[:, 2], rate
 
-    def water(self, model: Model, t: Array, motion: Motion, wet: Wet, height: Array) -> Any:
+    def water(self, model: Model, t: Array, motion: Motion, wet: Wet, height: Array) -> Kinematics:
         """Motion of the water at the centres of what is wet, never above the surface."""
         body = np.array(self.body)
         p = motion.pose.p[body] + matvec(motion.pose.R[body], wet.center)
@@ -160,11 +163,11 @@ class Immersions(Effect):
         """Buoyancy (e, 3)."""
         return -(model.rho * self.buoyant * volume)[:, None] * model.gravity
 
-    def pressed(self, model: Model, wet: Wet, flow: Any) -> Array:
+    def pressed(self, model: Model, wet: Wet, flow: Kinematics) -> Array:
         """Pressure of waves on the wet volume (e, 3)."""
         return (model.rho * self.buoyant * wet.volume)[:, None] * flow.acceleration
 
-    def drawn(self, model: Model, motion: Motion, wet: Wet, flow: Any, v: Array) -> Array:
+    def drawn(self, model: Model, motion: Motion, wet: Wet, flow: Kinematics, v: Array) -> Array:
         """Drag at the centre of what is wet (e, 3)."""
         R = motion.pose.R[np.array(self.body)]
         there = v[:, :3] + cross(v[:, 3:], matvec(R, wet.center))
@@ -243,7 +246,7 @@ def immersions(model: Model) -> Immersions | None:
     return model.effect(Immersions)
 
 
-def immersed_mass(model: Model, t: Array, motion: Motion) -> Any:
+def immersed_mass(model: Model, t: Array, motion: Motion) -> Array | None:
     """Added mass of what is wet of each body now, world axes (N, 6, 6); None without any."""
     group = immersions(model)
     if group is None:
@@ -253,7 +256,7 @@ def immersed_mass(model: Model, t: Array, motion: Motion) -> Any:
     return group.spread(model, A.reshape(len(group.body), 36)).reshape(-1, 6, 6)
 
 
-def with_immersed_mass(model: Model, t: Array, motion: Motion) -> Any:
+def with_immersed_mass(model: Model, t: Array, motion: Motion) -> Model:
     """The model with the added mass that its bodies have at their depth now."""
     mass = immersed_mass(model, t, motion)
     if mass is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
 from swelltree.waves.dispersion import dispersion
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 
@@ -55,7 +58,7 @@ class HydroOptions:
     drift: str | None = None
 
 
-def wet_bodies(system: System, data: Any) -> list[str]:
+def wet_bodies(system: System, data: xr.Dataset) -> list[str]:
     """Names of the data's bodies, all of which must be in the system."""
     names = [str(name) for name in data["body"].values]
     known = [body.name for body in system.bodies]
@@ -69,7 +72,7 @@ def wet_bodies(system: System, data: Any) -> list[str]:
     return names
 
 
-def with_rotation_centers(system: System, data: Any) -> System:
+def with_rotation_centers(system: System, data: xr.Dataset) -> System:
     """Bodies without a reference point of their own take that of the data."""
     if "rotation_center" not in data:
         return system
@@ -84,7 +87,7 @@ def with_rotation_centers(system: System, data: Any) -> System:
     return system.replace(bodies=tuple(bodies))
 
 
-def check_water(system: System, data: Any) -> None:
+def check_water(system: System, data: xr.Dataset) -> None:
     """Density, gravity and depth of data and system must agree."""
     water = system.water
     for name, described in (("rho", water.rho), ("g", water.g), ("water_depth", water.depth)):
@@ -105,7 +108,7 @@ def check_water(system: System, data: Any) -> None:
 class BodyOrder:
     """Places data with labels body__Dof into 6N arrays in the model's order."""
 
-    def __init__(self, layout: Layout, data: Any, shift: dict[str, np.ndarray]) -> None:
+    def __init__(self, layout: Layout, data: xr.Dataset, shift: dict[str, np.ndarray]) -> None:
         labels = [f"{body}__{dof}" for body in layout.bodies for dof in DOFS]
         have = [str(label) for label in data["influenced_dof"].values]
         unknown = [label for label in have if label not in labels]
@@ -125,7 +128,7 @@ class BodyOrder:
             J[i : i + 3, i + 3 : i + 6] = np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])
         self.J = J
 
-    def matrix(self, values: Any) -> np.ndarray:
+    def matrix(self, values: xr.DataArray) -> np.ndarray:
         """(..., dof, dof) into (..., 6N, 6N)."""
         picked = values.sel(influenced_dof=self.take, radiating_dof=self.take)
         picked = picked.transpose(..., "influenced_dof", "radiating_dof")
@@ -134,7 +137,7 @@ class BodyOrder:
         out[..., self.place[:, None], self.place[None, :]] = array
         return self.J.T @ out @ self.J
 
-    def vector(self, values: Any) -> np.ndarray:
+    def vector(self, values: xr.DataArray) -> np.ndarray:
         """(..., dof) into (..., 6N)."""
         picked = values.sel(influenced_dof=self.take).transpose(..., "influenced_dof")
         array = np.asarray(picked.values)
@@ -144,7 +147,7 @@ class BodyOrder:
 
 
 def build_hydro(
-    system: System, model: Model, mean: Pose, data: Any, options: HydroOptions
+    system: System, model: Model, mean: Pose, data: xr.Dataset, options: HydroOptions
 ) -> tuple[Hydro, np.ndarray, list[str]]:
     """Hydrodynamics of the model, its added mass in the mass matrix, and what to report."""
     layout = model.layout
@@ -215,7 +218,7 @@ def hull_reach(system: System, layout: Layout) -> np.ndarray:
     return np.where(reach > 0.0, reach, np.inf)
 
 
-def _table(order: BodyOrder, data: Any, mean: Pose, water: Water) -> Table:
+def _table(order: BodyOrder, data: xr.Dataset, mean: Pose, water: Water) -> Table:
     """The frequency-domain data in body order.
 
     Excitation is kept with its phase at each body: at the origin it would turn quickly with
@@ -420,7 +423,7 @@ def _end_of_damping(table: Table, live: np.ndarray) -> float:
 
 
 def _hydrostatics(
-    system: System, layout: Layout, mean: Pose, order: BodyOrder, data: Any, wet: list[str]
+    system: System, layout: Layout, mean: Pose, order: BodyOrder, data: xr.Dataset, wet: list[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
@@ -465,7 +468,7 @@ def _hydrostatics(
     return buoyancy, G
 
 
-def _data_mass(data: Any, body: str) -> float | None:
+def _data_mass(data: xr.Dataset, body: str) -> float | None:
     """The mass whose weight is in the stiffness of `run_bem`; None where it is not told."""
     if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
         return None
@@ -474,7 +477,7 @@ def _data_mass(data: Any, body: str) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _value(data: Any, name: str, body: str) -> np.ndarray | None:
+def _value(data: xr.Dataset, name: str, body: str) -> np.ndarray | None:
     """A finite value of a body in the data, or None."""
     if name not in data:
         return None
@@ -482,7 +485,7 @@ def _value(data: Any, name: str, body: str) -> np.ndarray | None:
     return value if np.isfinite(value).all() else None
 
 
-def _lift(water: Any, volume: float, arm: np.ndarray) -> np.ndarray:
+def _lift(water: Water, volume: float, arm: np.ndarray) -> np.ndarray:
     """Wrench of buoyancy about the reference point."""
     force = np.array([0.0, 0.0, water.rho * water.g * volume])
     return np.concatenate([force, np.cross(arm, force)])

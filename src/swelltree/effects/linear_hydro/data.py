@@ -198,7 +198,7 @@ def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
     return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
 
 
-def without_table(model: Model) -> Any:
+def without_table(model: Model) -> Model:
     """The model as time stepping needs it."""
     if model.hydro is None or model.hydro.table is None:
         return model

@@ -8,7 +8,7 @@ draft or trim, or another distance between bodies, are other data.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from swelltree.hydro.frames import shift, turn
 from swelltree.system import System
 from swelltree.system.bodies.body import Body
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SAME_PLACE = 1e-3  # of the size of a body: nearer counts as the same place
 SAME_ANGLE = 1e-4  # rad
@@ -38,7 +41,7 @@ class Moved(NamedTuple):
     size: float  # m, edge of a cube with its volume
 
 
-def placed(system: System, data: Any) -> tuple[Any, list[str]]:
+def placed(system: System, data: xr.Dataset) -> tuple[xr.Dataset, list[str]]:
     """The data where the bodies are, and what to report.
 
     Args:
@@ -68,14 +71,14 @@ def placed(system: System, data: Any) -> tuple[Any, list[str]]:
     return shift(turn(data, yaw) if abs(yaw) > SAME_ANGLE else data, float(x), float(y)), notes
 
 
-def _size(body: Body, data: Any, system: System) -> float:
+def _size(body: Body, data: xr.Dataset, system: System) -> float:
     """Edge of a cube of the displaced volume [m]."""
     volume = _point(data, "displaced_volume", body.name)
     value = body.mass / system.water.rho if volume is None else float(volume)
     return max(value, 1e-9) ** (1.0 / 3.0)
 
 
-def _point(data: Any, name: str, body: str) -> np.ndarray | None:
+def _point(data: xr.Dataset, name: str, body: str) -> np.ndarray | None:
     if name not in data:
         return None
     value = np.asarray(data[name].sel(body=body).values, dtype=float)
@@ -87,7 +90,7 @@ def _tilt(R: np.ndarray) -> float:
     return float(np.arccos(np.clip(R[2, 2], -1, 1)))
 
 
-def _moved(body: Body, data: Any, system: System) -> Moved | None:
+def _moved(body: Body, data: xr.Dataset, system: System) -> Moved | None:
     """How far a body is from its data, by what they tell: pose, axes, centre of mass."""
     place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
     size = _size(body, data, system)
@@ -110,7 +113,7 @@ def _moved(body: Body, data: Any, system: System) -> Moved | None:
     return Moved(body.name, yaw, offset, trim, tilt, size)
 
 
-def _by_mass(body: Body, data: Any, size: float, about_z: np.ndarray) -> np.ndarray | None:
+def _by_mass(body: Body, data: xr.Dataset, size: float, about_z: np.ndarray) -> np.ndarray | None:
     """Data of a file: only a centre of mass far away tells that the body was moved."""
     theirs = _point(data, "center_of_mass", body.name)
     if theirs is None:
@@ -146,7 +149,7 @@ def _warn_of_turned(body: Body) -> None:
     )
 
 
-def _height(body: Body, data: Any, size: float) -> float:
+def _height(body: Body, data: xr.Dataset, size: float) -> float:
     """Draft of a box with the body's centre of buoyancy, at most the size [m]."""
     center = _point(data, "center_of_buoyancy", body.name)
     draft = size if center is None else 2.0 * abs(float(center[2]))
@@ -194,7 +197,7 @@ def _check_together(first: Moved, other: Moved) -> None:
         )
 
 
-def _check_hull(body: Body, data: Any, moved: Moved | None) -> None:
+def _check_hull(body: Body, data: xr.Dataset, moved: Moved | None) -> None:
     """The hull displaces what the data say, and there."""
     volume = _point(data, "displaced_volume", body.name)
     if body.hull is None or volume is None or not volume > 0:

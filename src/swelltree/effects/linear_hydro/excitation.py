@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.frame import turned_six
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
+from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
 
@@ -51,7 +52,7 @@ def excitation_at(
     omega: np.ndarray,
     beta: np.ndarray,
     k: np.ndarray,
-    amplitude: Any = 1.0,
+    amplitude: Array = 1.0,
     yaw: np.ndarray | None = None,
 ) -> np.ndarray:
     """Excitation per metre of a crest at the origin, at pairs of frequency and heading, (c, 6N).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
+
+if TYPE_CHECKING:
+    from swelltree.system.waters.water import Water
 
 
 class Record(NamedTuple):
@@ -23,7 +26,7 @@ class Record(NamedTuple):
 
 
 def excitation_kernel(
-    table: Table, water: Any, beta: float, step: float
+    table: Table, water: Water, beta: float, step: float
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Impulse response of the excitation (Paparella 001, eq. 10).
 
@@ -62,7 +65,7 @@ def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
 
 
 def convolved_loads(
-    table: Table, water: Any, beta: np.ndarray, record: Record
+    table: Table, water: Water, beta: np.ndarray, record: Record
 ) -> tuple[np.ndarray, np.ndarray]:
     """Excitation and its rate from the elevation record by the impulse response."""
     if np.ptp(beta) > 1e-9:

@@ -16,7 +16,7 @@ v A_w v changes by the work of the other forces alone, so it books no work of it
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import matmul, transpose
+
+if TYPE_CHECKING:
+    from swelltree.model.internal_state import InternalState
 
 KIND = "frame"
 
@@ -49,7 +52,7 @@ def turned_six(psi: Array, x: Array) -> Array:
     return turned(psi, x.reshape(-1, 2, 3)).reshape(x.shape)
 
 
-def mean_yaw(internal: Any) -> Array | None:
+def mean_yaw(internal: InternalState) -> Array | None:
     """Mean yaw of every body (N,), None where the frame is fixed."""
     return internal.elements.get(KIND)
 
@@ -105,7 +108,7 @@ class FollowingFrame(Effect):
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
 
-    def present(self, model: Model, internal: Any) -> Any:
+    def present(self, model: Model, internal: InternalState) -> Model:
         """The model with its added mass in the axes of the mean yaw."""
         if KIND not in internal.elements:
             return model

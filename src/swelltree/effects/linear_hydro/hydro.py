@@ -117,10 +117,10 @@ class Hydro(Effect):
             excitation = DataExcitation(self.table, model.water, psi)
         return LinearForm(self.radiation_sources(model), excitation)
 
-    def radiation_start(self) -> Any:
+    def radiation_start(self) -> Array | None:
         return None if self.memory is None else self.memory.start()
 
-    def radiation_rate(self, now: Now) -> Any:
+    def radiation_rate(self, now: Now) -> Array:
         assert self.memory is not None
         v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
         return self.memory.rate(now.internal.radiation, v)

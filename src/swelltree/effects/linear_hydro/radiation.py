@@ -91,7 +91,7 @@ class Memory(RadiationMemory):
         return X, 0.5 * step * X @ self.B
 
 
-def with_exact_memory(model: Model, step: float) -> Any:
+def with_exact_memory(model: Model, step: float) -> Model:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
     hydro, memory = model.hydro, fitted_memory(model)
     if hydro is None or memory is None or namespace(memory.A) is not np:

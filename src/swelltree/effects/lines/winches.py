@@ -328,7 +328,7 @@ def demand(
 
 
 def obeyed(
-    winches: Winches, speed: Array, compensated: Array, length: Array, stroke: Array, most: Any
+    winches: Winches, speed: Array, compensated: Array, length: Array, stroke: Array, most: Array
 ) -> tuple[Array, Array]:
     """Speed of the rope within all stops, and the part of compensation that is left in it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.model.signals import compile_signal
 from swelltree.system import JointForce, SpringDamper, System
+
+if TYPE_CHECKING:
+    from swelltree.system.bodies.body import Point
 
 # the law of each type; elements of one law stand together
 LAWS = {
@@ -138,7 +141,7 @@ def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
     on_joints = [item for item in items if joint_of(item) is not None]
     known = [id(item) for item in (*between, *on_joints)]
 
-    def body(point: Any) -> int:
+    def body(point: Point) -> int:
         return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
 
     def places(points: list[Any]) -> np.ndarray:

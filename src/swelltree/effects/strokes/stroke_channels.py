@@ -6,12 +6,15 @@ change of stored + delivered + lost.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.strokes.laws.base import LawOutputs
 from swelltree.engine.arrays import Array, namespace
+
+if TYPE_CHECKING:
+    from swelltree.effects.strokes.stroke_forces import StrokeForces
 
 # quantity -> channel of power take-offs
 BOOKS = {
@@ -35,7 +38,7 @@ BOOKS = {
 
 
 def stroke_channels(
-    forces: Any, channels: dict[str, Array], outputs: list[LawOutputs]
+    forces: StrokeForces, channels: dict[str, Array], outputs: list[LawOutputs]
 ) -> dict[str, Array]:
     """Channels by role.
 
@@ -61,7 +64,7 @@ def stroke_channels(
     return out
 
 
-def of_ptos(forces: Any, values: Array) -> Array:
+def of_ptos(forces: StrokeForces, values: Array) -> Array:
     """Values (e,) of the power take-offs, in the order of their description."""
     return values[np.array(forces.ptos, dtype=int)]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
+
+if TYPE_CHECKING:
+    from swelltree.model.layout import Layout
 
 LIMITLESS = 1e30  # a limit that is not there; finite, for the sake of derivatives
 WORDS = {"spring": "spring", "joint_force": "joint force", "pto": "pto"}
@@ -284,7 +287,7 @@ class StrokeForces(Effect):
                 out[self.names[i]] = places
         return out
 
-    def coordinates(self, layout: Any) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
         springs, joints = self.with_role("spring"), self.with_role("joint_force")
         dofs: list[Any] = [self.strokes.dof_of(i) for i in joints]
         moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -156,7 +156,7 @@ def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[
     return raw, bodies, [dofs[k] for k in ranked], [labels[k] for k in ranked]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 

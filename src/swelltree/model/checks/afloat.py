@@ -22,6 +22,7 @@ from swelltree.system.values import DOFS
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
+    from swelltree.system.bodies.body import Body
 
 UNBALANCED = 0.01  # of the weight
 UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
@@ -121,7 +122,7 @@ def _sentence(each: Afloat, weighs: float, displaces: float, acts: bool, g: floa
     )
 
 
-def _hull_volume(body: Any) -> float:
+def _hull_volume(body: Body) -> float:
     """Displaced by the hull as described [m^3]."""
     if body.hull is None:
         return 0.0

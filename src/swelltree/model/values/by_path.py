@@ -15,7 +15,7 @@ layout of the tree, which rows depend on one another, sizes of arrays) are refus
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from swelltree.engine.arrays import Array, known
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.paths import number_at, with_numbers
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 STEP = 1e-4  # of a number, to take differences by
 ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
@@ -34,14 +37,14 @@ STENCILS = (
 PROBES = (0.7e-3, -1.3e-3)  # of a number: changes that show which arrays it feeds
 
 
-def described_value(model: Any, path: str) -> Array:
+def described_value(model: Model, path: str) -> Array:
     """The number or row of numbers of a path."""
     traced = model.described.traced.get(path)
     return np.asarray(number_at(_system(model), path)) if traced is None else traced
 
 
-def _system(model: Any) -> System:
-    if model.described.again is None:
+def _system(model: Model) -> System:
+    if model.described.again is None or model.described.given is None:
         raise SwelltreeError(
             "this model does not know the description that it was compiled from (it came from "
             "another process). Compile the changed system."
@@ -49,7 +52,7 @@ def _system(model: Any) -> System:
     return model.described.given
 
 
-def with_described(model: Any, values: dict[str, Any]) -> Any:
+def with_described(model: Model, values: dict[str, Any]) -> Model:
     """The model that the changed description compiles to; other changes of the model stay."""
     system, described = _system(model), model.described
     for path, value in values.items():
@@ -67,11 +70,11 @@ def with_described(model: Any, values: dict[str, Any]) -> Any:
     return _with_traced(model, traced) if traced else model
 
 
-def _traced(value: Any) -> bool:
+def _traced(value: Array) -> bool:
     return not known(value) and not isinstance(value, list | tuple)
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: Array) -> Any:
     """Arrays as descriptions keep them."""
     rows = np.asarray(value, dtype=float).tolist()
     return _tuple(rows)
@@ -81,13 +84,13 @@ def _tuple(rows: Any) -> Any:
     return tuple(_tuple(row) for row in rows) if isinstance(rows, list) else rows
 
 
-def _flat(model: Any) -> tuple[list[Any], Any]:
+def _flat(model: Model) -> tuple[list[Any], Any]:
     from swelltree.engine.backend import jax
 
     return jax.tree.flatten(model)
 
 
-def _merged(model: Any, base: Any, new: Any, paths: Any) -> Any:
+def _merged(model: Model, base: Model, new: Model, paths: Any) -> Model:
     """The model with those entries replaced in which the new compilation differs from the base."""
     ours, form = _flat(model)
     old, before = _flat(base)
@@ -104,7 +107,7 @@ def _merged(model: Any, base: Any, new: Any, paths: Any) -> Any:
     return jax.tree.unflatten(after, rows)
 
 
-def _taken(ours: Any, old: Any, new: Any) -> Any:
+def _taken(ours: Array, old: Array, new: Array) -> Array:
     if np.array_equal(old, new):
         return ours
     if known(ours) and np.array_equal(ours, old):

@@ -7,11 +7,14 @@ programs.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.model.checks.afloat import Afloat
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    from swelltree.model.model import Model
 
 
 class Described:
@@ -37,7 +40,7 @@ class Described:
         data: dict[str, str] | None = None,
         afloat: tuple[Afloat, ...] = (),
         notes: tuple[str, ...] = (),
-        given: Any = None,
+        given: System | None = None,
         again: Any = None,
         traced: dict[str, Any] | None = None,
     ) -> None:
@@ -69,11 +72,11 @@ class Described:
         return other
 
     @functools.cached_property
-    def compiled(self) -> Any:
+    def compiled(self) -> Model:
         """The model of the given system, as it was compiled."""
         return self.again(self.given)
 
-    def keep(self, model: Any) -> None:
+    def keep(self, model: Model) -> None:
         """Tell the model of the given system, so that it need not be compiled again."""
         vars(self)["compiled"] = model
 

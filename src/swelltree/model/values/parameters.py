@@ -85,10 +85,12 @@ def _numbers(holder: Any) -> list[str]:
     return [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
 
 
-def _follow(model: Any, path: Path) -> Any:
+def _follow(model: Model, path: Path) -> Any:
+    """What stands at the end of a path of fields and entries."""
+    holder: Any = model
     for part in path:
-        model = model[part] if isinstance(part, int) else getattr(model, part)
-    return model
+        holder = holder[part] if isinstance(part, int) else getattr(holder, part)
+    return holder
 
 
 def _changed(holder: Any, part: str | int, value: Any) -> Any:
@@ -146,7 +148,7 @@ def _is_described(model: Model, name: str) -> bool:
     return is_path(name) and name.partition(".")[0] not in _places(model)
 
 
-def _with_row(old: Array, row: int, value: Any) -> Array:
+def _with_row(old: Array, row: int, value: Array) -> Array:
     """Array with one row replaced, in the library of its arguments."""
     xp = namespace(old, value)
     rows = [xp.asarray(value if i == row else old[i], dtype=float) for i in range(len(old))]

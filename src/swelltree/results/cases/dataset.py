@@ -41,5 +41,5 @@ def dataset_of_cases(
         variables[name] = (("case", "time", *label.dims), values, attributes(label))
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     about: dict[str, Any] = {"units": "s", "long_name": "time", "ramp": float(ramp)}
-    labels = {name: entry for name, entry in coordinates(model).items() if set(entry[0]) <= used}
-    return xr.Dataset(variables, {"time": ("time", np.asarray(times, float), about), **labels})
+    along = {name: entry for name, entry in coordinates(model).items() if set(entry[0]) <= used}
+    return xr.Dataset(variables, {"time": ("time", np.asarray(times, float), about), **along})

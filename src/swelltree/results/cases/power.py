@@ -24,7 +24,7 @@ STATES = ("Hs", "Tp", "beta")  # dimensions of sea states
 MISSED = 1e-3  # part of the time that may be without a result and is not told
 
 
-def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
+def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
     """Mean power in each sea state, its spread over seeds, and the capture length.
 
     Args:
@@ -75,17 +75,19 @@ def power_matrix(campaign: Any, power: str = POWER) -> xr.Dataset:
     return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
 
 
-def _of_states(values: Any) -> Any:
+def _of_states(values: xr.DataArray) -> xr.DataArray:
     """A quantity of the sea states over the dimensions it depends on."""
     about = values.attrs
-    for dim in [dim for dim in values.dims if dim not in STATES]:
+    for dim in [str(dim) for dim in values.dims if dim not in STATES]:
         spread = float((values.max(dim) - values.min(dim)).max())
         if not spread > 1e-12 * float(abs(values).max()):
             values = values.mean(dim)
     return values.assign_attrs(about)
 
 
-def annual_energy(matrix: Any, occurrence: Any = None, availability: float = 1.0) -> xr.Dataset:
+def annual_energy(
+    matrix: xr.Dataset, occurrence: Any = None, availability: float = 1.0
+) -> xr.Dataset:
     """Mean annual energy production from a power matrix and the occurrence of its states.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linear_or_not import what_bends
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.periodic.set_up import PeriodAsked
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CURVED = "its equations bend, as where bodies turn"
 KNOWN = Remembered()  # what depends on the model alone
@@ -99,7 +102,7 @@ class ControlStudy:
         key = (self.how, self.ports.names, length, count, period.radiation)
         return recalled(self.known, key, made)
 
-    def result(self, period: PeriodAsked, asked: Asked, replay: bool) -> Any:
+    def result(self, period: PeriodAsked, asked: Asked, replay: bool) -> xr.Dataset:
         """The optimum in one sea as a dataset.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,15 @@ from swelltree.solvers.fourier import to_complex
 from swelltree.studies.control.goal import electrical, fine_values
 from swelltree.studies.control.series import sampled
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.model.layout import Layout
+
 
 def control_dataset(
-    layout: Any, ports: Any, omega: float, solution: Any, attrs: dict[str, Any]
-) -> Any:
+    layout: Layout, ports: Any, omega: float, solution: Any, attrs: dict[str, Any]
+) -> xr.Dataset:
     """Series, harmonics, multipliers and mean powers of an optimum, labelled.
 
     Args:

@@ -7,7 +7,7 @@ that a run read from a file can be continued too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from swelltree.model.values.described import Described
 from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 STATE = "end_state"
 WHOLE = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
@@ -32,7 +35,9 @@ def model_key(model: Model) -> str:
     return content_key(model.replace(described=Described()))
 
 
-def keep_end(result: Any, model: Model, coordinates: str, state: Any, time: float) -> Any:
+def keep_end(
+    result: xr.Dataset, model: Model, coordinates: str, state: Any, time: float
+) -> xr.Dataset:
     """The result with the state it ended in.
 
     Args:
@@ -53,7 +58,7 @@ def keep_end(result: Any, model: Model, coordinates: str, state: Any, time: floa
     return result.assign_coords({STATE: ("end_number", row, about)})
 
 
-def end_time(run: Any) -> float:
+def end_time(run: xr.Dataset) -> float:
     """Time at which a run ended, which must be whole [s]."""
     if STATE not in run.coords:
         raise SwelltreeError(
@@ -75,7 +80,7 @@ def end_time(run: Any) -> float:
     return float(about["end_time"])
 
 
-def end_of(run: Any, model: Model, coordinates: str, like: Any) -> Any:
+def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Any) -> Any:
     """The state in which a run of the same model ended.
 
     Args:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.model.model import Model
 from swelltree.studies.time.simulate import CHUNK, stepper_of
 from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
 
+if TYPE_CHECKING:
+    from swelltree.system.casefile.studies import SimulateStudy
 
-def engine_of(model: Model, run: Any) -> str:
+
+def engine_of(model: Model, run: SimulateStudy) -> str:
     """The engine of a run, and why it is not machine code where it is not: "LLVM" or "XLA: ...".
 
     The program that is made for the answer is kept on disk, where the run finds it.

@@ -10,11 +10,12 @@ first step says.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
@@ -82,7 +83,7 @@ def _solved(
     return np.asarray(a).reshape(-1, 6), np.asarray(lam)[of_form]
 
 
-def _written(rows: Any, row: Any) -> np.ndarray:
+def _written(rows: Array, row: Array) -> np.ndarray:
     """Rows with the first replaced."""
     rows = np.array(rows)
     rows[0] = row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 FAR = 0.125  # wave lengths: farther away, the excitation has another phase
 
 
-def left_linear_range(model: Model, result: Any, waves: RealisedSea | None) -> list[Finding]:
+def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | None) -> list[Finding]:
     """Findings about a run that went beyond what its linear data can say.
 
     Args:
@@ -41,7 +44,7 @@ def left_linear_range(model: Model, result: Any, waves: RealisedSea | None) -> l
     return findings
 
 
-def _through_the_ground(model: Model, result: Any) -> Iterator[Finding]:
+def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
     cables = model.effect(Cables)
     depth = float(model.water.depth)

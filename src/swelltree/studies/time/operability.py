@@ -97,7 +97,7 @@ def _table(
     result: dict[str, np.ndarray],
     use: np.ndarray,
     failures: list[str],
-) -> Any:
+) -> xr.Dataset:
     """Verdicts as a dataset; cases without one are told."""
     import xarray as xr
 

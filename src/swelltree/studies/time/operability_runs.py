@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from swelltree.results.statistics import statistic
 from swelltree.system.casefile.limits import ChannelLimit
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.seas import Sea
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class LimitError(SwelltreeError):
@@ -122,7 +125,7 @@ def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> floa
     return float(values[np.where(np.isnan(use), np.inf, use).argmax()])
 
 
-def _statistic(channel: Any, name: str) -> np.ndarray:
+def _statistic(channel: xr.DataArray, name: str) -> np.ndarray:
     if name == "abs_max":
         return np.asarray(np.maximum(-statistic(channel, "min"), statistic(channel, "max")))
     return statistic(channel, name)

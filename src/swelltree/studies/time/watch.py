@@ -9,7 +9,7 @@ equations. Where a loop is singular its multipliers, and what follows, are not d
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.system.errors import SwelltreeWarning
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 OPEN = 1e3  # closure in units of the relative tolerance and the size of the system
 LOST = {True: 1e-2, False: 1e-1}  # of the energy that moved; steps of given length may be coarse
 NEAR = 1e-3  # smallest singular value, of the largest: a step that fails here fails because of it
@@ -33,7 +36,7 @@ A_STEP_NEAR = 0.1  # the same where steps are fixed and end up to one of them be
 LOOKS = 200  # samples at which the rank is taken
 
 
-def watched(model: Model, result: Any) -> Any:
+def watched(model: Model, result: xr.Dataset) -> xr.Dataset:
     """The result with another status than success where the run has left what it must keep.
 
     A run that stopped may have done so because a loop had opened before.
@@ -50,7 +53,7 @@ def watched(model: Model, result: Any) -> Any:
     return result.assign_attrs(result=code.name.lower(), message=message)
 
 
-def _open_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
+def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
     """The first sample at which a joint equation is violated."""
     closure = result["closure"].values
     limit = open_limit(result["joint_point"].values, float(result.attrs.get("rtol", 1e-6)))
@@ -71,7 +74,7 @@ def _open_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
     return Code.LOOP_OPEN, t, about
 
 
-def _lost_energy(model: Model, result: Any) -> tuple[Code, float, str] | None:
+def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
     """The first sample at which energy has come from nowhere, or gone there."""
     if "energy_residual" not in result:
         return None
@@ -98,7 +101,7 @@ def _lost_energy(model: Model, result: Any) -> tuple[Code, float, str] | None:
     return Code.ENERGY_LOST, float(result.time[k]), about
 
 
-def _singular_loop(model: Model, result: Any) -> tuple[Code, float, str] | None:
+def _singular_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
     """The first sample at which joints hold less than they should."""
     if not model.cut_rows:
         return None
@@ -180,7 +183,7 @@ def _rows(
     return result, term_size(np.asarray(result.jacobian), P), P
 
 
-def _sample(model: Model, result: Any, k: int) -> tuple[Pose, np.ndarray]:
+def _sample(model: Model, result: xr.Dataset, k: int) -> tuple[Pose, np.ndarray]:
     """Poses depth first and the single angles of one sample."""
     layout = model.layout
     order = [layout.described.index(name) for name in layout.bodies]
@@ -201,7 +204,7 @@ def open_limit(joint_points: Array, rtol: float) -> Array:
     return open_limit_of(extent, rtol)
 
 
-def open_limit_of(extent: Any, rtol: float) -> Any:
+def open_limit_of(extent: Array, rtol: float) -> Array:
     """The same of a system of some extent [m]."""
     xp = namespace(extent)
     return OPEN * max(rtol, 1e-9) * xp.maximum(1.0, extent)  # a metre at least

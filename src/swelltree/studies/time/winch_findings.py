@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from swelltree.effects.lines.winches import FREE, SetSpeed, Winches
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.two_step.lines.winch_rest import CARRY, winches_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SLACK_FOR = 1.0  # s: shorter slack is a snap, which the tension shows
 SAMPLES = 2001
@@ -113,13 +116,13 @@ def tell_of_light_loads(model: Model) -> None:
             )
 
 
-def tell_of_winches(model: Model, result: Any) -> None:
+def tell_of_winches(model: Model, result: xr.Dataset) -> None:
     """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
     for text in _sentences(model, result):
         warnings.warn(text, SwelltreeWarning, stacklevel=5)
 
 
-def _sentences(model: Model, result: Any) -> list[str]:
+def _sentences(model: Model, result: xr.Dataset) -> list[str]:
     lines = model.lines
     if lines is None:
         return []
@@ -158,7 +161,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
     return out
 
 
-def _resting(model: Model, result: Any) -> np.ndarray:
+def _resting(model: Model, result: xr.Dataset) -> np.ndarray:
     """When the load of each line stood on the seabed (time, line)."""
     lines = model.dynamic_lines
     out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)

@@ -1,6 +1,6 @@
 """Rigid bodies, the world, and points on them."""
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -20,6 +20,9 @@ from swelltree.system.values import (
     as_number,
     as_vector,
 )
+
+if TYPE_CHECKING:
+    from swelltree.system.waters.water import Water
 
 ORIGIN = (0.0, 0.0, 0.0)
 DISPLACEMENT = "displacement"
@@ -280,7 +283,7 @@ class Body(Description, _Place):
         """Origin of the hull's frame in the body frame: on the still water as described [m]."""
         return self.rotation_matrix.T @ np.array([0.0, 0.0, -self.position[2]])
 
-    def resolved(self, water: Any) -> Self:
+    def resolved(self, water: "Water") -> Self:
         """The same body with mass, inertia and com as numbers.
 
         Args:
@@ -310,7 +313,7 @@ class Body(Description, _Place):
         return self.replace(**changes)
 
 
-def as_point(value: Any) -> Any:
+def as_point(value: Any) -> Point:
     """A point from a Point, a Body, the world, a name or a TOML table."""
     if isinstance(value, Point):
         return value

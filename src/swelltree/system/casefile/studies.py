@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -101,7 +101,7 @@ class SimulateStudy(Study):
     case: CaseName = 0
 
     @property
-    def in_time(self) -> Any:
+    def in_time(self) -> Self:
         """Itself."""
         return self
 

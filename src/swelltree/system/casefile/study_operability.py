@@ -30,7 +30,7 @@ def conditions_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": values, "minProperties": 1}
 
 
-def as_run(value: Any) -> Any:
+def as_run(value: Any) -> SimulateStudy:
     """A study of the type simulate, or its table, whose name is not needed."""
     if isinstance(value, SimulateStudy):
         return value
@@ -74,7 +74,7 @@ class OperabilityStudy(Study):
             raise self.fail("'simulate' is missing. Give { duration = ..., sea = ... }.")
 
     @property
-    def in_time(self) -> Any:
+    def in_time(self) -> SimulateStudy:
         """The run of each case."""
         return self.simulate
 

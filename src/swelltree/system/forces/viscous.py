@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import Force
 from swelltree.system.six import Matrix, by_dof, dense
@@ -240,7 +240,7 @@ class WindDrag(Force):
         return {"point": self.point}
 
 
-def _on_a_body(force: Force, point: Any) -> None:
+def _on_a_body(force: Force, point: Point) -> None:
     if point.body == "world":
         raise force.fail("is on the world, which does not move. Weld a body there instead.")
 

@@ -94,7 +94,10 @@ class OnLine(Description):
     at: Number
 
 
-def as_end(value: Any) -> Any:
+LineEnd = Point | OnJunction | OnLine
+
+
+def as_end(value: Any) -> LineEnd:
     """A line end from a point, a body, a junction, a place on a line, or a TOML table."""
     if isinstance(value, OnJunction | OnLine):
         return value

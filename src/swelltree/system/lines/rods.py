@@ -25,7 +25,7 @@ HELD = ("free", "pinned", "fixed")
 _attachment = one_of(HELD, "way to hold a rod")
 
 
-def _as_rod_end(value: Any) -> Any:
+def _as_rod_end(value: Any) -> Point:
     end = as_end(value)
     if isinstance(end, OnJunction | OnLine):
         raise ValueError(f"{shown(value)} is the end of a line. Give x, y, z or a point of a body.")

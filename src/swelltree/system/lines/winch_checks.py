@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import listed, suggest
 from swelltree.system.lines.line import Line, OnJunction, OnLine
 from swelltree.system.lines.operations import SWITCHES, Operation, Stage
 from swelltree.system.lines.schedules import Schedule, couplings, winch_schedule
 from swelltree.system.lines.winches import Winch
+
+if TYPE_CHECKING:
+    from swelltree.system.system import System
 
 MODELS = ("dynamic", "multibody")
 
@@ -31,7 +34,7 @@ def shortest_length(line: Line, winch: Winch) -> float:
     return others + first_segment(line) if winch.min_length is None else winch.min_length
 
 
-def check_winches(system: Any) -> None:
+def check_winches(system: System) -> None:
     """Every winch has a line of its own, and rope for what it is told to do."""
     lines = {line.name: line for line in system.lines}
     taken: dict[str, str] = {}
@@ -115,7 +118,7 @@ def _check_sum(winch: Winch, schedule: Schedule) -> None:
             )
 
 
-def _check_couplings(system: Any) -> None:
+def _check_couplings(system: System) -> None:
     """Every end that is caught or let go is free or held at that time."""
     for line in system.lines:
         changes = [
@@ -149,7 +152,7 @@ def _check_couplings(system: Any) -> None:
             coupled, last = couples, time
 
 
-def check_operations(system: Any) -> None:
+def check_operations(system: System) -> None:
     """Stages speak of winches and lines that there are, and can be obeyed."""
     for operation in system.operations:
         for number, stage in enumerate(operation.stages, 1):
@@ -160,7 +163,7 @@ def check_operations(system: Any) -> None:
     _check_couplings(system)
 
 
-def _check_run(system: Any, operation: Operation, number: int, stage: Stage) -> None:
+def _check_run(system: System, operation: Operation, number: int, stage: Stage) -> None:
     winches = {winch.name: winch for winch in system.winches}
     if stage.target not in winches:
         raise operation.fail(f"stage {number}: {_unknown('winch', stage.target, winches)}")
@@ -172,7 +175,7 @@ def _check_run(system: Any, operation: Operation, number: int, stage: Stage) -> 
         )
 
 
-def _check_switch(system: Any, operation: Operation, number: int, stage: Stage) -> None:
+def _check_switch(system: System, operation: Operation, number: int, stage: Stage) -> None:
     lines = {line.name: line for line in system.lines}
     if stage.target not in lines:
         raise operation.fail(f"stage {number}: {_unknown('line', stage.target, lines)}")

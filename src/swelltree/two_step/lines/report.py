@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.engine.arrays import Array, pytree
@@ -55,14 +54,14 @@ class LineReport:
 def report(
     lines: LineArrays,
     frozen: Frozen,
-    h: Any,
+    h: Array,
     q_minus: Array,
     q_n: Array,
     q_plus: Array,
     mu: Array,
     nu: Array,
     beyond: tuple[Array, Array, Array] | None = None,
-    theta: Any = 0.5,
+    theta: Array = 0.5,
 ) -> LineReport:
     """Report on a finished step; arguments as in `assemble`.
 

@@ -133,7 +133,7 @@ def finished_winches(
     return lines, sample, log
 
 
-def _gravity_less_buoyancy(step: Step, rows: Any) -> Array:
+def _gravity_less_buoyancy(step: Step, rows: Array) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
     first = lines.winch.first[rows]
@@ -147,7 +147,7 @@ def _gravity_less_buoyancy(step: Step, rows: Any) -> Array:
 
 
 def _brought(
-    step: Step, rows: Any, lines: LineState, change: Array, speed: Array
+    step: Step, rows: Array, lines: LineState, change: Array, speed: Array
 ) -> tuple[Array, Array]:
     """Energy and momentum of the rope that came in during the step, (winch,) and (winch, 3).
 
@@ -182,7 +182,7 @@ def _brought(
     return energy, half[:, None] * total
 
 
-def _load(step: Step, rows: Any, lines: LineState) -> Array:
+def _load(step: Step, rows: Array, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
     arrays = step.model.dynamic_lines.nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from swelltree.system import (
     System,
     Water,
 )
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MASS, STIFFNESS, DAMPING, WAVE = 3.8e5, 8.0e5, 1.0e5, 5.5e5
 OMEGA = 2 * math.pi / 8.0  # the natural period is 4.3 s
@@ -81,7 +84,7 @@ def bank(chosen: dict[str, dict[str, Any]]) -> System:
     return System("bank of buoys", bodies, rails, forces, ptos=ptos, water=DRY)
 
 
-def budget_residuals(result: Any) -> dict[str, float]:
+def budget_residuals(result: xr.Dataset) -> dict[str, float]:
     """Largest energy residual of each buoy of a bank, in parts of the energy it passed on."""
     out = {}
     for name in result["pto"].values:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from swelltree.system import System
 from swelltree.validation.mechanics.adams_setups import SETUPS
 from swelltree.validation.run import ALL, places, run
 from swelltree.validation.table import Check, case
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FORCE, TORQUE = ["Surge", "Sway", "Heave"], ["Roll", "Pitch", "Yaw"]
 SOURCE = "MSC ADAMS, by Project Chrono"
@@ -54,7 +57,7 @@ def read(path: Path) -> Reference:
     return Reference(dict(zip(names, values.T, strict=True)))
 
 
-def ground_reaction(result: Any, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ground_reaction(result: xr.Dataset, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and torque of joint and springs on ground, about the joint's point on ground.
 
     Ours is the wrench on the follower at the follower's joint point: minus that, shifted.
@@ -72,7 +75,7 @@ def ground_reaction(result: Any, ground: np.ndarray) -> tuple[np.ndarray, np.nda
     return -force, -torque
 
 
-def motion_checks(result: Any, reference: Reference) -> list[Check]:
+def motion_checks(result: xr.Dataset, reference: Reference) -> list[Check]:
     """Position, attitude, velocities and accelerations of the body."""
     place = result["position"].values[:, 0, :3]
     velocity, acceleration = result["velocity"].values[:, 0], result["acceleration"].values[:, 0]
@@ -114,7 +117,9 @@ def _worst(ours: np.ndarray, target: np.ndarray) -> float:
     return float(np.abs(ours - target).max())
 
 
-def reaction_checks(name: str, result: Any, reference: Reference, system: System) -> list[Check]:
+def reaction_checks(
+    name: str, result: xr.Dataset, reference: Reference, system: System
+) -> list[Check]:
     """Force and torque on ground."""
     ground = np.array(system.joint("joint").base.position)
     force, torque = ground_reaction(result, ground)

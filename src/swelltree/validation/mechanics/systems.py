@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.system import (
     WORLD,
@@ -17,6 +17,9 @@ from swelltree.system import (
     Universal,
     Water,
 )
+
+if TYPE_CHECKING:
+    from swelltree.system.bodies.body import Point
 
 WEIGHTLESS = Water(g=0.0)
 
@@ -126,7 +129,7 @@ def _bar(name: str, mass: float, a: tuple[float, float], b: tuple[float, float])
     return Body(name, mass, inertia, position=(a[0] + dx / 2, 0.0, a[1] + dz / 2))
 
 
-def _at(body: Body, x: float, z: float) -> Any:
+def _at(body: Body, x: float, z: float) -> Point:
     """Point of a body by its world coordinates in the x-z plane."""
     return body.at(x - body.position[0], 0.0, z - body.position[2])
 

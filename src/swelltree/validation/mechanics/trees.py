@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.base import Kinematics, State
@@ -72,7 +73,7 @@ def evaluated(model: Model) -> dict[str, Evaluated]:
     return {name: jax.tree.map(np.asarray, _evaluator(name)(model)) for name in ALL}
 
 
-def relative(ours: Any, target: Any) -> float:
+def relative(ours: Array, target: Array) -> float:
     """Largest difference, in parts of the largest entry."""
     ours, target = np.asarray(ours), np.asarray(target)
     return float(np.abs(ours - target).max() / np.abs(target).max())
@@ -90,7 +91,7 @@ def coriolis_matrix(model: Model) -> tuple[Any, Any, Any]:
     state = how.start(model)
     n = model.layout.n_tree
 
-    def at(q: Any) -> tuple[Any, Any, Any]:
+    def at(q: Array) -> tuple[Any, Any, Any]:
         kin = how.kinematics(model, jnp.zeros(()), State(q, state.s, ()))
         P_b = body_axes(kin)
         return P_b, how.mass(model, kin), (P_b * state.s).sum(-1)
@@ -193,7 +194,7 @@ def rate_of_P() -> list[Check]:
         q, s = how.start(model).q, how.start(model).s
         rate = position_rates(model.layout, q, s)
 
-        def velocity(q: Any) -> Any:
+        def velocity(q: Array) -> Array:
             return how.kinematics(model, jnp.zeros(()), State(q, s, ())).P @ s
 
         _, pose = jax.jvp(lambda q: forward(model, q), (q,), (rate,))

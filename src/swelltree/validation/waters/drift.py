@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +28,16 @@ from swelltree.validation.waters.cylinder_drift import force_in_time, transfer_f
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import realise
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 RADIUS, DRAFT, RHO, G = 6.0, 60.0, 1025.0, 9.81
 OMEGA = np.linspace(0.3, 2.4, 43)
 WATER = Water(rho=RHO, g=G)
 SPRING, SHARE = 2.0e5, 0.3  # mooring, and damping as a part of the critical one
 
 
-def cylinder_data() -> Any:
+def cylinder_data() -> xr.Dataset:
     """Hydrodynamic data that hold nothing but second-order loads and a strip's added mass."""
     import xarray as xr
 
@@ -86,7 +89,7 @@ def moored(drift: str) -> Model:
     return compile_system(system, cylinder_data(), radiation="none", drift=drift)
 
 
-def surge(result: Any, name: str) -> np.ndarray:
+def surge(result: xr.Dataset, name: str) -> np.ndarray:
     """A row of the result."""
     return result[name].sel(body="cylinder", dof="Surge").values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from swelltree.interchange.moordyn_read import read_moordyn
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import PointSensor, Rod, System, Water
 from swelltree.validation.table import Check, case
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SINKING = ("md_horizontal", "md_vertical", "md_no_line")
 NODES = "same lumping at the nodes, printed digits"
@@ -39,7 +42,7 @@ def rod_alone(path: Path) -> System:
     return System("rods", rods=rods, sensors=sensors, water=file.water)
 
 
-def run(system: System, duration: float, **more: Any) -> Any:
+def run(system: System, duration: float, **more: Any) -> xr.Dataset:
     """A simulation without a progress bar, tight."""
     given = {"rtol": 1e-9, "atol": 1e-10, "progress": False} | more
     return simulate(compile_system(system), duration=duration, **given)

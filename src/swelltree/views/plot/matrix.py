@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -68,6 +68,6 @@ def _short(value: float, top: float) -> str:
     return f"{value:.1f}" if top >= 10.0 else f"{value:.2f}"
 
 
-def _axis(values: Any, name: str) -> str:
+def _axis(values: xr.DataArray, name: str) -> str:
     unit = values[name].attrs.get("units", "")
     return f"{name} [{unit}]" if unit else name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from swelltree.views.units import prefixed
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from swelltree.system.system import System
 
 
 def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | None = None) -> Figure:
@@ -137,7 +139,7 @@ def _hull(points: np.ndarray) -> np.ndarray:
     return np.vstack([ring, ring[:1]])
 
 
-def topology(system: Any) -> Figure:
+def topology(system: System) -> Figure:
     """The kinematic tree: bodies under the joints that hold them, cut joints dashed.
 
     Args:

@@ -14,13 +14,16 @@ They are kept with the phase of the waves at each body, where they change slowly
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, pytree
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.hydro import DRIFT
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 WITHOUT_HULL = "without Froude-Krylov"  # attribute second_order_force of data
 
@@ -68,7 +71,9 @@ def chosen(drift: str | None) -> str:
     return drift
 
 
-def check_double_counting(nonlinear: Collection[str], drift: str | None, data: Any = None) -> None:
+def check_double_counting(
+    nonlinear: Collection[str], drift: str | None, data: xr.Dataset | None = None
+) -> None:
     """Refuse second-order data on bodies whose hull forces are nonlinear.
 
     Pressure over the wetted hull holds the second-order force of the incident wave, which mean
@@ -109,7 +114,7 @@ def drifting(data: Any) -> set[str]:
 
 
 def drift_table(
-    order: Any, data: Any, place: np.ndarray, drift: str | None
+    order: Any, data: xr.Dataset, place: np.ndarray, drift: str | None
 ) -> tuple[DriftTable | None, list[str]]:
     """Second-order loads in body order, and what to report.
 
@@ -191,7 +196,7 @@ def _pair_sentence(pairs: Pairs) -> str:
     return text + "."
 
 
-def _missing(data: Any, *names: str) -> list[str]:
+def _missing(data: xr.Dataset, *names: str) -> list[str]:
     """A sentence about freedoms that the data say nothing of."""
     given = np.zeros(data.sizes["influenced_dof"], dtype=bool)
     for name in names:
@@ -204,7 +209,7 @@ def _missing(data: Any, *names: str) -> list[str]:
     return [f"drift: the data say nothing of {listed(absent)}, which get no drift force."]
 
 
-def _mean(order: Any, data: Any) -> MeanDrift | None:
+def _mean(order: Any, data: xr.Dataset) -> MeanDrift | None:
     """Mean drift of the data, with its own headings where it has them."""
     for name, rows, headings in (
         ("mean_drift", "omega", "wave_direction"),
@@ -225,7 +230,7 @@ def _mean(order: Any, data: Any) -> MeanDrift | None:
     return None
 
 
-def _without_gaps(values: Any) -> tuple[Any, np.ndarray]:
+def _without_gaps(values: xr.DataArray) -> tuple[Any, np.ndarray]:
     """Freedoms that are nowhere given are zero; where a given one is missing nothing is known."""
     array = np.asarray(values.values)
     given = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
@@ -233,7 +238,7 @@ def _without_gaps(values: Any) -> tuple[Any, np.ndarray]:
     return values.copy(data=np.where(np.isfinite(array), array, 0.0)), known
 
 
-def _pairs(order: Any, data: Any, short: str, place: np.ndarray) -> Pairs:
+def _pairs(order: Any, data: xr.Dataset, short: str, place: np.ndarray) -> Pairs:
     """A transfer function in body order, sorted and mirrored."""
     name = f"qtf_{short}"
     axes = (f"{short}_omega_1", f"{short}_omega_2")
@@ -257,7 +262,7 @@ def _pairs(order: Any, data: Any, short: str, place: np.ndarray) -> Pairs:
     return _by_heading(omega, (first, second), force, known, sum=short == "sum")
 
 
-def _way(data: Any, place: np.ndarray, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
+def _way(data: xr.Dataset, place: np.ndarray, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """k.x of waves at the places (heading, f, 6N)."""
     from swelltree.waves.dispersion import dispersion
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.drift.data import DriftTable
 from swelltree.effects.linear_hydro.drift.loads import mean_drift_at, transfer_at
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.spectra import density
@@ -34,7 +35,7 @@ class SlowForce(NamedTuple):
 
 
 def slow_force_spectrum(
-    model: Model, spectrum: Any, mu: Any, beta: float = 0.0, count: int = 800
+    model: Model, spectrum: Any, mu: Array, beta: float = 0.0, count: int = 800
 ) -> SlowForce:
     """Mean and spectrum of the slow force in a long-crested sea.
 

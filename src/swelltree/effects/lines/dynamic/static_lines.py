@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.effects.lines.quasi_static.build import build_lines
@@ -33,7 +33,7 @@ def static_lines(system: System, layout: Layout) -> StaticLines | None:
     return StaticLines(**{field.name: getattr(built, field.name) for field in fields(built)})
 
 
-def with_static_lines(model: Model) -> Any:
+def with_static_lines(model: Model) -> Model:
     """The model with what stands for effects that have unknowns of their own."""
     for effect in model.effects:
         if effect.has_unknowns:

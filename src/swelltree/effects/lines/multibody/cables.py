@@ -18,7 +18,7 @@ passes the surface, over the height of the half; in still water buoyancy gives b
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -53,6 +53,9 @@ from swelltree.model.sea import surface_at, water_at
 from swelltree.spatial.products import masked_sum
 from swelltree.spatial.vectors import cross, dot, skew
 
+if TYPE_CHECKING:
+    from swelltree.model.internal_state import InternalState
+
 
 @pytree()
 class Elements:
@@ -84,7 +87,7 @@ class Stretch:
     energy: Array  # (e,) J
 
 
-def stretch(elements: Elements, a: PointMotion, b: PointMotion, pay_out: Any = 0.0) -> Stretch:
+def stretch(elements: Elements, a: PointMotion, b: PointMotion, pay_out: Array = 0.0) -> Stretch:
     """Lengths and tensions of all elements.
 
     Args:
@@ -288,7 +291,7 @@ class Cables(Effect):
         return self.elements.rest_length if self.drums is None else self.drums.start_rest
 
     # --- winches -------------------------------------------------------------------
-    def _states(self, internal: Any) -> Array:
+    def _states(self, internal: InternalState) -> Array:
         """States of the winches; those at first where there are none."""
         return internal.elements.get(self.kind, drum_start(self.drums))
 
@@ -343,7 +346,7 @@ class Cables(Effect):
         momentum = half[:, None] * (moves + speed[:, None] * down)
         return Booked(power, brought, momentum)
 
-    def rope_at_drums(self, motion: Motion, internal: Any, speed: Array) -> Array:
+    def rope_at_drums(self, motion: Motion, internal: InternalState, speed: Array) -> Array:
         """Momentum of the halves at A by the speed of the rope (3,) [N s]."""
         x, drums = self._states(internal), self.drums
         a, b = self.ends(motion)
@@ -379,7 +382,7 @@ class Cables(Effect):
         columns = xp.stack(columns, -1)
         return xp.concatenate([columns, booked.momentum, none, none, none], -1)
 
-    def present(self, model: Model, internal: Any) -> Any:
+    def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses of the rope that is out, idle elements locked."""
         if self.drums is None:
             return model

@@ -18,13 +18,14 @@ from swelltree.system import WORLD, Body, System
 from swelltree.system.bodies.body import Point
 from swelltree.system.bodies.denavit_hartenberg import DhRow, dh_chain
 from swelltree.system.joints.kinds import Ball, CableElement, Free, SubsetJoint, Weld
-from swelltree.system.lines.line import CABLES, Line, OnJunction, OnLine
+from swelltree.system.lines.line import CABLES, Line, LineEnd, OnJunction, OnLine
 from swelltree.system.lines.line_types import LineType
 from swelltree.system.lines.schedules import winch_schedule
 from swelltree.system.lines.winch_checks import drum_length, first_segment
 from swelltree.system.topology import WORLD_NAME, Groups
 
 SAME_PLACE = 1e-6  # of an element: an end this close to a node of another cable is at it
+FreeEnd = Point | tuple[Line, str]  # a point that is there, or the junction that a cable makes
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class _Maker:
         bodies, joints = (*old.bodies, *self.bodies.values()), (*old.joints, *self.joints)
         return old.replace(bodies=bodies, joints=joints)
 
-    def where(self, line: Line, end: Any) -> Point | None:
+    def where(self, line: Line, end: LineEnd) -> Point | None:
         """Body and point of an end; None for a junction or line that nothing leads to yet."""
         if isinstance(end, OnJunction):
             return self.junctions.get(end.junction)
@@ -171,7 +172,7 @@ class _Maker:
         nodes = nodes[::-1] if from_B else nodes
         self.chains[line.name] = Chain(line, tuple(nodes), tuple(lengths), tuple(types), idle)
 
-    def _place(self, line: Line, end: Any) -> np.ndarray:
+    def _place(self, line: Line, end: LineEnd) -> np.ndarray:
         """Where an end is as described."""
         result = self.where(line, end) if isinstance(end, OnLine) else None
         if result is not None and result.body in self.bodies:
@@ -202,7 +203,13 @@ class _Maker:
         return point
 
     def _chain(
-        self, line: Line, names: list[str], at: np.ndarray, mass: np.ndarray, near: Any, far: Any
+        self,
+        line: Line,
+        names: list[str],
+        at: np.ndarray,
+        mass: np.ndarray,
+        near: LineEnd,
+        far: LineEnd,
     ) -> list[Point]:
         """Nodes of a chain from the near end to the far one."""
         start = self.where(line, near)
@@ -263,7 +270,7 @@ class _Maker:
         made = self.bodies.get(point.body)
         return self.described.body(point.body) if made is None else made
 
-    def _carry(self, line: Line, node: Point, far: Any) -> None:
+    def _carry(self, line: Line, node: Point, far: LineEnd) -> None:
         """Join the last node to what is at the far end."""
         if isinstance(far, OnJunction) and far.junction not in self.junctions:
             self._settle(line, node, far.junction)
@@ -296,7 +303,7 @@ class _Maker:
         self.bodies[node.body] = body.replace(**more)
         self.junctions[name] = node
 
-    def _free(self, line: Line, end: Any) -> Any:
+    def _free(self, line: Line, end: LineEnd) -> FreeEnd:
         """The end of a lumped cable: a point that is there, or the name of a new junction."""
         if isinstance(end, OnJunction) and end.junction not in self.junctions:
             return line, end.junction
@@ -311,7 +318,7 @@ class _Maker:
         return point
 
     def _points(
-        self, names: list[str], at: np.ndarray, mass: np.ndarray, near: Any, far: Any
+        self, names: list[str], at: np.ndarray, mass: np.ndarray, near: FreeEnd, far: FreeEnd
     ) -> list[Point]:
         """Nodes of a lumped cable."""
         node_mass = np.concatenate([mass[:1], mass[:-1] + mass[1:], mass[-1:]])

@@ -5,8 +5,6 @@ The part above a point of a catenary is a catenary with the same force at B.
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.effects.lines.quasi_static.catenary import Sections, span
 from swelltree.effects.lines.quasi_static.catenary_ends import Bed, Ends
 from swelltree.effects.lines.quasi_static.catenary_solve import LEAST
@@ -26,7 +24,7 @@ def points_along(
     bed: Bed,
     result: Ends,
     lying: Array,
-    anchored: Any,
+    anchored: Array,
     a: Array,
     b: Array,
     s: Array,

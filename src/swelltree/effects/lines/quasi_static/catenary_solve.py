@@ -160,7 +160,7 @@ def end_force(
 
 
 def iterate(
-    values: Any, unknowns: tuple[Array, ...], least: Array, length: Array, idle: Any = None
+    values: Any, unknowns: tuple[Array, ...], least: Array, length: Array, idle: Array | None = None
 ) -> tuple[Array, ...]:
     """Damped Newton iteration of many small problems at once.
 
@@ -187,7 +187,7 @@ def iterate(
             small = small & (xp.abs(step) <= STILL * forces)
         return (size(r) <= CLOSE * length) | small
 
-    def go_on(state: tuple[Any, ...]) -> Any:
+    def go_on(state: tuple[Any, ...]) -> Array:
         return (state[0] < MOST) & ~state[1].all()
 
     def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:

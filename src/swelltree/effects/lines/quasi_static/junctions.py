@@ -172,7 +172,7 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         z = xp.maximum(y[:, 2], bed_height(bed, y))
         return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
 
-    def go_on(state: tuple[Any, ...]) -> Any:
+    def go_on(state: tuple[Any, ...]) -> Array:
         return (state[0] < MOST) & ~state[1]
 
     def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -43,6 +43,8 @@ from swelltree.system.errors import SwelltreeError, shown
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.solvers.problem import Carry
+
 WIDTH = 2  # samples of one call: where a step begins and where it ends
 
 
@@ -129,7 +131,7 @@ class SteppedRun:
 
     def _advanced(self, now: Saved, end: float) -> Saved:
         """The run at the end of a step, in as many parts as the loads of the sea are ready for."""
-        t, sample = now.samples.last.time, None
+        t, sample = now.samples.last.time, now.samples.last.values
         while t < end:
             if self._furthest(now.task, t) < end:
                 now = replace(now, task=self._task(now, now.model, now.sea, t))
@@ -313,7 +315,7 @@ class _ByHand:
         return self.samples.channels()
 
 
-def _sampled(stepper: Stepper, state: Any, times: np.ndarray) -> tuple[Any, Any]:
+def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Any, Any]:
     """State and sample at the last of one or two times."""
     after, samples = jax.tree.map(np.asarray, stepper.advance(state, padded(times, WIDTH)))
     if int(after.code) != Code.SUCCESS:

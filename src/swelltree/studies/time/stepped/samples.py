@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from swelltree.solvers.chunks import gathered
 from swelltree.solvers.stepper import Stepper
 from swelltree.studies.time.task import Task
 from swelltree.waves.sea import elevation
+
+if TYPE_CHECKING:
+    from swelltree.formulations.base import Phase
 
 CHANGES = "work_of_changes"
 
@@ -101,7 +104,7 @@ class Samples:
         """Of all that are kept [s]."""
         return np.array([sample.time for sample in self.kept])
 
-    def then(self, time: float, values: Any, task: Task, stepper: Stepper) -> Samples:
+    def then(self, time: float, values: Phase, task: Task, stepper: Stepper) -> Samples:
         """With one more."""
         new = Sample(time, values, stepper, task, self.changes)
         taken = self.taken
