@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Numbers
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -115,7 +116,7 @@ def excitation_observer(
     model: Model,
     measures: Sequence[str],
     *,
-    noise: Any,
+    noise: Numbers,
     step: float,
     sea: AnySea,
     excitations: Sequence[str] | None = None,

@@ -16,6 +16,7 @@ within the force limit, and within the stroke limit as far as the force allows.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -239,7 +240,7 @@ class Mpc:
 def with_mpc(
     model: Model,
     sea: AnySea,
-    pto: Any = None,
+    pto: str | Sequence[str] | None = None,
     *,
     force_max: float = np.inf,
     stroke_max: float = np.inf,

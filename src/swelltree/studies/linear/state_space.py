@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +23,15 @@ from swelltree.studies.linear.signals import (
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    from control import StateSpace
+
 
 @study_of_model
 def state_space(
     model: Model,
-    inputs: Any = None,
-    outputs: Any = None,
+    inputs: Sequence[str] | str | None = None,
+    outputs: Sequence[str] | str | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
     order: int | None = None,
@@ -35,7 +39,7 @@ def state_space(
     reduce_to_minimal: bool = False,
     step: float | None = None,
     name: str | None = None,
-) -> Any:
+) -> StateSpace:
     """The model about its state of rest as a `control.StateSpace`, radiation states included.
 
     Signals keep their names, with "__" for the dot, which python-control does not allow:
