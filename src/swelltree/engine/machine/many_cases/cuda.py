@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.machine.many_cases.ptx import ptx_of
+
 LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 NO_LIBRARY = "there is no driver of NVIDIA here"
 COMPUTE_MAJOR, COMPUTE_MINOR = 75, 76  # CUdevice_attribute
@@ -50,6 +52,8 @@ ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
 class Device:
     """The first graphics processor."""
 
+    on_cpu = False  # text of kernels is for it
+
     def __init__(self) -> None:
         self.lib = _library()
         self._do("cuInit", 0)
@@ -88,6 +92,15 @@ class Device:
         self._do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
         return free.value
 
+    def kernel(self, text: str, optimise: bool = True) -> Kernel:
+        """The function `run` of a text in LLVM's language.
+
+        Args:
+            text: of a module.
+            optimise: as of `ptx_of`.
+        """
+        return self.loaded(ptx_of(text, self.architecture, optimise))
+
     def loaded(self, ptx: str) -> Kernel:
         """The function `run` of a text in PTX."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(8192)
@@ -106,6 +119,12 @@ class Device:
     def room(self, size: int) -> Memory:
         """Memory for so many numbers of eight bytes."""
         return Memory(self, size)
+
+    def filled(self, numbers: np.ndarray) -> Memory:
+        """Memory with numbers from here."""
+        memory = Memory(self, numbers.size)
+        memory.put(numbers)
+        return memory
 
     def wait(self) -> None:
         """Until all that was asked for is done."""
@@ -133,6 +152,23 @@ class Memory:
             ctypes.c_void_p(numbers.ctypes.data),
             ctypes.c_size_t(numbers.nbytes),
         )
+
+    def put_rows(self, numbers: np.ndarray, first: int, pitch: int) -> None:
+        """Rows of numbers from here, each into a part of a row of `pitch` numbers."""
+        numbers = np.ascontiguousarray(numbers)
+        count, width = numbers.shape
+        copy = Copy2D(
+            srcMemoryType=ON_HOST,
+            srcHost=numbers.ctypes.data,
+            srcPitch=8 * width,
+            dstXInBytes=8 * first,
+            dstMemoryType=ON_DEVICE,
+            dstDevice=self.address.value,
+            dstPitch=8 * pitch,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
 
     def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:
         """Parts of rows: `count` rows of `pitch` numbers, `width` of each from `first` on."""
