@@ -253,7 +253,7 @@ def _chunk(plan: Plan) -> int:
     if hydro is None or hydro.table is None:
         return 64
     length = INSTANTS * RATIO * grid_step(plan.model, POINTS)
-    between = float(np.diff(plan.times).max(initial=length))
+    between = float(np.diff(plan.times).max()) if len(plan.times) > 1 else length
     return int(np.clip(round(length / between), *SAMPLES))
 
 
