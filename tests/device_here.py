@@ -1,4 +1,4 @@
-"""A graphics processor that is this processor: kernels run thread after thread, by the same text."""
+"""A graphics processor that is this processor: its kernels run here, thread after thread."""
 
 import numpy as np
 
@@ -31,13 +31,13 @@ class MemoryHere:
 
 
 class DeviceHere:
-    """As `cuda.Device`; `texts` keeps what was compiled."""
+    """As `cuda.Device`."""
 
     on_cpu = True
     name = "this processor"
 
     def __init__(self):
-        self.texts = []
+        self.kernels = {}
 
     def current(self):
         """Nothing to do."""
@@ -56,8 +56,9 @@ class DeviceHere:
         memory.put(numbers)
         return memory
 
-    def kernel(self, text, optimise=True):
-        self.texts.append(text)
+    def kernel(self, text, optimise=True, registers=255):
+        if text in self.kernels:
+            return self.kernels[text]
         pointers = text.split("@run(" if "@run(" in text else '@"run"(')[1].split(")")[0]
         native = Native(object_code(text), pointers=pointers.count("ptr"))
 
@@ -66,6 +67,7 @@ class DeviceHere:
             sizes = [a for a in args if not isinstance(a, MemoryHere)]
             native(*rows, np.array([*sizes, threads], np.int64))
 
+        self.kernels[text] = run
         return run
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
-from device_here import DeviceHere
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program

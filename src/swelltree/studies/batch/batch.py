@@ -297,7 +297,10 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
         points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
         per_case += int(2.0 * 2.0 * points * 6 * bodies)
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
+    # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
+    if engine.name.startswith("gpu"):
+        fitting = engine.fitting(plan)
     return max(1, min(engine.most, fitting, count))
 
 

@@ -130,9 +130,7 @@ def fits(model: Model, cases: Sequence[BatchCase]) -> bool:
         ),
         default=1,
     )
-    table = any(
-        isinstance(sea, IrregularSea) and hasattr(sea.spectrum, "beta") for sea in seas
-    )
+    table = any(isinstance(sea, IrregularSea) and hasattr(sea.spectrum, "beta") for sea in seas)
     # a last block of components that is not full has headings of its own
     return not table and 2 * spread * len(headings) <= MOST_HEADINGS
 
@@ -191,4 +189,4 @@ def _table(
     if excitation is not data.excitation:
         source = replace(data, excitation=excitation)
     force = excitation_at(source, omega, np.full(count, beta), k)
-    return np.stack([force.real, force.imag], axis=2).reshape(count, -1)
+    return np.stack([np.real(force), np.imag(force)], axis=2).reshape(count, -1)

@@ -104,6 +104,10 @@ class Engine(ABC):
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """Shape at one time of the channels of a plan by name; of all where it names none."""
 
+    def fitting(self, plan: Plan) -> int:
+        """Cases that fit into the memory of what runs them, besides that of this machine."""
+        return self.most
+
     def summaries(self, plan: Plan, cases: list[BatchCase], start: float) -> Summary | None:
         """Statistics found where the samples arise; None where samples are needed for them.
 

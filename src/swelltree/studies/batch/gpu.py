@@ -8,6 +8,8 @@ by more than the data, come as they do for lanes.
 from __future__ import annotations
 
 import functools
+import time
+from collections import deque
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,10 +20,10 @@ from swelltree.effects.linear_hydro.data import WaveLoads, without_table
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases import cuda
-from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram
+from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.engine.machine.many_cases.programs import Cases, Own
-from swelltree.engine.machine.many_cases.summaries import EXTREMES
+from swelltree.engine.machine.many_cases.summaries import BUDGET, EXTREMES
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count
 from swelltree.model.model import Model
@@ -89,13 +91,18 @@ class OnGpu(Compiled):
             return ""
         return self._program(plan).refusal(made.cases, self._chunks(plan)[0])
 
-    def room_of_case(self, plan: Plan) -> int:
-        """Bytes on the processor that a case needs besides its samples."""
-        points, hydro = _rows(plan, _chunk(plan)), plan.model.hydro
-        if hydro is None or hydro.table is None:
-            return 0
-        n = 6 * plan.model.layout.n_bodies
-        return 8 * (2 * points * n + HarmonicSums.room_of_case(n, WAVES, points))
+    def fitting(self, plan: Plan) -> int:
+        """As many as fit into the memory of the processor."""
+        device: Any = cuda.device()
+        numbers = sum(int(np.prod(shape)) for shape in self.shapes(plan).values()) + len(BUDGET)
+        chunk = _chunk(plan)
+        # samples of the run, and twice those of a block; what steps hand on
+        of_case = (len(plan.times) + 2 * chunk) * numbers + STEPPING
+        hydro = plan.model.hydro
+        if hydro is not None and hydro.table is not None:
+            points, n = _rows(plan, chunk), 6 * plan.model.layout.n_bodies
+            of_case += 2 * points * n + HarmonicSums.room_of_case(n, WAVES, points)
+        return int(SHARE * device.free_memory() / (8.0 * of_case))
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
         """All cases side by side; those that cannot be made have their sentence."""
@@ -114,9 +121,11 @@ class OnGpu(Compiled):
         """Statistics of all cases; those of cases that turn fast are left to their samples."""
         if plan.model.cut_rows or any(name in JOINT_ANGLES for name in plan.channels):
             return None
+        began = time.perf_counter()
         made = self._made(plan, cases)
         if made is None:
             return None
+        making = time.perf_counter() - began
         kept = plan.times >= start
         shares = np.zeros(len(plan.times))
         weights = time_weights(plan.times[kept])
@@ -124,10 +133,13 @@ class OnGpu(Compiled):
         state, (channels, budget) = self._program(plan).summaries(
             made.cases, self._chunks(plan), shares, made.loads
         )
+        LAST.append(replace(self._program(plan).seconds, seas=making))
         raise_faults(plan.model)
         codes = np.asarray(state.code)
         failed = np.where(codes == Code.SUCCESS, np.nan, state.t_fail)
-        extremes = dict(zip(EXTREMES, budget.T, strict=True))
+        extremes: dict[str, np.ndarray] = {
+            str(name): row for name, row in zip(EXTREMES, budget.T, strict=True)
+        }
         codes = judged_by_extremes(extremes, codes, "rk4")
         messages = np.full(len(cases), "", dtype=object)
         for k in np.flatnonzero(codes != Code.SUCCESS):
@@ -201,7 +213,7 @@ class OnGpu(Compiled):
         step, points = grid_step(plan.model, POINTS), _rows(plan, _chunk(plan))
         n = 6 * plan.model.layout.n_bodies
         empty = [np.zeros((points, n)) for _ in range(2)]
-        loads = WaveLoads(np.array(step), *empty, np.zeros(()))
+        loads = WaveLoads(np.array(step), empty[0], empty[1], np.zeros(()))
         example = cases[runs[0]]
         varied = any(case.values for case in cases)
 
@@ -234,6 +246,8 @@ class OnGpu(Compiled):
 
 
 WAVES = 200  # of a sea, where it is not known yet
+STEPPING = 4000  # numbers of a case that steps need, roughly
+SHARE = 0.7  # of the free memory that a batch takes
 
 
 def _in_place(x: Any, own: dict[int, Own]) -> Any:
@@ -248,7 +262,7 @@ def _started(plan: Plan, y: Any) -> Any:
 
 
 def _chunk(plan: Plan) -> int:
-    """Samples of a block of time: as many as a good number of instants at which waves are summed."""
+    """Samples of a block of time, in which waves are summed at a good number of instants."""
     hydro = plan.model.hydro
     if hydro is None or hydro.table is None:
         return 64
@@ -265,6 +279,14 @@ def _rows(plan: Plan, chunk: int) -> int:
     ends = np.append(plan.times[::chunk], plan.times[-1])
     longest = float(np.diff(ends).max()) + float(np.diff(plan.times).max(initial=0.0))
     return int(np.ceil(longest / grid_step(plan.model, POINTS))) + 3
+
+
+def last_seconds() -> Seconds | None:
+    """Where the time of the last batch went."""
+    return LAST[-1] if LAST else None
+
+
+LAST: deque[Seconds] = deque(maxlen=1)
 
 
 @functools.lru_cache(maxsize=16)

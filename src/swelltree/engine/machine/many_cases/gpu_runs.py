@@ -30,6 +30,7 @@ from swelltree.engine.machine.many_cases.summaries import (
 from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
 
 SUMMING = 128  # the same, of threads that sum up
+REGISTERS = 255  # of a thread that steps, at most
 BLOCK = 64  # threads that share a processor's resources: few, since each needs all its registers
 
 
@@ -58,6 +59,7 @@ class DeviceLoads:
 class Seconds:
     """Where the time of a run went [s]."""
 
+    seas: float = 0.0
     packing: float = 0.0
     loads: float = 0.0
     steps: float = 0.0
@@ -139,9 +141,10 @@ class GpuProgram(ManyProgram):
 
     def kernel(self, device: Any, program: Written) -> Any:
         """The program on a device."""
-        if "kernel" not in program.loaded:
-            program.loaded["kernel"] = device.kernel(program.text, optimise=False)
-        return program.loaded["kernel"]
+        name = f"kernel of {REGISTERS} registers"
+        if name not in program.loaded:
+            program.loaded[name] = device.kernel(program.text, optimise=False, registers=REGISTERS)
+        return program.loaded[name]
 
 
 @dataclass

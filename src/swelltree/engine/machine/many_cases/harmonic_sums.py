@@ -10,6 +10,7 @@ that are best for what has no higher frequencies.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,7 @@ def refining_weights(ratio: int = RATIO, taps: int = TAPS, coarse: int = COARSE)
 
 
 # --- kernels --------------------------------------------------------------------------------
+@functools.lru_cache(maxsize=8)
 def forces_text(n: int, on_cpu: bool = False) -> str:
     """Force of each wave on all freedoms, and its rotation from instant to instant.
 
@@ -123,6 +125,7 @@ def _lagrange(k: Body, x: Any) -> list[Any]:
     ]
 
 
+@functools.lru_cache(maxsize=8)
 def sums_text(n: int, on_cpu: bool = False) -> str:
     """Sums of all waves: a thread has some instants and the loads of one body of a case.
 
@@ -166,11 +169,10 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
             for d, place in enumerate(row):
                 k.store("sums", k.plus(k.times(k.plus(out, d), GROUP), lane), k.get(place))
 
-    return kernel_text(
-        ("numbers", "waves", "forces", "sums"), ("waves", "blocks"), write, on_cpu
-    )
+    return kernel_text(("numbers", "waves", "forces", "sums"), ("waves", "blocks"), write, on_cpu)
 
 
+@functools.lru_cache(maxsize=8)
 def refined_text(n: int, short: bool, on_cpu: bool = False) -> str:
     """Loads and rates on the fine grid: a thread has one point of a case.
 
@@ -253,7 +255,7 @@ class HarmonicSums:
         self.numbers = device.room(2)
         self.weights = device.filled(refining_weights().reshape(-1))
         rows = np.stack(
-            [waves.omega, waves.place, waves.amplitude.real, waves.amplitude.imag], axis=2
+            [waves.omega, waves.place, np.real(waves.amplitude), np.imag(waves.amplitude)], axis=2
         )
         self.waves = device.filled(grouped(rows.reshape(count, -1), groups))
         self.ramps = device.filled(grouped(waves.ramp[:, None], groups))

@@ -226,9 +226,7 @@ def kernel_text(
     short = ir.IntType(32)
     places = [
         b.call(
-            ir.Function(
-                module, ir.FunctionType(short, []), f"llvm.nvvm.read.ptx.sreg.{name}.x"
-            ),
+            ir.Function(module, ir.FunctionType(short, []), f"llvm.nvvm.read.ptx.sreg.{name}.x"),
             [],
         )
         for name in ("ctaid", "ntid", "tid")

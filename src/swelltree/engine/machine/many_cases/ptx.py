@@ -31,6 +31,10 @@ def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> st
         module.verify()
     except RuntimeError as error:
         raise NotFlattenedError(f"what LLVM does not read ({error})") from error
+    inlined = llvm().create_new_module_pass_manager()
+    inlined.add_always_inliner_pass()
+    tuning = llvm().create_pipeline_tuning_options(speed_level=0)
+    inlined.run(module, llvm().create_pass_builder(_target(architecture), tuning))
     if optimise:
         tuning = llvm().create_pipeline_tuning_options(speed_level=2)
         passes = llvm().create_pass_builder(_target(architecture), tuning)
