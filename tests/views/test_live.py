@@ -1,6 +1,5 @@
 """The live view: sliders, the thread that steps, the server, and the page in a real browser."""
 
-import asyncio
 import contextlib
 import http.client
 import http.server
@@ -8,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -28,7 +28,6 @@ from swelltree.views.live.sliders import all_names, changes_of, chosen_sliders, 
 from swelltree.views.live.view import study_options
 
 tornado = pytest.importorskip("tornado.websocket", reason="skipped: no Tornado")
-tornado_http = pytest.importorskip("tornado.httpclient")
 SEA = sw.IrregularSea(sw.Jonswap(1.0, 5.0), seed=2, components=12, ramp=2.0)
 DAMPING = "ptos.pto.damping"
 
@@ -188,7 +187,7 @@ CELLS = (
 
 @pytest.mark.slow
 def test_a_kernel_of_jupyter_shows_the_view_and_goes_on(tmp_path):
-    """`make companions` has nbclient and ipykernel."""
+    """With nbclient and ipykernel, as `make companions` has them."""
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
@@ -226,45 +225,33 @@ def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
         run,
         sliders,
         frames_of(run, "pto_control.pto"),
-        lambda x: told.append((time.monotonic(), x)),
+        told.append,
     )
     running.start()
     try:
         until(lambda: len(told) > 5)
         running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
-        until(lambda: told[-1][1]["values"][DAMPING] == 3e4)
+        until(lambda: told[-1]["values"][DAMPING] == 3e4)
         until(lambda: len(told) > 15)
-        waits, costs = [], []
         with compilations() as found:
             for k in range(8):
-                asked, spent = time.monotonic(), time.process_time()
                 force = 1e4 * (k + 1)
                 values = {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k, "sea.seed": k}
                 running.ask({"set": values | {"forces.pto": force}})
-                until(
-                    lambda force=force: told[-1][1]["rows"] and told[-1][1]["rows"][-1][1] == force
-                )
-                costs.append(time.process_time() - spent)
-                waits.append(
-                    next(t for t, x in told if x["rows"] and x["rows"][-1][1] == force) - asked
-                )
+                until(lambda force=force: told[-1]["rows"] and told[-1]["rows"][-1][1] == force)
         assert found == []
-        # a tenth of a second of this process; others use the machine as well, which shows on the
-        # clock
-        assert np.median(costs) < 0.1, costs
-        assert min(waits) < 0.25, waits
-        assert "steepness" in told[-1][1]["message"]  # a warning is told to the page
-        assert told[-1][1]["values"] == {
+        assert "steepness" in told[-1]["message"]  # a warning is told to the page
+        assert told[-1]["values"] == {
             DAMPING: 1e5 + 7,
             "sea.spectrum.Hs": 2.75,
             "sea.seed": 7,
             "forces.pto": 8e4,
         }
-        assert "waves" in told[-1][1] or any("waves" in x for _, x in told)
+        assert "waves" in told[-1] or any("waves" in x for x in told)
     finally:
         running.stop()
     assert run["pto_control.pto"] == 8e4
-    assert json.dumps(told[-1][1], allow_nan=False)
+    assert json.dumps(told[-1], allow_nan=False)
 
 
 def test_pausing_speed_and_bad_wishes(model):
@@ -369,51 +356,19 @@ def test_it_answers_on_the_loopback_address_only(view):
         sw.live(buoy_model(), browser=False, solver="rk4", step=0.05, port=port)
 
 
-def test_a_slider_moves_the_motion_within_a_tenth_of_a_second_over_the_socket(model):
-    """From the message of a page to the first frame of the changed run, by the clock."""
-    shown = sw.live(
-        model,
-        SEA,
-        sliders=["forces.pto=-1e5:1e5", f"{DAMPING}=0:1e6"],
-        traces=["pto_control.pto"],
-        browser=False,
-        solver="rk4",
-        step=0.05,
+def test_a_slider_changes_the_motion_within_a_tenth_of_a_second_over_the_socket():
+    """From the message of a page to the first frame of the changed run."""
+    program = ROOT / "tests" / "views" / "live_delays.py"
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=300, check=True
     )
-
-    async def waits():
-        place = urlsplit(shown.url)
-        request = tornado_http.HTTPRequest(
-            f"ws://127.0.0.1:{place.port}{place.path}socket",
-            headers={"Origin": f"http://127.0.0.1:{place.port}"},
-        )
-        page = await tornado.websocket_connect(request)
-        found = []
-        for k in range(25):
-            force = 1e3 * (k + 1)
-            for _ in range(4):
-                await page.read_message()  # anywhere between two frames
-            asked, spent = time.monotonic(), time.process_time()
-            await page.write_message(json.dumps({"set": {"forces.pto": force, DAMPING: 1e4 + k}}))
-            while True:
-                frame = json.loads(await page.read_message())
-                if frame["rows"] and frame["rows"][-1][1] == force:
-                    break
-            assert frame["values"] == {"forces.pto": force, DAMPING: 1e4 + k}
-            found.append((time.monotonic() - asked, time.process_time() - spent))
-        page.close()
-        return np.array(found[5:]).T  # the first ones compile what is compiled once
-
-    try:
-        clock, machine = asyncio.run(waits())
-    finally:
-        shown.close()
-    print(
-        f"clock {np.median(clock):.3f} s, at most {clock.max():.3f}; {np.median(machine):.3f} CPU"
-    )
-    assert np.median(machine) < 0.1, machine
-    # others use the machine as well: the quickest tells what the way costs
-    assert clock.min() < 0.1, clock
+    found = {name: np.array(pairs).T for name, pairs in json.loads(done.stdout).items()}
+    assert len(found) == 4
+    for name, (clock, machine) in found.items():
+        print(f"{name}: median {np.median(clock):.3f} s by the clock, {np.median(machine):.3f} CPU")
+        assert np.median(machine) < 0.1, (name, machine)
+    # others use the machine as well, which shows on the clock: the quickest is asked
+    assert min(clock.min() for clock, _ in found.values()) < 0.1, found
 
 
 # --- the page in a browser -------------------------------------------------------------------
