@@ -24,14 +24,17 @@ from swelltree.effects.weak_scatterer.energy import (
 from swelltree.effects.weak_scatterer.in_multibody import monolithic, schur
 from swelltree.effects.weak_scatterer.incident.interface import Still
 from swelltree.effects.weak_scatterer.incident.of_sea import incident_of, main_frequency
+from swelltree.effects.weak_scatterer.masses import masses
 from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, plan_quality
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
+    Kept,
     Prepared,
     Water,
     buoyancy,
     evaluate,
+    kept_for_run,
     prepare,
 )
 from swelltree.effects.weak_scatterer.motion.mesher import Mesher
@@ -48,6 +51,7 @@ from swelltree.system.errors import SwelltreeError
 
 STEPS_PER_PERIOD = 30
 prepared_once = jax.jit(prepare)
+kept_once = jax.jit(kept_for_run, static_argnums=(2, 3))
 
 
 @pytree()
@@ -63,8 +67,9 @@ class Solution:
 
 
 @pytree(
-    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher"
-)
+    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher",
+    "iterated", "single",
+)  # fmt: skip
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
 
@@ -82,6 +87,9 @@ class WeakScatterers(Effect):
         given_beach: the beach was given; else it is what waves of their frequency want.
         mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
+        iterated: systems are solved by GMRES with factors of the mean geometry.
+        single: these factors are in float32.
+        kept: what of the matrices serves a whole run; None: nothing yet.
     """
 
     kind: ClassVar[str] = "weak_scatterer"
@@ -92,6 +100,9 @@ class WeakScatterers(Effect):
         "force": "N, N m",
         "fluid_energy": "J",
         "beach_power": "W",
+        "displaced_mass": "kg",
+        "surface_mass": "kg",
+        "beach_mass_rate": "kg/s",
         "elevation": "m",
         "surface": "m",
         "pressure": "Pa",
@@ -105,6 +116,9 @@ class WeakScatterers(Effect):
         "force": ("body", "dof"),
         "fluid_energy": (),
         "beach_power": (),
+        "displaced_mass": ("body",),
+        "surface_mass": (),
+        "beach_mass_rate": (),
         "elevation": ("surface_vertex",),
         "surface": ("surface_vertex", "axis"),
         "pressure": ("hull_vertex",),
@@ -128,6 +142,9 @@ class WeakScatterers(Effect):
     given_beach: bool
     mesher: Mesher | None = None
     calm: Array | float = 1.0
+    iterated: bool = False
+    single: bool = False
+    kept: Kept | None = None
 
     @property
     def word(self) -> str:
@@ -186,8 +203,13 @@ class WeakScatterers(Effect):
             )
 
     def before_run(self, model: Any) -> WeakScatterers:
-        """With the matrices of the mean geometry, where nothing moves."""
-        if not self.fixed or self.prepared is not None:
+        """With the matrices of the mean geometry, or with what of them stays."""
+        if not self.fixed:
+            if self.mesher is not None:
+                return self
+            kept = kept_once(self.scene, self.wave, self.iterated, self.single)
+            return replace(self, kept=kept)
+        if self.prepared is not None:
             return self
         mean = Bodies(
             self.scene.mean_position, self.scene.mean_rotation, jnp.zeros((len(self.bodies), 6))
@@ -212,7 +234,7 @@ class WeakScatterers(Effect):
             self = self.meshed(internal.elements[self.kind])
         ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
         bodies = self.bodies_of(motion_at(ahead))
-        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies))
+        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
 
     # --- states
 
@@ -300,7 +322,7 @@ class WeakScatterers(Effect):
         ready = self.prepared
         if ready is None:
             self = self.meshed(now.states(self))
-            ready = prepare(self.scene, self.wave, now.t, bodies)
+            ready = prepare(self.scene, self.wave, now.t, bodies, self.kept)
         state = Water(*self.state_of(now.states(self)).top)
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
@@ -335,6 +357,7 @@ class WeakScatterers(Effect):
             "force": force,
             "fluid_energy": found.energies.fluid,
             "beach_power": found.energies.beach,
+            **self._masses(model, now, bodies, dry),
             **shown(self, now, bodies),
         }
         power = ((found.wrench + dry) * bodies.velocity).sum()
@@ -343,6 +366,19 @@ class WeakScatterers(Effect):
             stored = self._first(stored + lifted + found.energies.fluid) + more
             return Loads(force, stored, jnp.roll(self._first(-found.energies.beach), 1), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
+
+    def _masses(self, model: Any, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
+        """Channels of the mass of the water; a dry body displaces what its wrench says."""
+        eta = self.state_of(now.states(self)).top[1]
+        found = masses(self.scene, self.wave, now.t, eta, bodies)
+        touching = jnp.zeros((len(self.bodies), 6)) + dry
+        displaced = found.displaced + touching[:, 2] / self.scene.g
+        rows = np.array(self.bodies, dtype=int)
+        return {
+            "displaced_mass": jnp.zeros(model.layout.n_bodies).at[rows].add(displaced),
+            "surface_mass": found.surface,
+            "beach_mass_rate": found.beach,
+        }
 
     def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations."""

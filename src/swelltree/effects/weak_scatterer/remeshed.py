@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.energy import fluid_energies, hydrostatic_energy
 from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.masses import vertex_areas
 from swelltree.effects.weak_scatterer.motion.crossing import (
     dry_weight,
     lowered,
@@ -22,7 +23,11 @@ from swelltree.effects.weak_scatterer.motion.crossing import (
 )
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.effects.weak_scatterer.motion.transfer import transferred
+from swelltree.effects.weak_scatterer.motion.transfer import (
+    inside,
+    transferred,
+    with_volume,
+)
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Now
@@ -90,6 +95,10 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
             old.boundary.mirrors.symmetric,
         )  # fmt: skip
         top = top * new.boundary.used.vertices[:n]
+        before = (vertex_areas(old, places[0]) * state.top[1]).sum()
+        fresh = sum((_closed(old, new, k, places) for k in range(len(old.shells))), jnp.zeros(n))
+        eta = with_volume(top[1], vertex_areas(new, places[1]), jnp.minimum(fresh, 1.0), before)
+        top = jnp.stack([top[0], eta])
         booked = state.booked
         if isinstance(wave, Still):
             # one after the other by one program
@@ -100,11 +109,22 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
             def energy(each: Any) -> Array:
                 return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
 
-            before, after = jax.lax.map(energy, (both, *rows))
-            booked = booked + after - before
+            energies = jax.lax.map(energy, (both, *rows))
+            booked = booked + energies[1] - energies[0]
         return packed(top, reference, plan_quality(new, places[1]), booked)
 
     return jax.lax.cond(needed, anew, lambda: states)
+
+
+def _closed(old: Scene, new: Scene, number: int, places: list[Array]) -> Array:
+    """1.0 at vertices of the new surface over a hull that the old one was open for."""
+    shell, later = old.shells[number], new.shells[number]
+    assert shell.cut is not None
+    assert later.cut is not None
+    n, lines = new.boundary.surface, len(shell.ring)
+    ring = places[0][shell.first : shell.first + lines, :2]
+    covered = inside(ring, places[1][:n, :2], new.boundary.mirrors.symmetric)
+    return jnp.where((shell.cut > 0.0) & (later.cut <= 0.0), covered, 0.0)
 
 
 def replace_beach(effect: WeakScatterers, scene: Scene) -> Scene:

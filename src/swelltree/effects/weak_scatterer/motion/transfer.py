@@ -2,8 +2,12 @@
 
 Around every new vertex a quadratic is fitted to the nearest old ones, near ones with far more
 weight, so that a vertex that stays keeps its value. What comes out lies between the values of these
-neighbours, and fades to zero where there was no water near: what closes over a body begins at rest
-on the incident surface.
+neighbours, and fades to zero where there was no water near.
+
+The water on the surface stays as much as it was: what the elevations hold more or less on the new
+mesh is taken from the water that closes over a body, which so begins near the incident surface, or
+where there is none from all of it. (Elevations carried on over the hole of a sphere of 5 m that
+went under brought 27 m^3 of water from nowhere, 13 % of the largest kinetic energy.)
 """
 
 from __future__ import annotations
@@ -56,3 +60,40 @@ def transferred(
     # among old vertices the nearest is within a third of the distance to the farthest of them
     fade = jnp.clip((FAR - jnp.sqrt(-near[:, 0]) / unit[:, 0]) / (FAR - NEAR), 0.0, 1.0)
     return fade * jnp.clip(fitted, known.min(-1), known.max(-1))
+
+
+def with_volume(
+    eta: Float[Array, " new"],
+    share: Float[Array, " new"],
+    fresh: Float[Array, " new"],
+    volume: Array,
+) -> Float[Array, " new"]:
+    """Elevations that hold a volume of water [m].
+
+    Args:
+        eta: as they were taken over [m].
+        share: area in plan of each vertex, zero where there is none [m^2].
+        fresh: 1.0 where there was no water before.
+        volume: that the surface held before [m^3].
+    """
+    missing = volume - (share * eta).sum()
+    high = jnp.abs(eta).max(initial=0.0)
+    room = (share * fresh).sum()
+    weight = jnp.where(room > 0.0, fresh, jnp.abs(eta) / jnp.where(high > 0.0, high, 1.0))
+    whole = (share * weight).sum()
+    change = missing / jnp.where(whole > 0.0, whole, 1.0)
+    # where hardly anything is free to change, little is changed
+    return eta + jnp.clip(change, -high, high) * weight
+
+
+def inside(
+    ring: Float[Array, "line xy"], places: Float[Array, "n xy"], symmetric: bool
+) -> Float[Array, " n"]:
+    """1.0 at places within a waterline; arguments as `transferred`, the ring in order."""
+    if symmetric:
+        ring = jnp.concatenate([ring, (ring * jnp.array([1.0, -1.0]))[::-1]])
+    a = ring[None] - places[:, None]
+    b = jnp.roll(ring, -1, axis=0)[None] - places[:, None]
+    cross = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    turn = jnp.arctan2(cross, (a * b).sum(-1)).sum(1)
+    return jnp.where(jnp.abs(turn) > jnp.pi, 1.0, 0.0)
