@@ -103,6 +103,8 @@ class WeakScatterers(Effect):
         "displaced_mass": "kg",
         "surface_mass": "kg",
         "beach_mass_rate": "kg/s",
+        "swept_mass_rate": "kg/s",
+        "remeshing_mass": "kg",
         "elevation": "m",
         "surface": "m",
         "pressure": "Pa",
@@ -119,6 +121,8 @@ class WeakScatterers(Effect):
         "displaced_mass": ("body",),
         "surface_mass": (),
         "beach_mass_rate": (),
+        "swept_mass_rate": (),
+        "remeshing_mass": (),
         "elevation": ("surface_vertex",),
         "surface": ("surface_vertex", "axis"),
         "pressure": ("hull_vertex",),
@@ -264,7 +268,7 @@ class WeakScatterers(Effect):
         assert self.mesher is not None
         scene = self.mesher.scene(reference)
         quality = float(plan_quality(scene, np.asarray(scene.still)))
-        return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0)
+        return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0, 0.0)
 
     def state_of(self, states: Array) -> State:
         """Internal states by name."""
@@ -378,6 +382,7 @@ class WeakScatterers(Effect):
             "displaced_mass": jnp.zeros(model.layout.n_bodies).at[rows].add(displaced),
             "surface_mass": found.surface,
             "beach_mass_rate": found.beach,
+            "swept_mass_rate": found.swept,
         }
 
     def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.energy import fluid_energies, hydrostatic_energy
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.masses import vertex_areas
+from swelltree.effects.weak_scatterer.masses import masses, vertex_areas
 from swelltree.effects.weak_scatterer.motion.crossing import (
     dry_weight,
     lowered,
@@ -44,18 +44,20 @@ class State(NamedTuple):
         reference: of the mesh.
         quality: of the mesh in plan when it was made.
         booked: energy that changes of the mesh brought into the water [J].
+        booked_mass: displaced mass that changes of the mesh brought, and no flow [kg].
     """
 
     top: Float[Array, "two surface"]
     reference: Float[Array, "body thirteen"]
     quality: Array
     booked: Array
+    booked_mass: Array
 
 
-def packed(top: Any, reference: Any, quality: Any, booked: Any) -> Array:
+def packed(top: Any, reference: Any, quality: Any, booked: Any, booked_mass: Any) -> Array:
     """All in one array."""
     xp = namespace(top)
-    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked])])
+    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked, booked_mass])])
     return xp.concatenate([top, xp.stack([more, 0.0 * more])], axis=1)
 
 
@@ -63,8 +65,9 @@ def unpacked(states: Array, surface: int, bodies: int) -> State:
     """The same by name; without a reference nothing is known of the mesh."""
     more = states[0, surface:]
     if not more.shape[0]:
-        return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()))
-    return State(states[:, :surface], more[:-2].reshape(bodies, 13), more[-2], more[-1])
+        return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()), jnp.zeros(()))
+    reference = more[:-3].reshape(bodies, 13)
+    return State(states[:, :surface], reference, more[-3], more[-2], more[-1])
 
 
 def remeshed(effect: WeakScatterers, now: Now) -> Array:
@@ -87,18 +90,8 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
         reference = lowered(mesher, old.wavy, wave, t, bodies, wanted)
         new = replace_beach(effect, mesher.traced(effect.scene, reference))
         places = [vertices_at(x, wave, t, bodies.position, bodies.rotation) for x in (old, new)]
-        n = old.boundary.surface
-        assert old.boundary.used is not None
-        assert new.boundary.used is not None
-        top = transferred(
-            places[0][:n, :2], old.boundary.used.vertices[:n], state.top, places[1][:n, :2],
-            old.boundary.mirrors.symmetric,
-        )  # fmt: skip
-        top = top * new.boundary.used.vertices[:n]
-        before = (vertex_areas(old, places[0]) * state.top[1]).sum()
-        fresh = sum((_closed(old, new, k, places) for k in range(len(old.shells))), jnp.zeros(n))
-        eta = with_volume(top[1], vertex_areas(new, places[1]), jnp.minimum(fresh, 1.0), before)
-        top = jnp.stack([top[0], eta])
+        top = carried(old, new, places, state.top)
+        gained = [masses(x, wave, t, state.top[1], bodies).displaced.sum() for x in (new, old)]
         booked = state.booked
         if isinstance(wave, Still):
             # one after the other by one program
@@ -111,9 +104,34 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
 
             energies = jax.lax.map(energy, (both, *rows))
             booked = booked + energies[1] - energies[0]
-        return packed(top, reference, plan_quality(new, places[1]), booked)
+        gained = state.booked_mass + gained[0] - gained[1]
+        return packed(top, reference, plan_quality(new, places[1]), booked, gained)
 
     return jax.lax.cond(needed, anew, lambda: states)
+
+
+def carried(
+    old: Scene, new: Scene, places: list[Array], top: Float[Array, "two surface"]
+) -> Float[Array, "two surface"]:
+    """Potential and elevation on a new mesh, with as much water as before.
+
+    Args:
+        old: mesh.
+        new: mesh.
+        places: vertices of both [m].
+        top: potential and elevation on the old one.
+    """
+    n, half = old.boundary.surface, old.boundary.mirrors.symmetric
+    assert old.boundary.used is not None
+    assert new.boundary.used is not None
+    there = [x.boundary.used.vertices[:n] for x in (old, new)]
+    at = [x[:n, :2] for x in places]
+    phi, eta = transferred(at[0], there[0], top, at[1], half) * there[1]
+    fresh = jnp.zeros(n)
+    for number in range(len(old.shells)):
+        fresh = jnp.maximum(fresh, _closed(old, new, number, places))
+    volume = (vertex_areas(old, places[0]) * top[1]).sum()
+    return jnp.stack([phi, with_volume(eta, vertex_areas(new, places[1]), fresh, volume)])
 
 
 def _closed(old: Scene, new: Scene, number: int, places: list[Array]) -> Array:

@@ -4,10 +4,10 @@ Around every new vertex a quadratic is fitted to the nearest old ones, near ones
 weight, so that a vertex that stays keeps its value. What comes out lies between the values of these
 neighbours, and fades to zero where there was no water near.
 
-The water on the surface stays as much as it was: what the elevations hold more or less on the new
-mesh is taken from the water that closes over a body, which so begins near the incident surface, or
-where there is none from all of it. (Elevations carried on over the hole of a sphere of 5 m that
-went under brought 27 m^3 of water from nowhere, 13 % of the largest kinetic energy.)
+The water on the surface stays as much as it was: what closes over a body stands no higher than there
+is water for, and what elevations hold more or less on the new mesh then is taken from the highest of
+them. (Carried on over the hole of a sphere of 5 m that went under, they brought 27 m^3 of water
+from nowhere, and a tenth of the largest kinetic energy.)
 """
 
 from __future__ import annotations
@@ -76,14 +76,18 @@ def with_volume(
         fresh: 1.0 where there was no water before.
         volume: that the surface held before [m^3].
     """
-    missing = volume - (share * eta).sum()
-    high = jnp.abs(eta).max(initial=0.0)
-    room = (share * fresh).sum()
-    weight = jnp.where(room > 0.0, fresh, jnp.abs(eta) / jnp.where(high > 0.0, high, 1.0))
-    whole = (share * weight).sum()
-    change = missing / jnp.where(whole > 0.0, whole, 1.0)
-    # where hardly anything is free to change, little is changed
-    return eta + jnp.clip(change, -high, high) * weight
+    each = share * eta
+    own, rest = (each * fresh).sum(), (each * (1.0 - fresh)).sum()
+    part = jnp.clip((volume - rest) / jnp.where(own != 0.0, own, 1.0), 0.0, 1.0)
+    eta = eta * (1.0 - fresh + part * fresh)
+    # the highest first; no elevation changes by more than half at a time
+    for power in (2, 1):
+        high = jnp.abs(eta).max(initial=0.0)
+        weight = jnp.abs(eta) * (jnp.abs(eta) / jnp.where(high > 0.0, high, 1.0)) ** (power - 1)
+        whole = (share * weight).sum()
+        change = (volume - (share * eta).sum()) / jnp.where(whole > 0.0, whole, 1.0)
+        eta = eta + jnp.clip(change, -0.5, 0.5) * weight
+    return eta
 
 
 def inside(
