@@ -227,3 +227,48 @@ def test_body_above_the_water_that_may_not_cross_is_refused():
     high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
     with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
         sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
+
+
+def gone(times, rate):
+    """Integral of a rate from the start."""
+    return np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(times))])
+
+
+@pytest.mark.slow
+def test_ball_that_falls_into_the_water_keeps_its_books_and_goes_on_bit_by_bit(tmp_path):
+    """Dry, cut by the surface and under it: mass of the water, energy, and a second half again."""
+    system = two_bodies(z=0.55, step=0.03)
+    rail = system.joints[1].replace(velocity=-1.5)
+    model = sw.compile(system.replace(joints=(system.joints[0], rail)))
+    how = {"duration": 0.9, "output_step": 0.03, "chunk": 11, "progress": False}
+    run = sw.simulate(model, checkpoint=tmp_path / "run", **how)
+    assert run.attrs["result"] == "success"
+    state = run.weak_scatterer_state.sel(body="ball").values
+    assert sorted(set(state)) == [DRY, CUT, UNDER]
+    # mass: what the bodies displace stands on the surface, or is gone to the beach or swept over
+    t = run.time.values
+    displaced = run.weak_scatterer_displaced_mass.sum("body").values
+    wet = run.weak_scatterer_surface_mass.values + run.weak_scatterer_remeshing_mass.values
+    wet = wet + gone(t, run.weak_scatterer_beach_mass_rate.values)
+    wet = wet + gone(t, run.weak_scatterer_swept_mass_rate.values)
+    touched = state > DRY
+    missing = (wet - displaced + displaced[0])[touched]
+    print("mass", displaced.min(), displaced.max(), missing)
+    assert np.ptp(displaced) > 450.0
+    # a lid over a body that goes under lies a little deeper than the hull reaches
+    assert np.abs(missing).max() < 0.06 * np.ptp(displaced)
+    assert abs(missing[-1]) < 0.015 * np.ptp(displaced)
+    # energy: changes of the mesh bring little
+    moved = float(run.kinetic_energy.sum("body").max())
+    brought = run.weak_scatterer_remeshing.values
+    shut = int(np.flatnonzero(state == UNDER)[0])
+    print("energy", brought / moved, float(np.abs(run.energy_residual).max()) / moved)
+    assert abs(brought[shut] - brought[shut - 1]) < 0.06 * moved
+    assert float(np.abs(run.energy_residual).max()) < 0.1 * moved
+    # the last chunks again, from their file
+    kept = sorted(p.name for p in (tmp_path / "run").iterdir())
+    (tmp_path / "run").joinpath(kept[-1]).unlink()
+    again = sw.simulate(model, checkpoint=tmp_path / "run", resume=True, **how)
+    for name in ("position", "weak_scatterer_elevation", "weak_scatterer_state",
+                 "weak_scatterer_remeshing", "weak_scatterer_force"):  # fmt: skip
+        np.testing.assert_array_equal(again[name].values, run[name].values)

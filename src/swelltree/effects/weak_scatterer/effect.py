@@ -36,10 +36,12 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     evaluate,
     kept_for_run,
     prepare,
+    surface_only,
 )
 from swelltree.effects.weak_scatterer.motion.mesher import Mesher
 from swelltree.effects.weak_scatterer.motion.scene import Scene, left_the_water
-from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.effects.weak_scatterer.motion.stepping import STAGES, longest_step
+from swelltree.effects.weak_scatterer.problem.solve import Factors
 from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.engine.arrays import Array, known, pytree
@@ -47,6 +49,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
+from swelltree.spatial.rotations import about_axis
 from swelltree.system.errors import SwelltreeError
 
 STEPS_PER_PERIOD = 30
@@ -240,7 +243,58 @@ class WeakScatterers(Effect):
         bodies = self.bodies_of(motion_at(ahead))
         return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
 
+    def at_instant(self, model: Any, now: Now, moving: Array) -> WeakScatterers:
+        """With the matrices of the positions now; where time stands still, with none."""
+        if self.fixed:
+            return self
+        self = self.meshed(now.states(self))
+        fixed = None if self.kept is None else self.kept.fixed
+        bodies = self.bodies_of(now.motion)
+
+        def made() -> Prepared:
+            return prepare(self.scene, self.wave, now.t, bodies, Kept(fixed))
+
+        def nothing() -> Prepared:
+            like = jax.eval_shape(made)
+            none = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
+            n = self.scene.boundary.vertices
+            whole = Factors(jnp.eye(n), jnp.arange(n, dtype=like.factors.order.dtype))
+            return replace(none, factors=whole, wet=jnp.asarray(self.scene.boundary.wet))
+
+        return replace(self, prepared=jax.lax.cond(moving, made, nothing))
+
     # --- states
+
+    def internal_advanced(self, model: Any, now: Now, v_half: Array, h: Array) -> Array:
+        """Potential and elevation a step later, by Runge and Kutta along a known motion."""
+        states = jnp.asarray(now.states(self))
+        n = self.scene.boundary.surface
+        bodies = self.bodies_of(now.motion)
+        change = v_half[np.array(self.bodies, dtype=int)] - bodies.velocity
+        per_step = jnp.where(h > 0.0, 1.0 / jnp.where(h > 0.0, h, 1.0), 0.0)
+
+        def rate(ahead: Array, top: Array) -> Array:
+            moved = ahead * bodies.velocity + ahead**2 * per_step * change
+            angle = jnp.sqrt((moved[:, 3:] ** 2).sum(1) + 1e-300)
+            turn = about_axis(moved[:, 3:] / angle[:, None], angle)
+            there = Bodies(
+                bodies.position + moved[:, :3],
+                jnp.einsum("bij,bjk->bik", turn, bodies.rotation),
+                bodies.velocity + 2.0 * ahead * per_step * change,
+            )
+            at = (self.scene, self.wave, self.prepared, now.t + ahead)
+            found = surface_only(*at, Water(top[0], top[1]), there)
+            return jnp.stack([found.potential, found.elevation])
+
+        top = states[:, :n]
+
+        def stage(carry: tuple[Array, Array], row: Array) -> tuple[tuple[Array, Array], None]:
+            k, total = carry
+            k = rate(row[0] * h, top + row[0] * h * k)
+            return (k, total + row[1] * h * k), None
+
+        after = jax.lax.scan(stage, (0.0 * top, top), jnp.asarray(STAGES))[0][1]
+        return states.at[:, :n].set(after)
 
     def internal_start(self) -> Array:
         """No perturbation: potential and elevation of the free surface, and what its mesh is of."""

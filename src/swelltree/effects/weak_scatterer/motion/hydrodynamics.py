@@ -215,6 +215,22 @@ def evaluate(
     return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q)
 
 
+def surface_only(
+    scene: Scene, wave: Incident, prepared: Prepared, t: Array, water: Water, bodies: Bodies
+) -> SurfaceRates:
+    """Rates of the free surface beside bodies of known motion; arguments as `evaluate`."""
+    boundary = scene.boundary
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    hull = vertices[boundary.wet]
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
+    known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
+    u = prepared.factors.solve(prepared.matrices.right_side(water.phi, known.q))
+    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    q = u[: boundary.surface]
+    return surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
+
+
 def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:
     """Flux at corners for unit accelerations of every body."""
     count, owner = len(scene.boundary.bodies), triangle_owner(scene)
