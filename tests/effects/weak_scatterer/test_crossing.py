@@ -1,5 +1,7 @@
 """Bodies that cross the surface: meshes with room to spare, new meshes, runs."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from swelltree.effects.weak_scatterer.motion.scene import vertices_at
 from swelltree.effects.weak_scatterer.motion.transfer import transferred
 from swelltree.effects.weak_scatterer.remeshed import carried
 from swelltree.engine.backend import jax, jnp
+from swelltree.solvers.fingerprint import content_key
 
 rng = np.random.default_rng(11)
 
@@ -227,6 +230,20 @@ def test_body_above_the_water_that_may_not_cross_is_refused():
     high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
     with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
         sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
+
+
+def test_what_a_mesher_remembers_is_no_part_of_a_run():
+    """A run that goes on from a file is the one that wrote it, though it made meshes since."""
+    mesher = sw.compile(two_bodies()).effect(WeakScatterers).mesher
+    before = content_key(mesher)
+    reference = mesher.described()
+    reference[1, 3] += 0.01
+    mesher.scene(reference)
+    assert reference.tobytes() in mesher.known.values
+    assert content_key(mesher) == before
+    copy = pickle.loads(pickle.dumps(mesher))
+    assert copy == mesher
+    assert reference.tobytes() not in copy.known.values
 
 
 def gone(times, rate):
