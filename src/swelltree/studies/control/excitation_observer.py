@@ -282,13 +282,13 @@ def _steady(
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
 ) -> ExcitationObserver:
     """The steady filter as a sampled system."""
-    from swelltree.solvers.linear_reduction import held_inputs
+    from swelltree.solvers.linear_reduction import zero_order_hold
     from swelltree.solvers.riccati import filter_covariance
 
     A, B, C, D = plant
     measured, known, pushed = names
     Phi, gathered = _sampled_noise(A, Q, step)
-    Gamma = held_inputs(A, B, step)[1]
+    Gamma = zero_order_hold(A, B, step)[1]
     # outputs in units of their noise
     unit = 1.0 / noise
     C, D = C * unit[:, None], D * unit[:, None]

@@ -10,7 +10,7 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
-from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_unrestrained
+from swelltree.solvers.linear_reduction import minimal, reduced, split_unrestrained, zero_order_hold
 from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.signals import (
@@ -86,7 +86,7 @@ def state_space(
         if poles.size:
             notes.append(unrestrained_sentence(poles))
     if step is not None:
-        A, B = held_inputs(A, B, step)
+        A, B = zero_order_hold(A, B, step)
         notes.append(f"sampled every {step:g} s with inputs held in between.")
     system = control.StateSpace(
         A,
