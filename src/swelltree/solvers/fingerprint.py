@@ -29,7 +29,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(Ellipsis))
 
 
-def run_key(*parts: Any) -> str:
+def run_key(*parts: object) -> str:
     """Hash of the parts, of the package and of the versions used."""
     contents = _Contents()
     packages = ("jax", "jaxlib", "numpy", "scipy", "llvmlite")
@@ -37,7 +37,7 @@ def run_key(*parts: Any) -> str:
     return _hash(sys.version, _own_text(), *versions, *(contents.of(part) for part in parts))
 
 
-def content_key(*parts: Any) -> str:
+def content_key(*parts: object) -> str:
     """Hash of the parts alone."""
     contents = _Contents()
     return _hash(*(contents.of(part) for part in parts))
@@ -55,9 +55,11 @@ class _Contents:
     """Hashes of objects, which follow them into what they are made of."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[str, Any]] = {}  # the objects too, so that no id comes twice
+        self._known: dict[
+            int, tuple[str, object]
+        ] = {}  # the objects too, so that no id comes twice
 
-    def of(self, thing: Any) -> str:
+    def of(self, thing: object) -> str:
         """Hash of the content of any object."""
         if isinstance(thing, PLAIN):
             return _hash(type(thing).__name__, repr(thing))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.step_means import with_step_means
 from swelltree.compiler.unseen import unseen_times
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
@@ -64,13 +65,13 @@ def problem(
 ) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
 
-    def event(model: Model, t: Any, y: Phase) -> Any:
+    def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
 
-    def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
+    def switch(model: Model, t: Array, y: Phase, hit: Array) -> Phase:
         return switched(model, formulation, t, y, hit)
 
-    def in_step(model: Model, t: Any, y: Phase, h: Any) -> Model:
+    def in_step(model: Model, t: Array, y: Phase, h: Array) -> Model:
         return step_model(model, formulation, t, y, h)
 
     return Problem(
@@ -86,7 +87,7 @@ def problem(
     )
 
 
-def out_of_range(model: Model, t: Any, y: Phase) -> Any:
+def out_of_range(model: Model, t: Array, y: Phase) -> Array:
     """Has a motion or an internal state left all measure?"""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
     for effect in model.effects:
@@ -105,11 +106,11 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 def observer(formulation: Formulation) -> Program:
     """Compiled observation of a stack of phases."""
 
-    def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def one(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         with compact():
             return observe(model, formulation, t, y)
 
-    def if_wanted(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def if_wanted(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         if coupled_effect(model) is None:
             return one(model, t, y)
         # an observation solves for the flow: samples that only fill a chunk are left out
@@ -121,7 +122,9 @@ def observer(formulation: Formulation) -> Program:
 
 
 @functools.lru_cache(maxsize=64)
-def kept_channels(formulation: Formulation, names: tuple[str, ...]) -> Any:
+def kept_channels(
+    formulation: Formulation, names: tuple[str, ...]
+) -> Callable[[Model, Array, Phase], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
     def kept(model: Model, t: Array, y: Phase) -> dict[str, Array]:
@@ -139,7 +142,7 @@ class SmoothStepper(Stepper):
     ran: dict[str, str] = field(default_factory=dict, compare=False)  # which engine, and why
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Model, formulation, method and numbers."""
         task = self.task
         numbers = task.model, task.formulation, task.solver, self.options, task.extremes
@@ -160,7 +163,7 @@ class SmoothStepper(Stepper):
         y = first_phase(model, how, task.start)
         return start_carry(0.0, y, events=event_count(model))
 
-    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
+    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
         args = self._stepped, self.options, state, times
         if self.task.by_hand:
@@ -200,16 +203,17 @@ class SmoothStepper(Stepper):
         """Length of fixed steps, or of their parts [s]."""
         return float(self.options.step) / self.options.parts
 
-    def blank(self, count: int) -> Any:
+    def blank(self, count: int) -> Tree:
         """The start, again and again."""
         task = self.task
         y = start_carry(0.0, start_phase(task.still, task.formulation)).y
         if task.extremes:
             kept = kept_channels(task.formulation, task.extremes)
+            assert kept is not None
             y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
         return jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
-    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+    def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
         phases, extremes = samples if self.task.extremes else (samples, {})
         if coupled_effect(self.task.model) is None:
@@ -275,7 +279,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
     return SmoothStepper(task, options._replace(corners=_corners(task, options.step / parts)))
 
 
-def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
+def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
 
 
@@ -307,7 +311,7 @@ def _convolution_step(task: Task) -> float:
     return kept
 
 
-def _corners(task: Task, step: float) -> Any:
+def _corners(task: Task, step: float) -> Array:
     """Where steps end besides the samples."""
     model, times = task.model, np.union1d(task.begin, task.times)
     if kept_step(model) is not None:  # means over the steps stand for loads in time
