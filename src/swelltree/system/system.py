@@ -28,6 +28,7 @@ from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.system.waters.water import Water, as_water
+from collections.abc import Sequence
 
 
 def _rows(cls: type, row: str = "") -> BeforeValidator:
@@ -137,7 +138,9 @@ class System(Description):
     @functools.cached_property
     def rod_parts(self) -> tuple[RodParts, ...]:
         """What every rod is made of."""
-        frames: dict[str, tuple[Any, np.ndarray]] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames: dict[str, tuple[Sequence[float] | np.ndarray, np.ndarray]] = {
+            WORLD_NAME: (np.zeros(3), np.eye(3))
+        }
         frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
         made: list[RodParts] = []
         for rod in self.rods:

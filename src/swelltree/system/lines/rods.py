@@ -20,6 +20,7 @@ from swelltree.system.joints.kinds import Ball, Free, Weld
 from swelltree.system.lines.line import OnJunction, OnLine, as_end
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
+from collections.abc import Sequence
 
 ATTACHMENTS = ("free", "pinned", "fixed")
 _attachment = one_of(ATTACHMENTS, "way to hold a rod")
@@ -146,7 +147,7 @@ class Rod(Description):
             table |= {"A": list(self.A.position), "B": list(self.B.position)}
         return table
 
-    def parts(self, position: np.ndarray, rotation: np.ndarray) -> RodParts:
+    def parts(self, position: Sequence[float] | np.ndarray, rotation: np.ndarray) -> RodParts:
         """Its body, joint and member.
 
         Args:
