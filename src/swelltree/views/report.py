@@ -54,11 +54,17 @@ def page(results: Results, *, note: str = "", title: str = "") -> str:
     data, blocks = Data(), Blocks()
     share = len(given)
     for result in given:
-        if isinstance(result, str | Path):
-            data.add(load_result(result), Path(result).name, blocks, share)
-        else:
-            data.add(result, "", blocks, share)
+        dataset = load_result(result) if isinstance(result, str | Path) else result
+        data.add(dataset, Path(dataset.encoding.get("source", "")).name, blocks, share)
     return data.page(blocks, note, title)
+
+
+def title_of(dataset: xr.Dataset) -> str:
+    """Name of the system, of the study and what that is, as `swelltree run` heads its tables."""
+    study = str(dataset.attrs.get("study", "simulate" if "time" in dataset.dims else ""))
+    name = str(dataset.attrs.get("study_name", ""))
+    name = name or Path(dataset.encoding.get("source", "")).stem or study
+    return f"{drawing_of(dataset)['name']}: {name}" + (f" ({study})" if study else "")
 
 
 def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
