@@ -1,7 +1,7 @@
 """The system: bodies, joints, forces, controllers, sensors and water, checked as a whole."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -28,7 +28,6 @@ from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.system.waters.water import Water, as_water
-from collections.abc import Sequence
 
 
 def _rows(cls: type, row: str = "") -> BeforeValidator:

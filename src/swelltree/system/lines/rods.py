@@ -5,6 +5,7 @@ system makes these three, so a rod moves, is reported and takes lines as any oth
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from swelltree.system.joints.kinds import Ball, Free, Weld
 from swelltree.system.lines.line import OnJunction, OnLine, as_end
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
-from collections.abc import Sequence
 
 ATTACHMENTS = ("free", "pinned", "fixed")
 _attachment = one_of(ATTACHMENTS, "way to hold a rod")
