@@ -6,7 +6,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -165,7 +165,7 @@ def irregular(
     )
 
 
-def _amplitudes(sea: Any, energy: Array, draws: Array) -> Array:
+def _amplitudes(sea: IrregularSea, energy: Array, draws: Array) -> Array:
     """Of all components, from draws (..., n, 4)."""
     xp = namespace(energy, draws)
     amplitude = xp.sqrt(2 * energy)
@@ -184,7 +184,7 @@ class ManySeas(NamedTuple):
 
 
 def irregular_by_seed(
-    sea: Any, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
+    sea: IrregularSea, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
 ) -> ManySeas:
     """The components of `irregular` for many seeds of one sea at once.
 
