@@ -122,10 +122,8 @@ def carried(
         top: potential and elevation on the old one.
     """
     n, half = old.boundary.surface, old.boundary.mirrors.symmetric
-    before, after = old.boundary.used, new.boundary.used
-    assert before is not None
-    assert after is not None
-    there = [x.vertices[:n] for x in (before, after)]
+    used = old.boundary.used, new.boundary.used
+    there = [jnp.ones(n) if x is None else x.vertices[:n] for x in used]
     at = [x[:n, :2] for x in places]
     phi, eta = transferred(at[0], there[0], top, at[1], half) * there[1]
     fresh = jnp.zeros(n)
