@@ -42,7 +42,7 @@ _ask_for_one_kernel()
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from jax.core import Tracer  # noqa: E402
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun  # noqa: E402
+from jax.extend.core import jaxpr_as_fun  # noqa: E402
 
 from swelltree.engine.arrays import register_pytrees  # noqa: E402
 
@@ -89,16 +89,7 @@ def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
     return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
 
 
-__all__ = [
-    "ClosedJaxpr",
-    "Jaxpr",
-    "Tracer",
-    "cache_folder",
-    "is_one_kernel",
-    "jax",
-    "jaxpr_as_fun",
-    "jnp",
-]
+__all__ = ["Tracer", "cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jnp"]
 
 
 def make_room(most: int = MANY_MAPS) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import ClosedJaxpr, Jaxpr, jax, jaxpr_as_fun
+from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import INLINED, UNEXPECTED, Flattening
 from swelltree.engine.machine.graph import FLOAT, TRUTH, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.values import Stored, Value, places
@@ -146,7 +146,7 @@ class Differentiating(Flattening):
         key = (rule, k, *args)
         if key not in self.partial:
             if (rule, k) not in self.rules:
-                self.rules[rule, k] = _traced_derivative(eqn, k)
+                self.rules[rule, k] = _guarded(eqn, lambda: _traced_derivative(eqn, k))
             inputs: list[Value] = [np.array(a) for a in args]
             (d,) = self.plain.closed(self.rules[rule, k], inputs)
             self.partial[key] = int(places(self.graph, d))
@@ -174,13 +174,7 @@ class Differentiating(Flattening):
             return np.array(row, dtype=int).reshape(x.shape)
 
         tangents = [np.stack([along(x, d) for d in directions]) for x in arrays]
-        try:
-            closed = _traced_directions(eqn, moving, len(directions))
-        except UNEXPECTED as error:
-            what = f"{type(error).__name__}: {error}"
-            raise NotFlattenedError(
-                f"derivatives of the operation '{eqn.primitive.name}' ({what})"
-            ) from error
+        closed = _guarded(eqn, lambda: _traced_directions(eqn, moving, len(directions)))
         found = self.plain.closed(closed, [*values, *tangents])
         outs, changes = found[: len(eqn.outvars)], iter(found[len(eqn.outvars) :])
         for i, var in enumerate(eqn.outvars):
@@ -215,6 +209,16 @@ def _is_float(var: Any) -> bool:
     return kind_of(var.aval.dtype) == FLOAT
 
 
+def _guarded(eqn: Any, trace: Callable[[], Any]) -> Any:
+    """What is traced by JAX; a function without derivatives is named."""
+    try:
+        return trace()
+    except (*UNEXPECTED, NotImplementedError) as error:
+        what = f"{type(error).__name__}: {error}"
+        name = eqn.primitive.name
+        raise NotFlattenedError(f"derivatives of the operation '{name}' ({what})") from error
+
+
 def _variables(eqn: Any) -> dict[Any, int]:
     """Arguments of an equation that are no constants, each once: where it stands first."""
     found: dict[Any, int] = {}
@@ -226,8 +230,16 @@ def _variables(eqn: Any) -> dict[Any, int]:
 
 def _alone(eqn: Any) -> Callable[..., list[Any]]:
     """The equation as a function of its variables."""
-    jaxpr = Jaxpr((), tuple(_variables(eqn)), eqn.outvars, [eqn])
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))
+    order = {var: k for k, var in enumerate(_variables(eqn))}
+    made = eqn.primitive.get_bind_params(eqn.params)
+    inner, params = made if isinstance(made, tuple) else ((), made)
+
+    def function(*x: Any) -> list[Any]:
+        args = [var.val if hasattr(var, "val") else x[order[var]] for var in eqn.invars]
+        out = eqn.primitive.bind(*inner, *args, **params)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    return function
 
 
 def _traced_derivative(eqn: Any, k: int) -> Any:

@@ -142,10 +142,10 @@ class Points:
         """What XLA compiles."""
 
         def one(fixed: Any, *others: Any) -> Any:
+            if kind == VALUES:
+                return self.function(fixed, *others)
             *given, unknowns = others
             function = functools.partial(self._single(kind), fixed, *given)
-            if kind == VALUES:
-                return function(unknowns)
             if kind == SECOND:
                 return jax.jacfwd(function)(unknowns)
 
@@ -195,7 +195,7 @@ class Points:
         part = out[:, start : start + _size(shape)]
         if dtype != np.float64:
             part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
-        return part.reshape(-1, *shape) if self.many else part.reshape(shape)
+        return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
 
     def _program(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Machine code or why there is none, the traced function, numbers of the fixed argument."""
