@@ -12,6 +12,7 @@ from swelltree.engine.machine.points import Points, point_program
 NO_DERIVATIVE = {"next", "orthogonal"}  # JAX has none
 NO_REVERSE = {"a row too far", "repeat", "rows", "swap"}  # loops without a fixed length
 NO_REVERSE |= {"running product, back", "running largest", "largest at"} | NO_DERIVATIVE
+NO_REVERSE |= {"exchanged rows"}  # rows sorted back
 GIVEN = {"A": np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 0.5], [0.3, 0.0, 0.0]]), "k": np.array(1.7)}
 
 
