@@ -209,6 +209,27 @@ class Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
 
+    def at_instant(self, model: Model, now: Now, moving: Array) -> Effect:
+        """The same effect with what holds at the positions now, for the two-step scheme.
+
+        Args:
+            model: with this effect.
+            now: the instant.
+            moving: False on the way to rest, where time stands still.
+        """
+        return self
+
+    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Any:
+        """Its internal states after a step of the two-step scheme, where it `has_added_mass`.
+
+        Args:
+            model: with this effect, as `at_instant`.
+            now: the start of the step.
+            v_half: velocities of all bodies in its middle (N, 6).
+            h: its length [s].
+        """
+        raise NotImplementedError
+
     def after_step(self, model: Model, now: Now) -> Any:
         """Its internal states after a step, where they are brought into order there."""
         return now.states(self)

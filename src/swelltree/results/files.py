@@ -196,7 +196,7 @@ def _text(value: Any) -> str:
 
 
 def load_result(path: str | Path) -> xr.Dataset:
-    """Read a result file into memory."""
+    """Read a result file into memory; `dataset.encoding["source"]` is its path."""
     path = given_path(path, "result file")
     if not path.is_file():
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []
@@ -204,7 +204,9 @@ def load_result(path: str | Path) -> xr.Dataset:
         raise SwelltreeError(f"result file '{path}' does not exist.{hint}")
     dataset = _check_layout(open_netcdf(path, "result file"), path)
     _check_time(dataset, path)
-    return _joined(dataset)
+    result = _joined(dataset)
+    result.encoding["source"] = str(path)
+    return result
 
 
 def _check_time(dataset: xr.Dataset, path: Path) -> None:

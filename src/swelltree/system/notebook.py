@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
+
+
+def in_notebook() -> bool:
+    """Does a kernel of Jupyter run this, which shows what a cell ends with?"""
+    python = sys.modules.get("IPython")
+    return python is not None and hasattr(python.get_ipython(), "kernel")
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -20,10 +20,12 @@ from swelltree.model.model import Model
 from swelltree.model.present import present as present_inside
 from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
+from swelltree.model.solved import solved_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import apply
-from swelltree.two_step.attached import held_points
+from swelltree.two_step.attached import attached_points
 from swelltree.two_step.between_steps import with_derivatives_now
+from swelltree.two_step.flow import with_flow
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
 from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, present
@@ -73,6 +75,7 @@ def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> St
         change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
         setup = replace(setup, coupled=setup.coupled + change)
     here = instant(now, form, setup, state)
+    now, setup = with_flow(now, setup, state, here.motion)
     return Step(now, form, with_derivatives_now(now, setup, state, here.motion), state, here)
 
 
@@ -110,7 +113,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
         y = state.lines.y
-        r = held_points(
+        r = attached_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
         normal, offset = bed_plane(lines.ground, r)
@@ -167,7 +170,8 @@ def now_at(step: Step, v: Array) -> Now:
 def forces_at(step: Step, v: Array) -> Loads:
     """Forces of the model at the positions now and the mean velocity."""
     now = now_at(step, v)
-    return total_loads(apart(step.model), now.t, now.motion, now.internal)
+    model = solved_at(apart(step.model), now)
+    return total_loads(model, now.t, now.motion, now.internal)
 
 
 def element_rates(step: Step, v: Array) -> Any:

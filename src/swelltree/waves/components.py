@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,11 +147,8 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
     result = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
     energy, omega = result.energy, result.omega
     xp = namespace(energy, omega, draws)
-    amplitude = xp.sqrt(2 * energy)
-    if sea.amplitudes == "rayleigh":
-        amplitude = amplitude * xp.sqrt(-xp.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
-    waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
+    waves = _waves(water, _amplitudes(sea, energy, draws), omega, beta, 2 * np.pi * draws[:, PHASE])
     # where the density of the spectrum has the energy of the bin
     S = spectra.density(sea.spectrum, omega, water.g)
     return dataclasses.replace(
@@ -159,6 +157,50 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
         width=xp.where(S > 0, energy / xp.where(S > 0, S, 1.0), 0.0),
         band=result.band,
     )
+
+
+def _amplitudes(sea: Any, energy: Array, draws: Array) -> Array:
+    """Of all components, from draws (..., n, 4)."""
+    xp = namespace(energy, draws)
+    amplitude = xp.sqrt(2 * energy)
+    if sea.amplitudes == "rayleigh":
+        amplitude = amplitude * xp.sqrt(-xp.log1p(-draws[..., AMPLITUDE]))
+    return amplitude
+
+
+class ManySeas(NamedTuple):
+    """Components of many seas (sea, n): frequency [rad/s], amplitude [m], heading and phase."""
+
+    omega: np.ndarray
+    amplitude: np.ndarray
+    beta: np.ndarray
+    phase: np.ndarray
+
+
+def irregular_by_seed(
+    sea: Any, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
+) -> ManySeas:
+    """The components of `irregular` for many seeds of one sea at once.
+
+    Args:
+        sea: IrregularSea(...); its own seed does not matter.
+        water: depth and g.
+        seeds: of the seas.
+        cases: number or name of each run.
+    """
+    draws = np.stack(
+        [uniforms(seed, case, sea.components) for seed, case in zip(seeds, cases, strict=True)]
+    )
+    result = bins(sea, water.g, draws[..., JITTER] if sea.jitter else None)
+    shape = draws.shape[:2]
+    omega = np.broadcast_to(result.omega, shape)
+    amplitude = np.broadcast_to(_amplitudes(sea, result.energy, draws), shape)
+    if sea.spreading is None and not isinstance(sea.spectrum, DirectionalTable):
+        beta = np.full(shape, float(sea.beta))
+    else:
+        rows = zip(omega, draws[..., HEADING], strict=True)
+        beta = float(sea.beta) + np.stack([headings(sea, w, draw) for w, draw in rows])
+    return ManySeas(omega, amplitude, beta, 2 * np.pi * draws[..., PHASE])
 
 
 class Bins(NamedTuple):

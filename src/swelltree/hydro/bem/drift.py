@@ -43,8 +43,8 @@ def check_drift(how: str, count: int) -> None:
     if how != "none" and count > 1:
         raise SwelltreeError(
             f"run_bem: drift='{how}' is asked for {count} bodies, but the waves far away tell only "
-            "the sum of their forces. Run one body alone, or read second-order data of a code that "
-            "integrates pressures (read_hydro)."
+            "the sum of their forces. Run one body alone (without what the others scatter), or "
+            "read second-order data of a code that integrates pressures (read_hydro)."
         )
 
 

@@ -39,7 +39,7 @@ from swelltree.waves.gridded import GridWaves
 
 LONGEST = 1e7  # s: a season
 LOOKED_AT = 10_800.0  # s for which set speeds of winches are looked at
-POINTS = 8192  # times at which the loads of the sea are made ready at once: a few minutes
+POINTS = 4096  # times at which the loads of the sea are made ready at once: some minutes
 TENTHS = 0.1  # s: steps of the two-step scheme are whole parts of it
 
 
