@@ -1,9 +1,9 @@
 """Damped Newton iteration with least-norm steps, line search and continuation.
 
-The loop runs on the host around one program that gives residual and Jacobian together. Singular Jacobians (a body
-free to drift in equilibrium) are met by the smallest step that solves the linear equations best.
-`attach_gradient` makes the solution differentiable afterwards; `newton_traced` does all in one
-graph, for use under `jit` and `vmap`.
+The loop runs on the host around one program that gives residual and Jacobian together. Singular
+Jacobians (a body free to drift in equilibrium) are met by the smallest step that solves the linear
+equations best. `attach_gradient` makes the solution differentiable afterwards; `newton_traced` does
+all in one graph, for use under `jit` and `vmap`.
 """
 
 from __future__ import annotations
@@ -49,9 +49,14 @@ class NewtonResult:
 
 
 @functools.lru_cache(maxsize=64)
+def program_of(residual: Residual) -> Points:
+    """The residual as a program."""
+    return Points(residual)
+
+
 def residual_and_jacobian(residual: Residual) -> Callable[[Any, Any], tuple[Any, Any]]:
     """Program ``(args, x) -> (r, dr/dx)``."""
-    return Points(residual).jacobians
+    return program_of(residual).jacobians
 
 
 def _largest(x: np.ndarray) -> float:

@@ -84,7 +84,11 @@ def test_rule_has_the_derivatives_of_jax(name):
         pytest.skip("JAX has no derivative of it")
     t, w = nodes()
     compare(
-        lambda given, t, w: given * function(w + 0.0 * t), np.array(1.3), t, w, second=name not in NO_REVERSE
+        lambda given, t, w: given * function(w + 0.0 * t),
+        np.array(1.3),
+        t,
+        w,
+        second=name not in NO_REVERSE,
     )
 
 

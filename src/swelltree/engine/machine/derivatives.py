@@ -48,6 +48,7 @@ class Differentiating(Flattening):
         self.slopes: dict[int, Slopes] = {a: {j: graph.one} for j, a in enumerate(unknown)}
         self.rules: dict[Any, Any] = {}  # derivatives of functions of single numbers, traced
         self.partial: dict[Any, int] = {}  # and their values
+        self.own = False  # has a function with derivatives of its own been met?
         self.apart = 0  # expressions made that equal others but for their derivatives
 
     def of(self, a: int) -> Slopes:
@@ -64,6 +65,7 @@ class Differentiating(Flattening):
             return super().one(eqn, values)
         if name == "stop_gradient":
             return [self._still(x) for x in values]
+        self.own = self.own or name in OWN
         before = len(self.graph.ops)
         if name in MOVED:
             outs = super().one(eqn, values)
@@ -100,7 +102,7 @@ class Differentiating(Flattening):
 
     def _still(self, x: Value) -> Value:
         """The same numbers, which move no more."""
-        graph, x = self.graph, places(self.graph, x)
+        x = places(self.graph, x)
         out = [self._apart(a) if self.of(a) else a for a in x.reshape(-1).tolist()]
         return np.array(out, dtype=int).reshape(x.shape)
 

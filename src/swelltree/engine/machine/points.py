@@ -9,8 +9,10 @@ is the same at all of them is computed before it, and a program serves any numbe
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ import numpy as np
 from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
 from swelltree.engine.machine.derivatives import Differentiating
 from swelltree.engine.machine.flatten import Flattening, count_numbers, needed
-from swelltree.engine.machine.graph import LONG, Buffer, NotFlattenedError, kind_of
+from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
 from swelltree.engine.machine.native import Native, object_code
 from swelltree.engine.machine.program import (
     KEPT,
@@ -30,6 +32,7 @@ from swelltree.engine.machine.program import (
     switched_off,
     with_tables,
 )
+from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
 from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Value, places, stored
@@ -48,6 +51,8 @@ class Traced:
         tree: of its results.
         avals: shapes and types of its results.
         given: shapes and types of the arrays of the other arguments.
+        weights: how many of these are weights, before the last.
+        number: of its own.
     """
 
     closed: Any
@@ -55,6 +60,8 @@ class Traced:
     tree: Any
     avals: list[Any]
     given: list[Any]
+    weights: int = 0
+    number: int = field(default_factory=functools.partial(next, itertools.count()))
 
 
 @dataclass
@@ -67,6 +74,8 @@ class Compiled:
     outs: list[tuple[int, tuple[int, ...], Any]]
     size: int  # numbers of a point's results
     work: int
+    steady: list[bool]  # which results are the same at all points
+    shared: tuple[Any, int, dict[int, np.ndarray]] = (None, 0, {})
     last: tuple[Any, Any] = (None, None)
 
     def row(self, fixed: np.ndarray) -> np.ndarray:
@@ -82,12 +91,16 @@ class Points:
     Args:
         function: arguments and results are trees of arrays; the unknowns are one array (n,).
         many: all arguments but the first have an axis of points before their own.
+        share: results that are the same at all points are the same objects from call to call,
+            which must not be changed.
     """
 
-    def __init__(self, function: Callable[..., Any], many: bool = False) -> None:
-        self.function, self.many = function, many
-        self.traces: dict[Any, Traced | str] = {}
-        self.programs: dict[Any, Compiled | str] = {}
+    def __init__(
+        self, function: Callable[..., Any], many: bool = False, share: bool = False
+    ) -> None:
+        self.function, self.many, self.share = function, many, share
+        self.traces: dict[Any, Traced] = {}
+        self.programs: dict[Any, Compiled | NotFlattenedError] = {}
         self.patterns: dict[Any, tuple[Any, Any, np.ndarray]] = {}  # of the last fixed arguments
         self.last: dict[str, Any] = {}  # what was found for the last arguments
         self.by_xla = {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
@@ -181,7 +194,7 @@ class Points:
         head = np.array([count], dtype=np.int64).view(np.float64)
         rows = np.concatenate([head, into.reshape(-1)])
         program.native(program.row(numbers), rows, out, work)
-        arrays = [self._taken(out, place) for place in program.outs]
+        arrays = self._arrays(program, numbers, out)
         if kind == SECOND:
             return arrays[0]
         half = len(traced.avals)
@@ -189,6 +202,25 @@ class Points:
         if kind == VALUES:
             return values
         return values, jax.tree.unflatten(traced.tree, arrays[half:])
+
+    def _arrays(self, program: Compiled, numbers: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
+        """Results; those that are the same at all points are the same objects, where asked for."""
+        if not self.share:
+            return [self._taken(out, place) for place in program.outs]
+        known, count, shared = program.shared
+        if known is not numbers or count != len(out):
+            shared = {}
+            program.shared = numbers, len(out), shared
+        arrays = []
+        for k, (place, steady) in enumerate(zip(program.outs, program.steady, strict=True)):
+            x = shared.get(k)
+            if x is None:
+                x = self._taken(out, place)
+                if steady:
+                    shared[k] = x = x.copy()  # else all of this call's results stay in memory
+                    x.flags.writeable = False
+            arrays.append(x)
+        return arrays
 
     def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], Any]) -> np.ndarray:
         start, shape, dtype = place
@@ -199,18 +231,22 @@ class Points:
 
     def _program(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Machine code or why there is none, the traced function, numbers of the fixed argument."""
-        leaves, structure = jax.tree.flatten(fixed)
         rest, rest_structure = jax.tree.flatten(others)
-        like = (structure, rest_structure, tuple(map(self._kind, rest)), switched_off())
+        like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
         before = self.last.get(kind)
-        if before is not None and before[0] == like and _same_objects(before[1], leaves):
-            return before[2]
+        if before is not None and before[0] == like and before[1] is fixed:
+            return before[4]
+        leaves, structure = jax.tree.flatten(fixed)
+        if before is not None and before[0] == like:
+            same = before[2] == structure and _same_objects(before[3], leaves)
+            if same:
+                return before[4]
         if any(isinstance(x, Tracer) for x in (*leaves, *rest)):
             return INSIDE, None, None
-        if like[3]:
-            return like[3], None, None
+        if like[2]:
+            return like[2], None, None
         found = self._found(kind, fixed, others, leaves)
-        self.last[kind] = like, leaves, found
+        self.last[kind] = like, fixed, structure, leaves, found
         return found
 
     def _kind(self, x: Any) -> tuple[Any, Any]:
@@ -221,39 +257,66 @@ class Points:
     def _found(
         self, kind: str, fixed: Any, others: tuple[Any, ...], leaves: list[Any]
     ) -> tuple[Any, Any, Any]:
-        traced, key = self._traced(kind, fixed, others, points=self.many), None
         try:
-            key, numbers = self._pattern(kind, leaves, traced)
-            if key not in self.programs:
-                _make_room(self.programs)
-                self.programs[key] = self._compiled(kind, traced, leaves)
-            return self.programs[key], traced, numbers
+            if kind != SECOND:
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+            try:
+                return self._made(kind, self._weighted(fixed, others), leaves)
+            except NotHereError:  # JAX takes the first derivatives of the whole
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
         except NotFlattenedError as error:
-            if key is not None:
-                self.programs[key] = str(error)
             return str(error), None, None
+
+    def _made(self, kind: str, traced: Traced, leaves: list[Any]) -> tuple[Any, Any, Any]:
+        """The program of a traced function; an error where there is none is remembered."""
+        key, numbers = self._pattern(kind, leaves, traced)
+        if key not in self.programs:
+            _make_room(self.programs)
+            try:
+                self.programs[key] = self._compiled(kind, traced, leaves)
+            except NotFlattenedError as error:
+                self.programs[key] = error
+        program = self.programs[key]
+        if isinstance(program, NotFlattenedError):
+            raise program
+        return program, traced, numbers
+
+    def _weighted(self, fixed: Any, others: tuple[Any, ...]) -> Traced:
+        """The function with weights of its results among its arguments."""
+        (*given, weight), unknowns = others
+        base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
+        key = (SECOND, base.number)
+        if key not in self.traces:
+            like = [
+                jax.ShapeDtypeStruct(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
+                for x in jax.tree.leaves(weight)
+            ]
+            _make_room(self.traces)
+            *inputs, last = base.given
+            slope = jax.ShapeDtypeStruct(last.shape, np.dtype(float))
+            self.traces[key] = Traced(
+                base.closed, base.used, None, [slope], [*inputs, *like, last], len(like)
+            )
+        return self.traces[key]
 
     def _traced(self, kind: str, fixed: Any, others: Any, points: bool = False) -> Any:
         """The function traced for arguments like these."""
         leaves, structure = jax.tree.flatten((fixed, *others))
         skip = len(jax.tree.leaves(fixed))
-        like = [
-            jax.ShapeDtypeStruct(
-                np.shape(x)[1:] if points and k >= skip else np.shape(x), jnp.result_type(x)
-            )
-            for k, x in enumerate(leaves)
-        ]
+        shapes = [np.shape(x)[int(points and k >= skip) :] for k, x in enumerate(leaves)]
+        types = [x.dtype if hasattr(x, "dtype") else jnp.result_type(x) for x in leaves]
         what = VALUES if kind == JACOBIANS else kind
-        key = (what, structure, tuple((x.shape, x.dtype) for x in like))
+        key = (what, structure, tuple(shapes), tuple(types))
         if key not in self.traces:
+            like = [jax.ShapeDtypeStruct(*x) for x in zip(shapes, types, strict=True)]
             _make_room(self.traces)
             one = self._single(kind)
             closed, out = jax.make_jaxpr(
                 lambda *x: one(*jax.tree.unflatten(structure, x)), return_shape=True
             )(*like)
             used = _used(closed.jaxpr)
-            shapes, tree = jax.tree.flatten(out)
-            self.traces[key] = Traced(closed, used[:skip], tree, shapes, like[skip:])
+            results, tree = jax.tree.flatten(out)
+            self.traces[key] = Traced(closed, used[:skip], tree, results, like[skip:])
         return self.traces[key]
 
     def _pattern(
@@ -261,7 +324,7 @@ class Points:
     ) -> tuple[tuple[Any, ...], np.ndarray]:
         """What shapes the program of the numbers of the fixed argument, and these."""
         used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
-        before = self.patterns.get(id(traced))
+        before = self.patterns.get(traced.number)
         if before is None or not _same_objects(before[0], used):
             arrays = [np.asarray(x) for x in used]
             for x in arrays:
@@ -269,8 +332,8 @@ class Points:
             pattern = Key(b"".join(pattern_of(x).tobytes() for x in arrays))
             before = used, pattern, packed(arrays)
             _make_room(self.patterns)
-            self.patterns[id(traced)] = before
-        return (id(traced), kind, before[1]), before[2]
+            self.patterns[traced.number] = before
+        return (traced.number, kind, before[1]), before[2]
 
     def _compiled(self, kind: str, traced: Traced, leaves: list[Any]) -> Compiled:
         count = count_numbers(traced.closed.jaxpr)
@@ -291,28 +354,18 @@ class Points:
             graph.state(Leave(graph.op("lt", i, end)))
             given = self._given(graph, traced, i, region)
             outs = self._flattened(kind, writing, traced, [*fixed, *given])
-            found, size = self._results(kind, traced, outs, graph)
-            first = graph.op("mul", i, graph.constant(size, LONG))
-            last = Stores()
-            out = Buffer("out", 0, size, "f8")
-            for start, array, kind_here in found:
-                row = Buffer("out", 0, size, kind_here) if kind_here != "f8" else out
-                for k, a in enumerate(array.reshape(-1).tolist()):
-                    if graph.value(a) != 0:  # memory is zero
-                        last.moving.append((row, start + k, first, a))
+            where, size = _places_of(self._shapes(kind, traced))
+            last = _stores(graph, i, outs, where, size)
             last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
             graph.state(last)
         graph.state(Loop(region))
         turns = writing.turns()
         text = Writer(graph).function()
-        shapes = self._shapes(kind, traced)
-        starts = np.cumsum([0, *(_size(shape) for shape, _ in shapes)])
-        places_of = [(int(s), shape, t) for s, (shape, t) in zip(starts, shapes, strict=False)]
-        return Compiled(
-            Native(object_code(text, 0 if text.count("\n") > LONG_TEXT else 2)), writing.tables, turns, places_of, size, graph.work
-        )
+        native = Native(object_code(text, 0 if text.count("\n") > LONG_TEXT else 2))
+        steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
+        return Compiled(native, writing.tables, turns, where, size, graph.work, steady)
 
-    def _given(self, graph: Any, traced: Traced, i: int, region: Any) -> list[np.ndarray]:
+    def _given(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
         """Arrays of the other arguments at a point."""
         row = sum(_size(x.shape) for x in traced.given)
         first = graph.op("mul", i, graph.constant(row, LONG))
@@ -337,6 +390,11 @@ class Points:
             return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         unknown = inputs[-1].reshape(-1).tolist()
         flat = Differentiating(graph, writing.table, unknown)
+        if traced.weights:
+            weights = inputs[-1 - traced.weights : -1]
+            inputs = [*inputs[: -1 - traced.weights], inputs[-1]]
+            outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            return [second_derivatives(flat, outs, weights, len(unknown))]
         outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         slopes = []
         for x in outs:
@@ -354,16 +412,6 @@ class Points:
         n = _size(traced.given[-1].shape)
         slopes = [((*shape, n), np.dtype(float)) for shape, _ in values]
         return slopes if kind == SECOND else values + slopes
-
-    def _results(
-        self, kind: str, traced: Traced, outs: list[np.ndarray], graph: Any
-    ) -> tuple[list[tuple[int, np.ndarray, str]], int]:
-        """Where arrays of results lie, and how many numbers there are."""
-        found, at = [], 0
-        for (shape, dtype), x in zip(self._shapes(kind, traced), outs, strict=True):
-            found.append((at, x, kind_of(dtype)))
-            at += _size(shape)
-        return found, at
 
 
 def point_program(function: Callable[..., Any], fixed: int = 1, many: bool = False) -> Any:
@@ -388,8 +436,28 @@ INSIDE = "inside another program"
 NOWHERE = Buffer("nowhere", 0, 0, "f8")
 
 
+def _places_of(shapes: list[tuple[tuple[int, ...], Any]]) -> tuple[list[Any], int]:
+    """Where arrays of results lie, with shapes and types, and how many numbers there are."""
+    found, at = [], 0
+    for shape, dtype in shapes:
+        found.append((at, shape, dtype))
+        at += _size(shape)
+    return found, at
+
+
+def _stores(graph: Graph, i: int, outs: list[np.ndarray], where: list[Any], size: int) -> Stores:
+    """Results of point i go to their row; it is zero before."""
+    last, first = Stores(), graph.op("mul", i, graph.constant(size, LONG))
+    for x, (start, _, dtype) in zip(outs, where, strict=True):
+        row = Buffer("out", 0, size, kind_of(dtype))
+        for k, a in enumerate(x.reshape(-1).tolist()):
+            if graph.value(a) != 0:
+                last.moving.append((row, start + k, first, a))
+    return last
+
+
 def _size(shape: Any) -> int:
-    return int(np.prod(shape, dtype=int))
+    return math.prod(shape)
 
 
 def _make_room(known: dict[Any, Any]) -> None:

@@ -82,8 +82,8 @@ def is_affine(points: Points, fixed: Any, t: np.ndarray, size: int) -> bool:
     there = points.jacobians(fixed, t, w)[0]
     for a, b, slope in zip(there, here, jacobians, strict=True):
         change = np.einsum("j...w,jw->j...", slope, w)
-        size = max(float(np.abs(change).max(initial=0.0)), 1e-3)
-        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * size:
+        most = max(float(np.abs(change).max(initial=0.0)), 1e-3)
+        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * most:
             return False
     return True
 

@@ -41,7 +41,7 @@ def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any,
 @functools.lru_cache(maxsize=32)
 def points_of(function: Any, *static: Any) -> Points:
     """function(*static, period, t, w) at all nodes: values, slopes and second derivatives in w."""
-    return Points(functools.partial(function, *static), many=True)
+    return Points(functools.partial(function, *static), many=True, share=True)
 
 
 class Nodes:
@@ -76,10 +76,9 @@ class Nodes:
         return points_of(at_node, self.how)
 
     def prepare(self) -> None:
-        """Let programs be compiled."""
+        """Let the program be compiled."""
         zero = np.zeros((self.count, self.inputs_size))
         self.points.values(self.bare, self.time, zero)
-        self.points.jacobians(self.bare, self.time, zero)
 
     def slower(self) -> str:
         """A sentence where something keeps the equations from machine code."""

@@ -246,6 +246,7 @@ def _to_dataset(
         "newton_error": solution.history[-1],
         "truncation_error": left_out,
         "estimated_error": max(solution.history[-1], left_out),
+        "engine": nodes.points.engine,
         "pinned": "; ".join(
             f"{name} held at its start, mean force {force:.4g} N left"
             for name, force in zip(names, off, strict=True)

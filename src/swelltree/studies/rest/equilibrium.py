@@ -23,6 +23,7 @@ from swelltree.solvers.newton import (
     NewtonResult,
     newton,
     newton_traced,
+    program_of,
     residual_and_jacobian,
 )
 from swelltree.solvers.solution import Code
@@ -244,6 +245,7 @@ def _to_dataset(
         "study": "equilibrium",
         "formulation": how.name,
         "iterations": len(solution.history) - 1,
+        "engine": program_of(_balance(how)).engine,
         "largest_imbalance": float(np.abs(solution.residual).max(initial=0.0)),
         "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
     }
