@@ -10,6 +10,7 @@ import numpy as np
 
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.solvers.stepping.control import FIRST_ERROR
+from swelltree.solvers.stepping.extension import Extension, blank_extension
 
 
 class LinearBlock(NamedTuple):
@@ -71,6 +72,8 @@ class Options(NamedTuple):
             there.
         parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
             for the whole step.
+        free_until: where steps pass over output times (``free`` of `smooth.integrate`), they do so
+            up to here, and land on each output time behind it [s].
     """
 
     rtol: Any = 1e-6
@@ -81,6 +84,7 @@ class Options(NamedTuple):
     max_steps: Any = 100_000
     corners: Any = np.array([np.inf])
     parts: Any = 1
+    free_until: Any = float("-inf")
 
 
 def padded_corners(times: Any) -> Any:
@@ -115,6 +119,8 @@ class Carry(NamedTuple):
     crossing: Any  # a time behind the next event [s], infinite while none is known
     beyond: Any  # values of the events there (k,)
     n_events: Any
+    extension: Extension  # of the last attempt
+    sampled: Any  # time of the last output [s]
 
 
 def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Carry:
@@ -149,6 +155,8 @@ def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Ca
         crossing=np.asarray(np.inf),
         beyond=np.zeros(events),
         n_events=zero,
+        extension=blank_extension(y0),
+        sampled=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
     )
 
 
@@ -162,3 +170,4 @@ class Attempt(NamedTuple):
     rate_end: Any  # rate at the end, or None
     n_rate: Any
     converged: Any  # False when an implicit stage was not solved
+    extension: Extension | None = None  # the value within the step

@@ -17,9 +17,10 @@ from swelltree.engine.machine.program import Program
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping.attempt import Attempts, choose
+from swelltree.solvers.stepping.tableaus import TABLEAUS
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
-__all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start"]
+__all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
 
@@ -36,6 +37,7 @@ def integrate(
     kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
     differentiable: bool = False,
     max_steps_per_output: int = 64,
+    free: bool = False,
 ) -> tuple[Carry, Any]:
     """Step through the output times and return the carry and one output per time.
 
@@ -55,6 +57,9 @@ def integrate(
             themselves are held constant in the derivative.
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
             a reverse derivative grows with it).
+        free: steps of explicit methods pass over output times, up to `Options.free_until`; what
+            lies within a step is taken from the continuous extension of the method. Else, and with
+            ``kept``, a step lands on every output time.
     """
     if method not in METHODS:
         raise SwelltreeError(
@@ -62,7 +67,8 @@ def integrate(
             f"Choose one of {listed(METHODS)}."
         )
     options = Options(*(jnp.asarray(number) for number in options))
-    attempt = Attempts(problem, method, args, options, differentiable)
+    free = free and kept is None and method in TABLEAUS and problem.in_step is None
+    attempt = Attempts(problem, method, args, options, differentiable, free)
 
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
@@ -105,7 +111,9 @@ def integrate(
             code=jnp.where(late, Code.TOO_MANY_STEPS, carry.code).astype(jnp.int32),
             t_fail=jnp.where(late, carry.t, carry.t_fail),
         )
-        sample = carry.y if observe is None else observe(args, target, carry.y)
+        carry = carry._replace(sampled=target)
+        y = value_at(problem, args, carry, target) if free else carry.y
+        sample = y if observe is None else observe(args, target, y)
         if between is not None:
             sample = sample, as_channels(between)
         fine = carry.code == Code.SUCCESS
@@ -118,18 +126,29 @@ def integrate(
     return jax.lax.scan(output, carry, jnp.asarray(times, float))
 
 
+def value_at(problem: Problem, args: Any, carry: Carry, t: Any) -> Any:
+    """The value at a time of the last step, on its constraints."""
+
+    def within() -> Any:
+        y = carry.extension.at(t)
+        return y if problem.settle is None else problem.settle(args, t, y)
+
+    return jax.lax.cond(t < carry.t, within, lambda: carry.y)
+
+
 @functools.lru_cache(maxsize=64)
 def compiled(
     problem: Problem,
     method: str = "tsit5",
     observe: Callable[[Any, Any, Any], Any] | None = None,
     kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
+    free: bool = False,
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
     Explicit methods run as machine code of their own where all can be flattened, else by XLA.
     """
-    how = {"method": method, "observe": observe, "kept": kept}
+    how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
         return integrate(problem, args, carry, times, options, **how)
