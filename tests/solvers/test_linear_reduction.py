@@ -5,12 +5,12 @@ import pytest
 
 from swelltree.hydro.radiation.reduction import response
 from swelltree.solvers.linear_reduction import (
-    held_inputs,
     minimal,
     reached,
     reduced,
     scaled_channels,
     split_unrestrained,
+    zero_order_hold,
 )
 
 OMEGA = np.geomspace(0.01, 100.0, 300)
@@ -117,6 +117,6 @@ def test_held_inputs_are_exact():
     # a mass and a decaying mode
     A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
     B = np.array([[0.0], [1.0], [1.0]])
-    Phi, Gamma = held_inputs(A, B, 0.3)
+    Phi, Gamma = zero_order_hold(A, B, 0.3)
     np.testing.assert_allclose(Gamma[:, 0], [0.045, 0.3, (1 - np.exp(-0.6)) / 2], rtol=1e-13)
     np.testing.assert_allclose(Phi[0], [1.0, 0.3, 0.0], rtol=1e-13)

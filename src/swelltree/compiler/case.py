@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from swelltree.compiler.compile import compile
 from swelltree.engine.doing import doing
@@ -11,7 +11,7 @@ from swelltree.model.model import Model
 from swelltree.system import Case
 
 
-def compile_case(case: Case, *, progress: Any = None) -> Model:
+def compile_case(case: Case, *, progress: bool | Callable[[int, int], None] | None = None) -> Model:
     """Compile the system of a case with the data and the options of its [hydro] section.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ def compile(
     frame: str = "fixed",
     yaw_time: float = 60.0,
     drift: str | None = None,
-    nonlinear: Any = False,
+    nonlinear: bool | str | Sequence[str] = False,
     stretching: str = "wheeler",
     added_mass: np.ndarray | None = None,
 ) -> Model:

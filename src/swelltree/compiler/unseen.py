@@ -13,7 +13,7 @@ from swelltree.compiler.corners import functions_of_time, jumps, sampled
 from swelltree.model.model import Model
 
 WITHIN = 16  # parts of a step
-SEEN = 0.02  # of the range of a function: what a step may leave out of its mean
+MISSED = 0.02  # of the range of a function: what a step may leave out of its mean
 MOST = 200  # steps that are divided; beyond this the step itself is wrong
 
 
@@ -38,7 +38,7 @@ def unseen_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndarr
             rows = values[:, k].reshape(at.shape)
             simpson = (rows[:, 0] + 4.0 * rows[:, WITHIN // 2] + rows[:, -1]) / 6.0
             trapezoidal = rows[:, :-1].mean(1) + 0.5 * (rows[:, -1] - rows[:, 0]) / WITHIN
-            off = np.abs(simpson - trapezoidal) > SEEN * np.ptp(rows)
+            off = np.abs(simpson - trapezoidal) > MISSED * np.ptp(rows)
             divided |= off
             if divided.sum() > MOST:
                 return np.zeros(0), int(divided.sum())

@@ -8,12 +8,15 @@ A function asks its arguments which library they belong to.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-Array = Any
+Array = Any  # of numpy or JAX, or a number
+Tree = Any  # arrays in any nesting: what JAX calls a pytree
+Numbers = float | Sequence[float] | np.ndarray  # one or several, as users give them
 T = TypeVar("T")
 
 _pending: list[tuple[type, tuple[str, ...]]] = []

@@ -16,7 +16,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State
 from swelltree.formulations.channels import Instant, channels_at
-from swelltree.formulations.latches import held_motion, latch_group
+from swelltree.formulations.latches import latch_group, latched_motion
 from swelltree.formulations.reeling import reeled
 from swelltree.model.effect import Loads, Now
 from swelltree.model.internal_state import (
@@ -82,7 +82,7 @@ def _solved_motion(
         given = given.with_effect(coupled)
     if latch_group(model) is not None:
         heavy = with_solved_mass(heavy, symmetric=True)
-        loads, acceleration, _ = held_motion(heavy, formulation, kin, loads, now)
+        loads, acceleration, _ = latched_motion(heavy, formulation, kin, loads, now)
     elif coupled is not None:
         acceleration = coupled.acceleration(heavy, formulation, kin, loads.wrench)
     else:
@@ -147,7 +147,7 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     model = solved_at(model, now)
     loads = total_loads(model, t, kin.motion, y.internal)
     heavy = with_solved_mass(with_immersed_mass(model, t, kin.motion), symmetric=True)
-    hold = held_motion(heavy, formulation, kin, loads, now)[2]
+    hold = latched_motion(heavy, formulation, kin, loads, now)[2]
     return Now(t, kin.motion, y.internal, hold.needed)
 
 

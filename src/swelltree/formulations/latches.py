@@ -31,7 +31,7 @@ from swelltree.spatial.vectors import cross
 if TYPE_CHECKING:
     from swelltree.effects.strokes.stroke_forces import StrokeForces
 
-DRIFT_TIME = 0.1  # s, tau
+DECAY_TIME = 0.1  # s, tau
 SHARES = 1e-10  # give of a latch, of what it holds
 
 
@@ -67,7 +67,7 @@ def convective(model: Model, group: StrokeForces, motion: Motion) -> Float[Array
     return jax.jvp(rates, (pose.p, pose.R), (v[:, :3], R_rate))[1]
 
 
-def held_motion(
+def latched_motion(
     model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Now
 ) -> tuple[Loads, Acceleration, Hold]:
     """Loads and accelerations with the locked strokes held, and the forces in the latches."""
@@ -83,7 +83,7 @@ def held_motion(
     G = (W[:, None] * each.v_dot[None]).sum((2, 3))
     G = 0.5 * (G + G.T)
     rate = (W * motion.v).sum((1, 2))
-    missing = -rate / DRIFT_TIME - convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
+    missing = -rate / DECAY_TIME - convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
 
     which = group.can_hold()
     locked = jnp.where(group.latched(now)[which] > 0.5, 1.0, 0.0)

@@ -21,7 +21,7 @@ from swelltree.effects.lines.multibody.cable_winch import IDLE, LOST, SLIP, Drum
 from swelltree.effects.lines.multibody.cables import Cables
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
-from swelltree.formulations.base import Formulation, Phase, State, held_still
+from swelltree.formulations.base import Formulation, Phase, State, with_locked_freedoms
 from swelltree.model.effect import Now
 from swelltree.model.inertia import inertia_force, kinetic_energy
 from swelltree.model.internal_state import InternalState
@@ -196,10 +196,10 @@ def _velocities(model: Model, how: Formulation, t: Array, state: State, v: Array
     momentum = inertia_force(model, kin.inertia, v, still)
     M, f = how.mass(model, kin), how.project(model, kin, momentum)
     if kin.rows is None:
-        M, f, _ = held_still(model, M, f)
+        M, f, _ = with_locked_freedoms(model, M, f)
         return solve_spd(M, f)
     _, J, velocity_rhs, _ = how.constraint(kin)
-    return constrained_solve(*held_still(model, M, f, J), velocity_rhs, model.surplus)[0]
+    return constrained_solve(*with_locked_freedoms(model, M, f, J), velocity_rhs, model.surplus)[0]
 
 
 def _sums(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-SEEN = 0.02  # of the range of a signal: what straight lines between bends may leave out
+LEFT_OUT = 0.02  # of the range of a signal: what straight lines between bends may leave out
 
 
 def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.ndarray:
@@ -15,7 +15,7 @@ def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.n
     1973). A slow swell keeps some ten samples a period, a pulse its feet and its tops, however
     many samples there are.
     """
-    close = SEEN * float(np.ptp(value))
+    close = LEFT_OUT * float(np.ptp(value))
     kept = {0, len(time) - 1}
     stretches = [(0, len(time) - 1)]
     while stretches:

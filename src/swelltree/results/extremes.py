@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Numbers
 from swelltree.system.errors import SwelltreeError
 
 HOURS_3 = 10800.0  # s
@@ -69,7 +70,9 @@ def crests(values: np.ndarray) -> np.ndarray:
     return np.maximum.reduceat(x, rises) if rises.size else x[:0]
 
 
-def weibull_tail(peaks: Any, duration: float, within: float = HOURS_3, part: float = 0.5) -> float:
+def weibull_tail(
+    peaks: Numbers, duration: float, within: float = HOURS_3, part: float = 0.5
+) -> float:
     """Most probable largest value in a time by a Weibull distribution through the peaks.
 
     Args:
@@ -106,7 +109,7 @@ def weibull_tail(peaks: Any, duration: float, within: float = HOURS_3, part: flo
 
 
 def peaks_over_threshold(
-    peaks: Any, duration: float, within: float = HOURS_3, threshold: float | None = None
+    peaks: Numbers, duration: float, within: float = HOURS_3, threshold: float | None = None
 ) -> float:
     """Most probable largest value in a time by the excesses above a threshold.
 
@@ -139,7 +142,7 @@ def peaks_over_threshold(
 
 
 def most_probable_maximum(
-    maxima: Any,
+    maxima: Numbers,
     duration: float,
     within: float = HOURS_3,
     confidence: float = 0.9,
@@ -181,7 +184,7 @@ def _mode(x: np.ndarray, times: float) -> Any:
     return x.mean(-1) - EULER * scale + scale * np.log(times)
 
 
-def _peaks(values: Any, study: str, least: int) -> np.ndarray:
+def _peaks(values: Numbers, study: str, least: int) -> np.ndarray:
     x = np.sort(np.asarray(values, float).ravel())
     x = x[np.isfinite(x)]
     if len(x) < least:

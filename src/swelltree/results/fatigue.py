@@ -10,11 +10,10 @@ of :math:`N_{eq}` cycles is
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.system.errors import SwelltreeError
 
 EXPONENTS = (3.0, 5.0, 10.0)  # chain and welds, wire ropes, composites and fibre ropes
@@ -67,7 +66,7 @@ def rainflow(values: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def damage_equivalent(
-    values: Array, exponent: Any, duration: float, frequency: float = FREQUENCY
+    values: Array, exponent: Numbers, duration: float, frequency: float = FREQUENCY
 ) -> np.ndarray:
     """Range whose cycles of one frequency do the damage of a load, along the last axis.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.hydro.radiation.reduction import StateSpace, balance, response, truncate
 
-DRIFT = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
+SLOW_DECAY = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
 SAME = 1e-6  # of its size: eigenvalues so near count as one
 SMALL = 1e-9  # of the scaled system: a direction that is not reached or not seen
 
@@ -46,7 +46,7 @@ def split_unrestrained(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
     n = A.shape[0]
     T0 = _diagonal_scale(A)
     A, B, C = A * T0 / T0[:, None], B / T0[:, None], C * T0
-    limit = -DRIFT * max(np.abs(np.linalg.eigvals(A)).max(initial=0.0), 1e-300)
+    limit = -SLOW_DECAY * max(np.abs(np.linalg.eigvals(A)).max(initial=0.0), 1e-300)
     form: Any = schur(A, output="real", sort=lambda re, im: re > limit)
     T, Q, k = form
     B, C = Q.T @ B, C @ Q
@@ -252,7 +252,7 @@ def minimal(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> StateSpace:
     return Q.T @ A @ Q, Q.T @ B, C @ Q
 
 
-def held_inputs(A: np.ndarray, B: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+def zero_order_hold(A: np.ndarray, B: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
     """The same system sampled, its inputs held over each step (exact)."""
     from scipy.linalg import expm
 

@@ -22,7 +22,7 @@ from swelltree.spatial.vectors import cross, dot, matmul, matvec, skew, transpos
 from swelltree.two_step.poses import Three
 
 
-def held_points(
+def attached_points(
     bodies: tuple[int, ...], junctions: tuple[int, ...], point: Array, pose: Pose, y: Array
 ) -> Array:
     """World positions of points on bodies, on junctions or fixed, (k, 3)."""
@@ -37,7 +37,7 @@ def held_points(
 
 def end_positions(lines: DynamicLines, pose: Pose, y: Array) -> Array:
     """World positions of the points of all lines, (line, point, 3)."""
-    result = held_points(lines.end_body, lines.end_junction, lines.end_point, pose, y)
+    result = attached_points(lines.end_body, lines.end_junction, lines.end_point, pose, y)
     return result.reshape(-1, lines.n_points, 3)
 
 

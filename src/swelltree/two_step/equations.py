@@ -10,7 +10,7 @@ from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.model.tree import moved_positions
 from swelltree.spatial.products import product, transpose_apply
 from swelltree.spatial.vectors import dot, matmul, transpose
-from swelltree.two_step.attached import booked, held_points
+from swelltree.two_step.attached import attached_points, booked
 from swelltree.two_step.cayley import gibbs
 from swelltree.two_step.immersed import immersed_balance
 from swelltree.two_step.instant import Step
@@ -162,7 +162,7 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
     bed = lines.ground
 
     def at(pose: Pose, knots: Array) -> Array:
-        return held_points(
+        return attached_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
         )
 
@@ -193,7 +193,7 @@ def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
     lines = step.model.dynamic_lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    there = held_points(lines.tie_body, none, step.state.tie_point, three.next, y)
+    there = attached_points(lines.tie_body, none, step.state.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there
     free = tie / step.setup.tie_scale
     return jnp.where(step.state.let_go[:, None] > 0.0, free, gap).reshape(-1)

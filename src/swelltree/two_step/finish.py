@@ -11,7 +11,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
-from swelltree.two_step.attached import end_positions, held_points
+from swelltree.two_step.attached import attached_points, end_positions
 from swelltree.two_step.equations import contact_forces, moved, poses_around
 from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Step, element_rates, mean_memory
@@ -114,7 +114,7 @@ def contact_power(step: Step, three: Three, force: Array) -> Array:
 def _point_velocity(step: Step, three: Three, bodies: tuple[int, ...], points: Array) -> Array:
     """Mean velocity over the last and the next step of points on bodies (k, 3)."""
     none = jnp.zeros((0, 3))
-    places = [held_points(bodies, (), points, pose, none) for pose in (three.last, three.next)]
+    places = [attached_points(bodies, (), points, pose, none) for pose in (three.last, three.next)]
     return (places[1] - places[0]) / (2.0 * step.setup.h)
 
 

@@ -22,7 +22,7 @@ from swelltree.model.sea import surface_at, water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import apply
-from swelltree.two_step.attached import held_points
+from swelltree.two_step.attached import attached_points
 from swelltree.two_step.between_steps import with_derivatives_now
 from swelltree.two_step.immersed import apart, awash
 from swelltree.two_step.lines.forces import NodeWater, freeze
@@ -110,7 +110,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
         water = velocity[count:] * share, acceleration[count:] * share
     if lines is not None and lines.n_contacts:
         y = state.lines.y
-        r = held_points(
+        r = attached_points(
             lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
         normal, offset = bed_plane(lines.ground, r)

@@ -21,7 +21,7 @@ from swelltree.model.total import element_names, total_loads
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.rotations import about_axis
 from swelltree.spatial.vectors import matmul
-from swelltree.two_step.attached import end_positions, held_points
+from swelltree.two_step.attached import attached_points, end_positions
 from swelltree.two_step.immersed import apart
 from swelltree.two_step.lines.winch_rest import winches_at_start
 from swelltree.two_step.log import empty_log
@@ -30,7 +30,7 @@ from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
-HELD = 1e20  # kg, kg m^2: a body this heavy does not move
+IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
 
@@ -133,7 +133,7 @@ def set_up(
         coupled = coupled - LIGHT * dense_inertia(dry, world_inertia(dry, pose))
         damping = 0.0 * damping
     if hold:
-        coupled = coupled + HELD * np.eye(len(coupled))
+        coupled = coupled + IMMOVABLE * np.eye(len(coupled))
     size = Sizes.of(model, form)
     masses = [_body_scale(model, form, coupled), *_junction_scale(model)]
     inertia = xp.concatenate(masses)
@@ -238,7 +238,7 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     y = np.array(lines.junction_position, float)
     if lines.tie_body:
         nothing = (0,) * len(lines.tie_body)
-        tied = held_points(lines.tie_body, nothing, lines.tie_point, pose, np.zeros((0, 3)))
+        tied = attached_points(lines.tie_body, nothing, lines.tie_point, pose, np.zeros((0, 3)))
         holds = np.array(lines.tie_waits) == 0.0
         y[np.array(lines.tie_junction)[holds]] = tied[holds]
     if lines.arrays is None:

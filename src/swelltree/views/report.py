@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -28,8 +29,11 @@ from swelltree.views.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
 if TYPE_CHECKING:
     import xarray as xr
 
+    Result = xr.Dataset | str | Path  # or the file of one
+    Results = Result | Sequence[Result]
 
-def write_report(results: Any, path: str | Path, *, note: str = "", title: str = "") -> Path:
+
+def write_report(results: Results, path: str | Path, *, note: str = "", title: str = "") -> Path:
     """Write results as one page that opens anywhere.
 
     Args:
@@ -42,16 +46,18 @@ def write_report(results: Any, path: str | Path, *, note: str = "", title: str =
     return write_whole(Path(path), page(results, note=note, title=title))
 
 
-def page(results: Any, *, note: str = "", title: str = "") -> str:
+def page(results: Results, *, note: str = "", title: str = "") -> str:
     """The page as text."""
-    given = [results] if _is_one(results) else list(results)
+    given = _listed(results)
     if not given:
         raise SwelltreeError("a report needs at least one result. Give a result or its file.")
     data, blocks = Data(), Blocks()
     share = len(given)
     for result in given:
-        source = "" if _is_dataset(result) else Path(result).name
-        data.add(result if _is_dataset(result) else load_result(result), source, blocks, share)
+        if isinstance(result, str | Path):
+            data.add(load_result(result), Path(result).name, blocks, share)
+        else:
+            data.add(result, "", blocks, share)
     return data.page(blocks, note, title)
 
 
@@ -72,12 +78,11 @@ def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
     )
 
 
-def _is_dataset(result: Any) -> bool:
-    return hasattr(result, "data_vars")
+def _listed(results: Results) -> list[Result]:
+    """One or several, as a list."""
+    import xarray as xr
 
-
-def _is_one(results: Any) -> bool:
-    return _is_dataset(results) or isinstance(results, str | Path)
+    return [results] if isinstance(results, str | Path | xr.Dataset) else list(results)
 
 
 class Data:

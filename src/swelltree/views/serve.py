@@ -11,10 +11,14 @@ from __future__ import annotations
 import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.views.report import page
+
+if TYPE_CHECKING:
+    from swelltree.views.report import Results
+
 
 HOST = "127.0.0.1"
 # beside the rule in the head of the page, which says what may run in it
@@ -58,7 +62,7 @@ class Served:
         return f"<page at {self.url}>"
 
 
-def view(results: Any, *, note: str = "", browser: bool = True, port: int = 0) -> Served:
+def view(results: Results, *, note: str = "", browser: bool = True, port: int = 0) -> Served:
     """Show results in the browser.
 
     Args:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from swelltree.engine.machine.functions import OF_TWO, WRITERS, written
+from swelltree.engine.machine.functions.written import OF_TWO, WRITERS, written
 from swelltree.engine.machine.native import Native, object_code
 
 LOOP = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,7 +27,9 @@ OPEN = 1e-6  # of the surface: larger net area vectors mean a hole
 SAME_HULL = 0.1  # of the Froude-Krylov force: more is another hull than that of the data
 
 
-def nonlinear_bodies(system: System, nonlinear: Any, stretching: str) -> tuple[str, ...]:
+def nonlinear_bodies(
+    system: System, nonlinear: bool | str | Sequence[str] | None, stretching: str
+) -> tuple[str, ...]:
     """Names of the bodies with nonlinear hull forces, checked."""
     if stretching not in STRETCHINGS:
         raise SwelltreeError(

@@ -105,7 +105,7 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
             center = np.array([0.0, 0.0, max(level, low)])
         columns[k, COLUMNS["volume"]] = immersed.volume
         columns[k, COLUMNS["center"]] = R.T @ center + shift
-        columns[k, COLUMNS["drag"]] = np.array(force.Cd) * _seen(wet.triangles @ R)
+        columns[k, COLUMNS["drag"]] = np.array(force.Cd) * _projected_area(wet.triangles @ R)
     if columns[0, 0] > 1e-9 * columns[-1, 0] or not columns[-1, 0] > 0:
         raise force.fail(
             f"depth {depth[0]:g} to {depth[-1]:g} m does not reach from above the hull's lowest "
@@ -117,7 +117,7 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
     return depth, columns
 
 
-def _seen(triangles: np.ndarray) -> np.ndarray:
+def _projected_area(triangles: np.ndarray) -> np.ndarray:
     """Area of wet triangles seen along x, y and z, from the side that shows more."""
     if not len(triangles):
         return np.zeros(3)

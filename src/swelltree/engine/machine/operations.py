@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swelltree.engine.machine.functions import WRITERS, function_name
+from swelltree.engine.machine.functions.body import function_name
+from swelltree.engine.machine.functions.written import WRITERS
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, UNSIGNED, NotFlattenedError
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from swelltree.engine.machine.functions import written
+from swelltree.engine.machine.functions.written import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE
 from swelltree.engine.machine.operations import FLAGS, Operations

@@ -19,7 +19,7 @@ EXACT = 1e-11  # largest violation of a row, rows of about unit size
 TRIES = 12
 FLAT = 1e-10  # of the largest curvature
 REFINED = 2
-HELD = 1e-9  # multiplier of a row that is held to begin with
+ACTIVE = 1e-9  # multiplier of a row that is held to begin with
 
 
 def factored(H: np.ndarray) -> np.ndarray | None:
@@ -68,7 +68,7 @@ def with_active_rows(
         return None
     free = -dpotrs(L, g, lower=1)[0]
     values = G @ free
-    side = np.where(np.abs(guess) > HELD, np.sign(guess), 0.0)
+    side = np.where(np.abs(guess) > ACTIVE, np.sign(guess), 0.0)
     place = np.full(len(G), -1)  # in the rows of G L^-T, which are made as they are needed
     solved = np.zeros((0, len(g)))
     for k in range(TRIES):

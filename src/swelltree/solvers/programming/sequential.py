@@ -21,7 +21,7 @@ SHORTEST = 2.0**-12  # least part of a step
 NOTHING = 1e-10  # of the largest curvature: directions without any, left to the rows
 LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
 STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
-HELD = 1e-7  # multiplier of a row that is held
+ACTIVE = 1e-7  # multiplier of a row that is held
 
 
 class Point:
@@ -148,7 +148,7 @@ def minimise(
     for _ in range(max_iterations):
         H = point.hessian(multiplier)
         if not program.convex:
-            H = _convex(H, point.jacobian[np.abs(multiplier) > HELD])
+            H = _convex(H, point.jacobian[np.abs(multiplier) > ACTIVE])
         step = _step(program, H, point.gradient, point.rows, point.jacobian, penalty, multiplier)
         best.quadratic_iterations += step.iterations
         if step.relaxed and program.convex:

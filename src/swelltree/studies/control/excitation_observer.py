@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Numbers
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -115,7 +116,7 @@ def excitation_observer(
     model: Model,
     measures: Sequence[str],
     *,
-    noise: Any,
+    noise: Numbers,
     step: float,
     sea: AnySea,
     excitations: Sequence[str] | None = None,
@@ -281,13 +282,13 @@ def _steady(
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
 ) -> ExcitationObserver:
     """The steady filter as a sampled system."""
-    from swelltree.solvers.linear_reduction import held_inputs
+    from swelltree.solvers.linear_reduction import zero_order_hold
     from swelltree.solvers.riccati import filter_covariance
 
     A, B, C, D = plant
     measured, known, pushed = names
     Phi, gathered = _sampled_noise(A, Q, step)
-    Gamma = held_inputs(A, B, step)[1]
+    Gamma = zero_order_hold(A, B, step)[1]
     # outputs in units of their noise
     unit = 1.0 / noise
     C, D = C * unit[:, None], D * unit[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ UNITS = {
     "force_rate": ("N/s", "N m/s"),
     "power": ("W", "W"),
 }
+LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
 
 
-def read_limits(ports: Ports, given: dict[str, Any], power_scale: float) -> tuple[Limit, ...]:
+def read_limits(ports: Ports, given: dict[str, LimitLike], power_scale: float) -> tuple[Limit, ...]:
     """Limits from a number, a pair (low, high), or a dict of these by PTO."""
     out = []
     for name, value in given.items():
@@ -57,7 +59,7 @@ def check_names(ports: Ports, name: str, value: Any) -> None:
             )
 
 
-def read_losses(ports: Ports, given: Any) -> np.ndarray:
+def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
     """R of the copper loss of every element, from a number or a dict by PTO."""
     check_names(ports, "copper_loss", given)
     out = [given.get(name, 0.0) if isinstance(given, dict) else given for name in ports.names]

@@ -7,6 +7,7 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from swelltree.effects.linear_hydro.radiation import check_source
@@ -29,6 +30,8 @@ from swelltree.waves.sea import AnySea
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.studies.control.limits import LimitLike
+
 METHODS = ("auto", "linear", "nonlinear")
 HARMONICS = 15  # of a regular wave, when nothing is said
 HIGHER = 3  # times the highest component of a sea: limits give the force corners
@@ -38,14 +41,14 @@ HIGHER = 3  # times the highest component of a sea: limits give the force corner
 def optimal_control(
     model: Model,
     sea: AnySea,
-    pto: Any = None,
+    pto: str | Sequence[str] | None = None,
     *,
-    force_max: Any = None,
-    stroke_max: Any = None,
-    rate_max: Any = None,
-    power_min: Any = None,
+    force_max: LimitLike = None,
+    stroke_max: LimitLike = None,
+    rate_max: LimitLike = None,
+    power_min: LimitLike = None,
     efficiency: float = 1.0,
-    copper_loss: Any = 0.0,
+    copper_loss: float | Mapping[str, float] = 0.0,
     harmonics: int | None = None,
     period: float | None = None,
     method: str = "auto",
@@ -58,7 +61,7 @@ def optimal_control(
     replay: bool = True,
     tol: float = 1e-9,
     max_iterations: int = 100,
-    case: Any = 0,
+    case: int | str | Sequence[int | str] = 0,
     provenance: dict[str, Any] | None = None,
 ) -> xr.Dataset:
     """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
@@ -126,7 +129,7 @@ def optimal_control(
     off = off_the_stops(of_machines, read_limits(ports, asked.limits, 1.0), ports.names)
     study = ControlStudy.of(model, chosen_formulation(formulation), ports, off, radiation, method)
 
-    def of_case(one: Any) -> xr.Dataset:
+    def of_case(one: int | str) -> xr.Dataset:
         waves = realised(model, sea, one)
         length = period_of("optimal_control", waves, period)
         count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
@@ -135,7 +138,7 @@ def optimal_control(
         return result.assign_attrs(provenance or {})
 
     with one_thread():
-        if not isinstance(case, (list, tuple, range)):
+        if isinstance(case, int | str):
             return of_case(case)
         return _joined([of_case(one) for one in case], list(case))
 

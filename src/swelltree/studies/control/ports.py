@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,7 @@ class Ports:
         return len(self.names)
 
 
-def find_ports(model: Model, names: Any) -> Ports:
+def find_ports(model: Model, names: str | Sequence[str] | None) -> Ports:
     """Driven elements by name; all PTOs that can be driven if no names are given."""
     forces = stroke_forces(model)
     if names is None:

@@ -16,6 +16,7 @@ within the force limit, and within the stroke limit as far as the force allows.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -170,10 +171,10 @@ class Mpc:
         H, p = self.horizon, len(self.ports)
         f = self.excitation(self.sample * (k + np.arange(H + 1)))
         x0 = (self.plant.C @ z)[:p]
-        drift = (self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)).reshape(
-            -1
-        )
-        moved = self.difference @ drift
+        unforced = (
+            self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)
+        ).reshape(-1)
+        moved = self.difference @ unforced
         moved[:p] -= x0
         g = self.average.T @ moved
         first = np.zeros(H * p)
@@ -193,7 +194,7 @@ class Mpc:
         rows, low, high = [np.eye(n + 1)[:n]], [np.full(n, -self.force_max / s)], []
         high.append(np.full(n, self.force_max / s))
         if np.isfinite(self.stroke_max):
-            at = drift + np.tile(self.rest[:p], H)
+            at = unforced + np.tile(self.rest[:p], H)
             A = self.ahead * s / self.stroke_max
             one = np.ones((n, 1))
             rows += [np.concatenate([A, -one], 1), np.concatenate([A, one], 1)]
@@ -239,7 +240,7 @@ class Mpc:
 def with_mpc(
     model: Model,
     sea: AnySea,
-    pto: Any = None,
+    pto: str | Sequence[str] | None = None,
     *,
     force_max: float = np.inf,
     stroke_max: float = np.inf,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from swelltree.solvers.linear_reduction import (
     split_unrestrained,
 )
 from swelltree.system.errors import SwelltreeError, listed
+
+if TYPE_CHECKING:
+    from control import StateSpace
+
 
 PART = 1e-4  # of a scaled state: what counts as a part in a direction
 
@@ -95,7 +99,7 @@ def _outside(basis: np.ndarray, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, part in zip(names, missing, strict=True) if part > PART)
 
 
-def control_report(system: Any) -> ControlReport:
+def control_report(system: StateSpace) -> ControlReport:
     """Controllability and observability of a continuous `control.StateSpace`.
 
     Args:

@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.radiation import check_source
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
+from swelltree.engine.arrays import Numbers
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.checks.lines_alone import refuse_lines_alone
@@ -51,12 +52,12 @@ def check_excited(model: Model, radiation: str) -> None:
 def rao(
     model: Model,
     *,
-    omega: Any = None,
-    wave_direction: Any = None,
+    omega: Numbers | None = None,
+    wave_direction: Numbers | None = None,
     formulation: str | Formulation = "path_matrix",
     radiation: str = "data",
     drag: str = "none",
-    amplitude: Any = None,
+    amplitude: Numbers | None = None,
     sea: AnySea | None = None,
     start: State | None = None,
     provenance: dict[str, Any] | None = None,

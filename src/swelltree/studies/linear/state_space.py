@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
-from swelltree.solvers.linear_reduction import held_inputs, minimal, reduced, split_unrestrained
+from swelltree.solvers.linear_reduction import minimal, reduced, split_unrestrained, zero_order_hold
 from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.signals import (
@@ -22,12 +23,15 @@ from swelltree.studies.linear.signals import (
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    from control import StateSpace
+
 
 @study_of_model
 def state_space(
     model: Model,
-    inputs: Any = None,
-    outputs: Any = None,
+    inputs: Sequence[str] | str | None = None,
+    outputs: Sequence[str] | str | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
     order: int | None = None,
@@ -35,7 +39,7 @@ def state_space(
     reduce_to_minimal: bool = False,
     step: float | None = None,
     name: str | None = None,
-) -> Any:
+) -> StateSpace:
     """The model about its state of rest as a `control.StateSpace`, radiation states included.
 
     Signals keep their names, with "__" for the dot, which python-control does not allow:
@@ -82,7 +86,7 @@ def state_space(
         if poles.size:
             notes.append(unrestrained_sentence(poles))
     if step is not None:
-        A, B = held_inputs(A, B, step)
+        A, B = zero_order_hold(A, B, step)
         notes.append(f"sampled every {step:g} s with inputs held in between.")
     system = control.StateSpace(
         A,

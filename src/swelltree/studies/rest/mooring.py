@@ -28,6 +28,8 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.system.bodies.body import Body
+
 
 def _turn(vector: Array) -> Array:
     """Rotation matrices of rotation vectors (N, 3), with derivatives at zero."""
@@ -83,7 +85,7 @@ def _check_moored(model: Model, study: str) -> None:
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 
-def _number(model: Model, body: Any, study: str) -> int:
+def _number(model: Model, body: str | Body, study: str) -> int:
     name = getattr(body, "name", body)
     if name not in model.layout.bodies:
         known = model.layout.described
@@ -97,7 +99,7 @@ def _number(model: Model, body: Any, study: str) -> int:
 @study_of_model
 def mooring_stiffness(
     model: Model,
-    body: Any = None,
+    body: str | Body | None = None,
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
@@ -153,9 +155,9 @@ def mooring_stiffness(
 @study_of_model
 def offset_curve(
     model: Model,
-    body: Any,
+    body: str | Body,
     direction: str | Sequence[float],
-    offsets: Any,
+    offsets: Sequence[float] | np.ndarray,
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,

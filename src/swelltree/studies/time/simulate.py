@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
@@ -41,7 +43,7 @@ def simulate(
     *,
     duration: float = 0.0,
     output_step: float | None = None,
-    times: Any = None,
+    times: Sequence[float] | np.ndarray | None = None,
     extremes: Sequence[str] = (),
     formulation: str | Formulation | None = None,
     solver: str | None = None,

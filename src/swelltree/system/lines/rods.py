@@ -21,8 +21,8 @@ from swelltree.system.lines.line import OnJunction, OnLine, as_end
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
 
-HELD = ("free", "pinned", "fixed")
-_attachment = one_of(HELD, "way to hold a rod")
+ATTACHMENTS = ("free", "pinned", "fixed")
+_attachment = one_of(ATTACHMENTS, "way to hold a rod")
 
 
 def _as_rod_end(value: Any) -> Point:

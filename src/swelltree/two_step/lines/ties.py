@@ -11,7 +11,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.spatial.vectors import dot, matvec, transpose
-from swelltree.two_step.attached import held_points
+from swelltree.two_step.attached import attached_points
 from swelltree.two_step.instant import Step
 from swelltree.two_step.log import CAUGHT, MISSED, RELEASED, noted
 
@@ -43,7 +43,7 @@ def finished_ties(
     body = np.array(lines.tie_body, dtype=int)
     end = y[np.array(lines.tie_junction)]
     none = tuple(y.shape[0] for _ in lines.tie_body)
-    off = end - held_points(lines.tie_body, none, state.tie_point, after, y)
+    off = end - attached_points(lines.tie_body, none, state.tie_point, after, y)
     far = jnp.sqrt(dot(off, off))
     now = (state.let_go == WAITS) & (t >= lines.tie_begin - 1e-9)
     caught = now & (far <= lines.tie_reach)

@@ -103,7 +103,7 @@ def export_step_response() -> list[Check]:
     x, ours = np.zeros(system.nstates), []
     for _ in times:
         ours.append(system.C @ x)
-        x = system.A @ x + system.B[:, 0] * PUSH
+        x = system.A @ x + np.asarray(system.B)[:, 0] * PUSH
     ours = np.array(ours)
     heave = there["position"].sel(body="barge2", dof="Heave").values
     pairs = [(ours[:, 2], heave - heave[0])]

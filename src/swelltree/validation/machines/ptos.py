@@ -33,8 +33,8 @@ def books() -> list[Check]:
         for name, share in budget_residuals(result).items()
     ]
     oil = result["pto_oil_total"].sel(pto=["hydraulic", "relieved"]).values
-    drift = float(np.abs(oil / oil[0] - 1.0).max())
-    return [*checks, Check("oil", drift, 1e-12, "of all oil", "rounding")]
+    change = float(np.abs(oil / oil[0] - 1.0).max())
+    return [*checks, Check("oil", change, 1e-12, "of all oil", "rounding")]
 
 
 @case("pto", "latch_times", source="closed form of an oscillator held at its ends")

@@ -34,17 +34,17 @@ def conservation(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) ->
     for how in formulations:
         result = run(system, 20.0, 0.1, formulation=how, rtol=1e-12, atol=1e-14)
         kinetic = result["kinetic_energy"].sum("body").values
-        drift = np.abs(result["energy_residual"].values).max() / kinetic.min()
+        change = np.abs(result["energy_residual"].values).max() / kinetic.min()
         linear, angular = momenta(system, result)
         checks += [
-            Check(f"{how}: energy", float(drift), 1e-9, "K", "rtol 1e-12 over 2000 steps"),
-            Check(f"{how}: linear momentum", _drift(linear), 1e-10, "Σ m|v|", "the same"),
-            Check(f"{how}: angular momentum", _drift(angular), 1e-9, "Σ |H|", "the same"),
+            Check(f"{how}: energy", float(change), 1e-9, "K", "rtol 1e-12 over 2000 steps"),
+            Check(f"{how}: linear momentum", _change(linear), 1e-10, "Σ m|v|", "the same"),
+            Check(f"{how}: angular momentum", _change(angular), 1e-9, "Σ |H|", "the same"),
         ]
     return checks
 
 
-def _drift(each: np.ndarray) -> float:
+def _change(each: np.ndarray) -> float:
     """Largest change of the sum over bodies, in parts of the smallest sum of sizes."""
     total = each.sum(1)
     size = np.linalg.norm(each, axis=2).sum(1).min()

@@ -70,12 +70,12 @@ def pinned_floating_rods(folder: Path) -> list[Check]:
     result = run(system, 10.0)
     energy = result.kinetic_energy.sum("body") + result.potential_energy.sum("element")
     turned = result.kinetic_energy.sum("body").max()
-    drift = float(np.ptp(energy.values) / turned.values)
+    change = float(np.ptp(energy.values) / turned.values)
     ends = result.point_position.sel(point=["Rod1_B", "Rod2_B"], axis="z").values
     # quarter turn of a physical pendulum from level: above the pin at all later times
     above = float((ends[1:] < -5.0 - 1e-6).sum())
     return [
-        Check("energy", drift, 1e-6, "K", "rtol 1e-9"),
+        Check("energy", change, 1e-6, "K", "rtol 1e-9"),
         Check("times below the pin", above, 0.0, "", "both turn upwards"),
         Check("difference of the two rods", float(np.ptp(ends, axis=1).max()), 1e-6, "m", "alike"),
     ]
@@ -122,8 +122,8 @@ def floating_rod() -> list[Check]:
             rise = float(np.diff(energy).max() / kinetic.max())
             checks.append(Check(f"{word}: rises of energy", max(rise, 0.0), 1e-6, "K", "rtol 1e-8"))
         else:
-            drift = float(np.ptp(energy) / kinetic.max())
-            checks.append(Check(f"{word}: energy", drift, 1e-5, "K", "rtol 1e-8"))
+            change = float(np.ptp(energy) / kinetic.max())
+            checks.append(Check(f"{word}: energy", change, 1e-5, "K", "rtol 1e-8"))
     return checks
 
 

@@ -114,12 +114,12 @@ def kirchhoff_integrals(formulation: str = "path_matrix") -> list[Check]:
     why = "rtol 1e-10"
     return [
         Check("energy", float(np.ptp(energy) / energy[0, 0]), 1e-8, "K", why),
-        Check("impulse", _drift(linear), 1e-7, "p", why),
-        Check("angular impulse", _drift(angular), 1e-7, "L", why),
+        Check("impulse", _change(linear), 1e-7, "p", why),
+        Check("angular impulse", _change(angular), 1e-7, "L", why),
     ]
 
 
-def _drift(x: np.ndarray) -> float:
+def _change(x: np.ndarray) -> float:
     return float(np.ptp(x, axis=0).max() / np.linalg.norm(x[0]))
 
 

@@ -14,6 +14,7 @@ from swelltree.views.live.running import FASTEST, Running
 from swelltree.views.live.sliders import chosen_sliders
 
 if TYPE_CHECKING:
+    from swelltree.system.waters.seas import Sea
     from swelltree.views.live.server import Server
 
 KEPT = 200  # samples that the run keeps
@@ -58,7 +59,7 @@ class Live:
 
 def live(
     model: Model,
-    sea: Any = None,
+    sea: Sea | None = None,
     *,
     sliders: list[str] | None = None,
     traces: list[str] | None = None,

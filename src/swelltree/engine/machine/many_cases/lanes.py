@@ -7,7 +7,7 @@ all lanes is computed once. A result does not depend on what runs in the other l
 
 from __future__ import annotations
 
-from swelltree.engine.machine.functions import REDUCED, written
+from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types

@@ -7,7 +7,7 @@ at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads.
 
 from __future__ import annotations
 
-from swelltree.engine.machine.functions import written
+from swelltree.engine.machine.functions.written import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
 from swelltree.engine.machine.number_types import Types
 from swelltree.engine.machine.operations import Operations

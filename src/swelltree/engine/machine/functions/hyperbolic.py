@@ -1,0 +1,37 @@
+"""Hyperbolic functions."""
+
+from __future__ import annotations
+
+from swelltree.engine.machine.functions.body import Body
+from swelltree.engine.machine.functions.exponentials import exp_of_pair
+
+
+def hyperbolic_sine(f: Body) -> str:
+    """Hyperbolic sine."""
+    size = f.abs("%x")
+    e = f.call("expm1", size)
+    near = f.mul(0.5, f.add(e, f.div(e, f.add(e, 1.0))))
+    far = exp_of_pair(f, size, 0.0, halved=True)
+    value = f.pick(f.test("ogt", size, 22.0), far, near)
+    return f.call("llvm.copysign", value, "%x")
+
+
+def hyperbolic_cosine(f: Body) -> str:
+    """Hyperbolic cosine."""
+    half = exp_of_pair(f, f.abs("%x"), 0.0, halved=True)
+    return f.add(half, f.div(0.25, half))
+
+
+def hyperbolic_tangent(f: Body) -> str:
+    """e / (e + 2) with e = exp(2 x) - 1, the quotient corrected by what its sum and it lose."""
+    size = f.abs("%x")
+    bounded = f.pick(f.test("ogt", size, 22.0), 22.0, size)
+    e = f.call("expm1", f.mul(bounded, 2.0))
+    large = f.test("ogt", e, 2.0)
+    more, less = f.pick(large, e, 2.0), f.pick(large, 2.0, e)
+    s = f.add(more, less)
+    lost = f.add(f.sub(more, s), less)
+    q = f.div(e, s)
+    rest = f.sub(f.fma(f.neg(q), s, e), f.mul(q, lost))
+    value = f.add(q, f.div(rest, s))
+    return f.call("llvm.copysign", value, "%x")
