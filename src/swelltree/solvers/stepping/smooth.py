@@ -153,4 +153,9 @@ def compiled(
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
         return integrate(problem, args, carry, times, options, **how)
 
-    return Program(advance, refused="the implicit solver" if method == "stiff" else "")
+    def like(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
+        return carry, carry.y
+
+    known = observe is None and kept is None
+    refused = "the implicit solver" if method == "stiff" else ""
+    return Program(advance, refused=refused, like=like if known else None)

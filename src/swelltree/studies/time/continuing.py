@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.contents import content_key
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
-from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown
 
