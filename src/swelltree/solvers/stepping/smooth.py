@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
@@ -21,6 +21,21 @@ from swelltree.solvers.stepping.tableaus import TABLEAUS
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
+
+
+class Reaching(NamedTuple):
+    """On the way to an output.
+
+    Args:
+        carry: of the stepper.
+        between: what is known of channels since the output before; None where none are kept.
+        seen: time of the last look at them [s], or None.
+    """
+
+    carry: Carry
+    between: Extremes | None
+    seen: Any
+
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
 
@@ -58,8 +73,8 @@ def integrate(
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
             a reverse derivative grows with it).
         free: steps of explicit methods pass over output times, up to `Options.free_until`; what
-            lies within a step is taken from the continuous extension of the method. Else, and with
-            ``kept``, a step lands on every output time.
+            lies within a step is taken from the continuous extension of the method. Else a step
+            lands on every output time.
     """
     if method not in METHODS:
         raise SwelltreeError(
@@ -67,52 +82,67 @@ def integrate(
             f"Choose one of {listed(METHODS)}."
         )
     options = Options(*(jnp.asarray(number) for number in options))
-    free = free and kept is None and method in TABLEAUS and problem.in_step is None
+    free = free and method in TABLEAUS and problem.in_step is None
     attempt = Attempts(problem, method, args, options, differentiable, free)
 
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
 
-    def values_now(carry: Carry) -> Extremes | None:
-        return None if kept is None else known_now(kept(args, carry.t, carry.y))
+    def value(carry: Carry, t: Any) -> Any:
+        return value_at(problem, args, carry, t) if free else carry.y
 
-    def further(state: tuple[Carry, Extremes | None], target: Any) -> Any:
-        carry, between = state
-        after = attempt(carry, target)
+    def further(state: Reaching, target: Any) -> Reaching:
+        carry, between, seen = state
         if kept is None or between is None:
-            return after, between
-        longer = with_step(between, kept(args, after.t, after.y), after.t - carry.t)
-        return after, choose(after.t > carry.t, longer, between)
+            return Reaching(attempt(carry, target), None, None)
+        if free:  # the last step may have gone beyond the output before
+            waits = carry.t > seen
+            carry = jax.lax.cond(waits, lambda: carry, lambda: attempt(carry, target))
+        else:
+            carry = attempt(carry, target)
+        # the next moment at which channels are looked at: the end of a step, or an output within
+        t = jnp.minimum(carry.t, target)
+        longer = with_step(between, kept(args, t, value(carry, t)), t - seen)
+        return Reaching(carry, choose(t > seen, longer, between), jnp.maximum(t, seen))
 
-    def reach(carry: Carry, target: Any) -> tuple[Carry, Extremes | None]:
+    def under_way(state: Reaching, target: Any) -> Any:
+        if state.seen is None:
+            return unfinished(state.carry, target)
+        return (state.seen < target) & (state.carry.code == Code.SUCCESS)
+
+    def begun(carry: Carry) -> Reaching:
+        if kept is None:
+            return Reaching(carry, None, None)
+        t = carry.sampled
+        return Reaching(carry, known_now(kept(args, t, value(carry, t))), t)
+
+    def reach(carry: Carry, target: Any) -> Reaching:
         if differentiable:
 
             def maybe(state: Any, _: Any) -> tuple[Any, None]:
-                go = unfinished(state[0], target)
+                go = under_way(state, target)
                 return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
-            return jax.lax.scan(
-                maybe, (carry, values_now(carry)), None, length=max_steps_per_output
-            )[0]
+            return jax.lax.scan(maybe, begun(carry), None, length=max_steps_per_output)[0]
 
         def go(state: Any) -> Any:
-            return unfinished(state[0], target) & (state[2] < options.max_steps)
+            return under_way(state[0], target) & (state[1] < options.max_steps)
 
         def body(state: Any) -> Any:
-            return *further(state[:2], target), state[2] + 1
+            return further(state[0], target), state[1] + 1
 
-        begin = carry, values_now(carry), jnp.zeros((), jnp.int32)
-        return jax.lax.while_loop(go, body, begin)[:2]
+        begin = begun(carry), jnp.zeros((), jnp.int32)
+        return jax.lax.while_loop(go, body, begin)[0]
 
     def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
-        carry, between = reach(carry, target)
+        carry, between, _ = reach(carry, target)
         late = unfinished(carry, target)
         carry = carry._replace(
             code=jnp.where(late, Code.TOO_MANY_STEPS, carry.code).astype(jnp.int32),
             t_fail=jnp.where(late, carry.t, carry.t_fail),
         )
         carry = carry._replace(sampled=target)
-        y = value_at(problem, args, carry, target) if free else carry.y
+        y = value(carry, target)
         sample = y if observe is None else observe(args, target, y)
         if between is not None:
             sample = sample, as_channels(between)
