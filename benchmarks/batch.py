@@ -1,50 +1,179 @@
 """Many seas side by side: simulated seconds per second of `simulate_batch`, on CPU or GPU.
 
-    python benchmarks/batch.py barges 1 16 256 4096
-    JAX_PLATFORMS=cpu python benchmarks/batch.py rm3 32
+    python benchmarks/batch.py rm3 --cases 1 16 256
+    python benchmarks/batch.py barges rm3 ten spar --device gpu --seconds 300 --out batch.jsonl
+    python benchmarks/batch.py barges rm3 --device gpu --tune
 
-Each line is one number of cases of a ready system in irregular seas of different seeds, 120 s each,
-steps of 0.1 s, samples every 0.5 s, all reduced to statistics; seas, labels and all are in the time
-of the warm call. The first call has the compilation in it.
+Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
+0.1 s, samples every 0.5 s, all reduced to statistics; seas, labels and all are in the time of the
+warm call. On a graphics processor `parts` tells where it went, and `steps` is the rate of the
+stepping alone. `--check` compares 32 cases with lanes of the CPU. `--tune` tries threads of a block
+and registers of a thread. No line is begun after `--seconds`.
 """
 
 from __future__ import annotations
 
+import argparse
+import copy
+import dataclasses
 import json
-import sys
 import time
+import warnings
 from typing import Any
 
+import numpy as np
+
 import swelltree as sw
-from swelltree.engine.backend import jax
 
-DURATION = 120.0
+COUNTS = (1, 64, 1024, 16_384, 131_072, 524_288)
+STEP, SAMPLE = 0.1, 0.5
+HOW: dict[str, Any] = {"output_step": SAMPLE, "step": STEP, "channels": ["position"]}
 
 
-def measure(name: str, count: int) -> dict[str, Any]:
+def system(name: str) -> tuple[Any, Any]:
+    """Model and sea of a system."""
+    if name == "ten":
+        from ten_bodies import ten_bodies
+
+        return ten_bodies()
+    ready = sw.gallery.spar("dynamic") if name == "spar_dynamic" else getattr(sw.gallery, name)()
+    return ready.model(), ready.sea
+
+
+def seas_of(sea: Any, count: int) -> list[Any]:
+    """The sea with other seeds; descriptions are not checked again."""
+    seas = []
+    for seed in range(count):
+        one = copy.copy(sea)
+        object.__setattr__(one, "seed", seed)
+        seas.append(one)
+    return seas
+
+
+def seconds_of_parts() -> dict[str, float]:
+    """Where the time of the last run on a graphics processor went."""
+    from swelltree.studies.batch import gpu
+
+    parts = gpu.last_seconds()
+    return {} if parts is None else {k: round(v, 4) for k, v in dataclasses.asdict(parts).items()}
+
+
+def measure(
+    name: str, made: tuple[Any, Any], count: int, device: str, precision: str, duration: float
+) -> dict[str, Any]:
     """One line of the table."""
-    ready = getattr(sw.gallery, name)()
-    model = ready.model()
-    seas = [ready.sea.replace(seed=seed) for seed in range(count)]
-    options = {"duration": DURATION, "output_step": 0.5, "step": 0.1, "lanes": count}
+    model, sea = made
+    seas = seas_of(sea, max(count, 2))[:count]
+    many: Any = seas if count > 1 else [*seas, *seas]
+    options = HOW | {"duration": duration, "device": device, "precision": precision}
     seconds = []
-    for _ in range(3):
+    for _ in range(2):
         begin = time.perf_counter()
-        result = sw.simulate_batch(model, seas, channels=["position"], **options)
+        result = sw.simulate_batch(model, many, **options)
         seconds.append(time.perf_counter() - begin)
+        if seconds[0] > 20.0:
+            break
     if not bool(result["position"].notnull().all()):
-        raise SystemExit("cases failed: no speed is told")
-    return {
-        "device": jax.devices()[0].device_kind,
+        told = [str(m) for m in result["message"].values if m]
+        return {"system": name, "cases": count, "failed": len(told), "says": told[:1]}
+    line = {
         "system": name,
+        "precision": precision,
         "cases": count,
+        "duration": duration,
         "engine": result.attrs["engine"],
+        "lanes": int(result.attrs["lanes"]),
         "first_s": round(seconds[0], 2),
-        "warm_s": round(min(seconds[1:]), 3),
-        "simulated_s_per_s": float(f"{count * DURATION / min(seconds[1:]):.3g}"),
+        "warm_s": round(seconds[-1], 3),
+        "simulated_s_per_s": float(f"{count * duration / seconds[-1]:.3g}"),
+    }
+    parts = seconds_of_parts() if device == "gpu" else {}
+    if parts:
+        last = count % line["lanes"] or line["lanes"]  # parts are of the last batch
+        line["parts"] = parts
+        line["steps"] = float(f"{last * duration / max(parts['steps'], 1e-9):.3g}")
+        line["loads"] = float(f"{last * duration / max(parts['loads'], 1e-9):.3g}")
+    return line
+
+
+def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
+    """Largest difference from lanes, of the largest standard deviation."""
+    model, sea = made
+    options = HOW | {"duration": 120.0, "reduce": ["series"]}
+    right = sw.simulate_batch(model, seas_of(sea, 32), **options)["position_series"]
+    found = sw.simulate_batch(
+        model, seas_of(sea, 32), device="gpu", precision=precision, **options
+    )["position_series"]
+    size = right.std("time").max(["case", "body"])
+    apart = np.abs(found - right).max(["time", "case", "body"]) / np.where(size > 1e-9, size, 1.0)
+    statistics = [
+        sw.simulate_batch(model, seas_of(sea, 32), **(options | {"reduce": ["statistics"]}), **how)
+        for how in ({}, {"device": "gpu", "precision": precision})
+    ]
+    std = [x["position"].sel(statistic="std") for x in statistics]
+    off = float((np.abs(std[1] - std[0]) / std[0].max()).max())
+    return {
+        "check": name,
+        "precision": precision,
+        "of_std": {str(d): float(f"{v:.2g}") for d, v in apart.to_series().items()},
+        "std_off": float(f"{off:.2g}"),
     }
 
 
+def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
+    """Rates of the stepping with other threads of a block and registers of a thread."""
+    from swelltree.engine.machine.many_cases import gpu_runs
+
+    lines = []
+    for registers in (255, 128):
+        for block in (32, 64, 128):
+            gpu_runs.REGISTERS, gpu_runs.BLOCK = registers, block
+            line = measure(name, made, 33_792, "gpu", precision, 60.0)
+            lines.append({"block": block, "registers": registers} | line)
+    gpu_runs.REGISTERS, gpu_runs.BLOCK = 255, 64
+    return lines
+
+
+def main() -> None:
+    """All lines that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("systems", nargs="+")
+    parser.add_argument("--cases", type=int, nargs="*", default=list(COUNTS))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", nargs="*", default=["float64"])
+    parser.add_argument("--duration", type=float, default=120.0)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--out", default=None)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", sw.SwelltreeWarning)
+    begun = time.perf_counter()
+
+    def tell(line: dict[str, Any]) -> None:
+        text = json.dumps(line | {"at_s": round(time.perf_counter() - begun, 1)})
+        print(text, flush=True)
+        if given.out:
+            with open(given.out, "a", encoding="utf8") as file:
+                file.write(text + "\n")
+
+    for name in given.systems:
+        made = system(name)
+        for precision in given.precision:
+            try:
+                if given.check:
+                    tell(checked(name, made, precision))
+                if given.tune:
+                    for line in tuned(name, made, precision):
+                        tell(line)
+                for count in given.cases:
+                    if time.perf_counter() - begun > given.seconds:
+                        return
+                    how = (name, made, count, given.device, precision, given.duration)
+                    tell(measure(*how))
+            except Exception as error:
+                tell({"system": name, "precision": precision, "error": repr(error)[:2000]})
+
+
 if __name__ == "__main__":
-    for size in sys.argv[2:] or ("16",):
-        print(json.dumps(measure(sys.argv[1], int(size))), flush=True)
+    main()

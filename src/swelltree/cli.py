@@ -281,14 +281,20 @@ def report(
     ] = None,
     note: Annotated[str, typer.Option(help="A sentence under the heading.")] = "",
 ) -> None:
-    """Write results as one page that opens by double click: replay, plots, tables."""
+    """Write results as one page that opens by double click, and show their tables here."""
     from rich.console import Console
 
-    from swelltree.views.report import write_report
+    from swelltree.results.files import load_result
+    from swelltree.results.summary import summary
+    from swelltree.views.report import title_of, write_report
 
+    loaded = [load_result(path) for path in results]
     path = results[0].with_suffix(".html") if out is None else out
-    written = write_report(list(results), path, note=note)
-    Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+    written = write_report(loaded, path, note=note)
+    console = Console()
+    for dataset in loaded:
+        console.print(summary(dataset, title_of(dataset)))
+    console.print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
 
 
 OpenBrowser = Annotated[bool, typer.Option(help="Open the browser.")]

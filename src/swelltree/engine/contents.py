@@ -36,7 +36,7 @@ def versions() -> list[str]:
     return [sys.version, _own_text(), *used]
 
 
-def content_key(*parts: Any) -> str:
+def content_key(*parts: object) -> str:
     """Hash of the parts alone."""
     contents = Contents()
     return hashed(*(contents.of(part) for part in parts))
@@ -66,7 +66,7 @@ class Contents:
         self.all_code, self.unsure = all_code, False
         self._known: dict[int, tuple[str, Any]] = {}  # the objects too, so that no id comes twice
 
-    def of(self, thing: Any) -> str:
+    def of(self, thing: object) -> str:
         """Hash of the content of any object."""
         if isinstance(thing, PLAIN):
             return hashed(type(thing).__name__, repr(thing))

@@ -7,8 +7,8 @@ to the sample before it; joint coordinates of a result are so from the start, at
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,6 +65,25 @@ def unwrapped(values: xr.DataArray) -> xr.DataArray:
     return result.transpose(*values.dims)
 
 
+def turning_entries(values: xr.DataArray) -> np.ndarray:
+    """Which entries of a variable at one time are rotations that `unwrapped` makes continuous.
+
+    Args:
+        values: entries at one time, with units as an attribute.
+    """
+    units = [part.strip() for part in str(values.attrs.get("units", "")).split(",")]
+    if units[-1] != "rad":
+        return np.zeros(values.shape, bool)
+    if len(units) == 1:
+        return np.ones(values.shape, bool)
+    dims = [dim for dim in ("dof", "coordinate", "pto") if dim in values.dims]
+    if not dims:
+        return np.zeros(values.shape, bool)
+    marks = [turning(values, dims[0], k) for k in range(values.sizes[dims[0]])]
+    shape = [-1 if dim == dims[0] else 1 for dim in values.dims]
+    return np.broadcast_to(np.reshape(marks, shape), values.shape)
+
+
 def following(
     layout: Layout, coordinate: np.ndarray, near: Mapping[str, float] | np.ndarray
 ) -> np.ndarray:
@@ -102,7 +121,7 @@ def _together(values: xr.DataArray, dim: str) -> list[list[int]]:
     return groups
 
 
-def _valid(values: np.ndarray, function: Any) -> np.ndarray:
+def _valid(values: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Apply to columns (..., time, k) without the samples that are not numbers."""
     out = values.copy()
     for place in np.ndindex(values.shape[:-2]):

@@ -14,7 +14,7 @@ variables knows it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -107,10 +107,21 @@ def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         least = np.where(gaps, np.inf, values).min(-1, initial=np.inf)
         greatest = np.where(gaps, -np.inf, values).max(-1, initial=-np.inf)
         crossings = _upward(away, gaps)
-        mpm = mean + std * np.sqrt(2.0 * np.log(np.maximum(crossings, 1)))
     none = gaps.all(-1)
-    rows = [mean, std, 2.0 * std, least, greatest, crossings, mpm]
-    return np.stack([np.where(none, np.nan, row) for row in rows], axis=-1)
+    rows = [mean, std, least, greatest, crossings]
+    return of_summaries(*(np.where(none, np.nan, row) for row in rows))
+
+
+def of_summaries(
+    mean: np.ndarray,
+    std: np.ndarray,
+    least: np.ndarray,
+    greatest: np.ndarray,
+    crossings: np.ndarray,
+) -> np.ndarray:
+    """Statistics (..., 7) in the order of `NAMES` from the five that samples give."""
+    mpm = mean + std * np.sqrt(2.0 * np.log(np.maximum(crossings, 1)))
+    return np.stack([mean, std, 2.0 * std, least, greatest, crossings, mpm], axis=-1)
 
 
 def _upward(away: np.ndarray, gaps: np.ndarray) -> Array:
@@ -138,20 +149,24 @@ def time_weights(time: np.ndarray, period: float | None = None) -> np.ndarray:
     return 0.5 * (np.append(step, 0.0) + np.concatenate([[0.0], step]))
 
 
-def period_of(dataset: Any) -> float | None:
+def period_of(dataset: xr.Dataset | xr.DataArray) -> float | None:
     """Period after which a result begins again [s]; None for a run."""
     period = dataset["time"].attrs.get("period")
     return None if period is None else float(period)
 
 
-def ramp_of(dataset: Any) -> float:
+def ramp_of(dataset: xr.Dataset | xr.DataArray) -> float:
     """Ramp of the sea of a result [s]."""
     return float(dataset["time"].attrs.get("ramp", 0.0))
 
 
-def settled(dataset: Any) -> float:
+def settled(dataset: xr.Dataset | xr.DataArray) -> float:
     """Time from which statistics count [s]: the end of the ramp, or the start if none is left."""
-    time, ramp = dataset.coords["time"].values, ramp_of(dataset)
+    return settled_time(dataset.coords["time"].values, ramp_of(dataset))
+
+
+def settled_time(time: np.ndarray, ramp: float) -> float:
+    """The same of samples at some times in a sea with a ramp [s]."""
     return ramp if (time > ramp).any() and ramp > time[0] else float(time[0])
 
 

@@ -13,8 +13,9 @@ from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
 from swelltree.two_step.attached import attached_points, end_positions
 from swelltree.two_step.equations import contact_forces, moved, poses_around
+from swelltree.two_step.flow import flow_advanced, flow_power
 from swelltree.two_step.immersed import immersed_power
-from swelltree.two_step.instant import Step, element_rates, mean_memory
+from swelltree.two_step.instant import Step, element_rates, mean_memory, now_at
 from swelltree.two_step.lines.report import report
 from swelltree.two_step.lines.ties import finished_ties
 from swelltree.two_step.lines.winch_step import finished_winches
@@ -42,7 +43,10 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
         rates,
         state.element_rates,
     )
+    now = now_at(step, setup.ahead / setup.h * v)
+    elements = flow_advanced(model, now, three, setup.ahead, elements)
     power = it.power + immersed_power(model, setup, step.now.awash, three)
+    power = power + flow_power(model, now, (three.v_plus - three.v_minus) / setup.h)
     lines, sample = state.lines, None
     if it.at.q is not None:
         lines, sample, pulled = _finished_lines(step, it, three, y, tie)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,16 @@ from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import AMPLITUDE, HEADING, JITTER, PHASE, uniforms
 from swelltree.waves.water import AnyWater
 
+if TYPE_CHECKING:
+    from swelltree.system.waters.seas import FocusedWave, IrregularSea, Sea
+
+
 BREAKING = 0.142  # height over length of a regular wave in deep water
 STEEPEST = 0.1  # significant height over length of the mean wave of a sea
 HEADINGS = 16  # different headings in a block of components of a directional table
 
 
-def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
+def components(sea: Sea, water: AnyWater, case: int | str = 0) -> Components:
     """The plane waves of a sea.
 
     Args:
@@ -42,7 +47,7 @@ def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
     return dataclasses.replace(result, ramp=float(sea.ramp))
 
 
-def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
+def tell_breaking(sea: Sea, waves: Components, water: AnyWater) -> None:
     r"""Warn of waves that would break.
 
     A regular wave breaks at :math:`H / L = 0.142 \tanh kh` (Miche 1944); the significant height of
@@ -69,7 +74,7 @@ def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
         )
 
 
-def _train(sea: Any, water: AnyWater, case: int | str, number: int) -> Components:
+def _train(sea: Sea, water: AnyWater, case: int | str, number: int) -> Components:
     match sea:
         case seas.StillWater():
             return _waves(water, [], [], [], [])
@@ -103,12 +108,12 @@ def _train(sea: Any, water: AnyWater, case: int | str, number: int) -> Component
             )
 
 
-def _waves(water: AnyWater, a: Any, omega: Any, beta: Any, phase: Any) -> Components:
+def _waves(water: AnyWater, a: Array, omega: Array, beta: Array, phase: Array) -> Components:
     a, omega, beta, phase = (_row(values) for values in (a, omega, beta, phase))
     return Components(a, omega, dispersion(omega, water.depth, water.g), beta, phase)
 
 
-def _row(values: Any) -> Array:
+def _row(values: Array) -> Array:
     """Numbers as a row, of JAX where one of them is traced."""
     if not isinstance(values, list):
         return values
@@ -135,7 +140,9 @@ def joined(trains: list[Components]) -> Components:
     )
 
 
-def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) -> Components:
+def irregular(
+    sea: IrregularSea, water: AnyWater, case: int | str = 0, train: int = 0
+) -> Components:
     r"""A random sea, :math:`a_i = \sqrt{2 S \Delta\omega}`.
 
     S d_omega is the energy of the bin, integrated. The usual band leaves out 0.25 % of the
@@ -146,11 +153,8 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
     result = bins(sea, water.g, draws[:, JITTER] if sea.jitter else None)
     energy, omega = result.energy, result.omega
     xp = namespace(energy, omega, draws)
-    amplitude = xp.sqrt(2 * energy)
-    if sea.amplitudes == "rayleigh":
-        amplitude = amplitude * xp.sqrt(-xp.log1p(-draws[:, AMPLITUDE]))
     beta = sea.beta + headings(sea, omega, draws[:, HEADING])
-    waves = _waves(water, amplitude, omega, beta, 2 * np.pi * draws[:, PHASE])
+    waves = _waves(water, _amplitudes(sea, energy, draws), omega, beta, 2 * np.pi * draws[:, PHASE])
     # where the density of the spectrum has the energy of the bin
     S = spectra.density(sea.spectrum, omega, water.g)
     return dataclasses.replace(
@@ -159,6 +163,50 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
         width=xp.where(S > 0, energy / xp.where(S > 0, S, 1.0), 0.0),
         band=result.band,
     )
+
+
+def _amplitudes(sea: Any, energy: Array, draws: Array) -> Array:
+    """Of all components, from draws (..., n, 4)."""
+    xp = namespace(energy, draws)
+    amplitude = xp.sqrt(2 * energy)
+    if sea.amplitudes == "rayleigh":
+        amplitude = amplitude * xp.sqrt(-xp.log1p(-draws[..., AMPLITUDE]))
+    return amplitude
+
+
+class ManySeas(NamedTuple):
+    """Components of many seas (sea, n): frequency [rad/s], amplitude [m], heading and phase."""
+
+    omega: np.ndarray
+    amplitude: np.ndarray
+    beta: np.ndarray
+    phase: np.ndarray
+
+
+def irregular_by_seed(
+    sea: Any, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
+) -> ManySeas:
+    """The components of `irregular` for many seeds of one sea at once.
+
+    Args:
+        sea: IrregularSea(...); its own seed does not matter.
+        water: depth and g.
+        seeds: of the seas.
+        cases: number or name of each run.
+    """
+    draws = np.stack(
+        [uniforms(seed, case, sea.components) for seed, case in zip(seeds, cases, strict=True)]
+    )
+    result = bins(sea, water.g, draws[..., JITTER] if sea.jitter else None)
+    shape = draws.shape[:2]
+    omega = np.broadcast_to(result.omega, shape)
+    amplitude = np.broadcast_to(_amplitudes(sea, result.energy, draws), shape)
+    if sea.spreading is None and not isinstance(sea.spectrum, DirectionalTable):
+        beta = np.full(shape, float(sea.beta))
+    else:
+        rows = zip(omega, draws[..., HEADING], strict=True)
+        beta = float(sea.beta) + np.stack([headings(sea, w, draw) for w, draw in rows])
+    return ManySeas(omega, amplitude, beta, 2 * np.pi * draws[..., PHASE])
 
 
 class Bins(NamedTuple):
@@ -175,7 +223,7 @@ class Bins(NamedTuple):
         return math.inf if self.width is None else 2 * math.pi / self.width
 
 
-def bins(sea: Any, g: Array, jitter: Array | None) -> Bins:
+def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bins:
     """Energy and frequency of the components of a sea."""
     grid, below = spectra.cumulative(sea.spectrum, g)
     whole = spectra.total_energy(sea.spectrum, g)
@@ -223,7 +271,7 @@ def _invert(part: Array, grid: Array, below: Array) -> Array:
     return np.interp(part, below[rising], grid[rising])
 
 
-def band(sea: Any, grid: Array, below: Array) -> tuple[Array, Array]:
+def band(sea: IrregularSea | FocusedWave, grid: Array, below: Array) -> tuple[Array, Array]:
     """Lowest and highest frequency of a sea [rad/s]."""
     # spectra that end by themselves are used whole
     ends = hasattr(sea.spectrum, "omega_max") or hasattr(sea.spectrum, "omega")
@@ -243,7 +291,7 @@ def band(sea: Any, grid: Array, below: Array) -> tuple[Array, Array]:
     return float(low), float(high)
 
 
-def headings(sea: Any, omega: Array, draw: Array) -> Array:
+def headings(sea: IrregularSea, omega: Array, draw: Array) -> Array:
     """Heading of each component relative to `sea.beta` [rad].
 
     Neighbouring components share out the headings among them: every block holds each of the
@@ -270,6 +318,7 @@ def headings(sea: Any, omega: Array, draw: Array) -> Array:
         )
     if table:
         return _table_headings(sea.spectrum, omega, part, sizes)
+    assert sea.spreading is not None
     beta = np.linspace(-np.pi, np.pi, 8193)
     spread = Spread.of(beta, spectra.spreading_density(sea.spreading, beta))
     apart = np.array([spread.factor(int(n)) for n in sizes])
@@ -326,12 +375,12 @@ class Spread:
         # one heading, or a distribution so wide that nothing can be moved, stays as it is
         if count < 2 or widest <= 1.0 or short(1.0) <= 0.0 or short(widest) >= 0.0:
             return 1.0
-        root: Any = brentq(short, 1.0, widest, xtol=1e-12)
+        root: Array = brentq(short, 1.0, widest, xtol=1e-12)
         return float(root)
 
 
 def _table_headings(
-    table: Any, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
+    table: DirectionalTable, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
     """Headings of a directional table that leave given parts of the energy on one side."""
     beta = np.asarray(table.beta)
@@ -351,7 +400,7 @@ def _table_headings(
     return result
 
 
-def focused(sea: Any, water: AnyWater) -> Components:
+def focused(sea: FocusedWave, water: AnyWater) -> Components:
     r"""NewWave (Tromans, Anaturk and Hagemeijer 1991).
 
     .. math:: a_i = A \frac{S_i \Delta\omega}{\sum S \Delta\omega}

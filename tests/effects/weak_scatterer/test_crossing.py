@@ -1,16 +1,22 @@
 """Bodies that cross the surface: meshes with room to spare, new meshes, runs."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import swelltree as sw
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.masses import masses, vertex_areas
 from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, wanted_states
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.mesher import CUT, DRY, IN, OPEN, OUT, SHUT, UNDER
+from swelltree.effects.weak_scatterer.motion.scene import vertices_at
 from swelltree.effects.weak_scatterer.motion.transfer import transferred
+from swelltree.effects.weak_scatterer.remeshed import carried
 from swelltree.engine.backend import jax, jnp
+from swelltree.solvers.fingerprint import content_key
 
 rng = np.random.default_rng(11)
 
@@ -89,6 +95,76 @@ def test_values_that_are_quadratic_go_over_exactly_and_water_that_closes_begins_
     np.testing.assert_allclose(got[:, 60:], 0.0, atol=1e-12)
 
 
+def scenes_around(effect, z, *states):
+    """Meshes of the ball in some states at a height, and their vertices."""
+    mesher, result = effect.mesher, []
+    for state in states:
+        reference = mesher.described()
+        reference[1, 0], reference[1, 3] = state, z
+        scene = jax.tree.map(jnp.asarray, mesher.scene(reference))
+        p, R = jnp.asarray(reference[:, 1:4]), jnp.tile(jnp.eye(3), (2, 1, 1))
+        result.append((scene, vertices_at(scene, Still(), 0.0, p, R)))
+    return zip(*result, strict=True)
+
+
+@pytest.mark.parametrize("way", [(CUT, UNDER), (UNDER, CUT)])
+def test_water_that_closes_over_a_body_or_opens_comes_from_nowhere_and_brings_no_energy(way):
+    """Water stands high around the waterline, and there is as much of it afterwards."""
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    (old, new), (before, after) = scenes_around(effect, -0.41, *way)
+    n = old.boundary.surface
+    away = np.hypot(*(np.asarray(before)[:n, :2] - [1.0, 0.0]).T)
+    eta = (
+        0.3
+        * np.exp(-np.maximum(away - 0.3, 0.0) / 0.5)
+        * np.asarray(old.boundary.used.vertices[:n])
+    )
+    phi = np.cos(away)
+    top = carried(old, new, [before, after], jnp.asarray(np.stack([phi, eta])))
+    areas = [np.asarray(vertex_areas(*each)) for each in ((old, before), (new, after))]
+    volume, later = (areas[0] * eta).sum(), (areas[1] * np.asarray(top[1])).sum()
+    assert later == pytest.approx(volume, rel=1e-9)
+    energy = (areas[0] * eta**2).sum(), (areas[1] * np.asarray(top[1]) ** 2).sum()
+    assert energy[1] == pytest.approx(energy[0], rel=0.1)
+    assert float(jnp.abs(top[1]).max()) < 0.35
+
+
+@pytest.mark.parametrize(
+    ("state", "z", "wet"), [(CUT, 0.1, 0.4), (UNDER, -1.0, 1.0), (DRY, 1.5, 0)]
+)
+def test_displaced_mass_is_that_of_the_hull_under_the_surface(state, z, wet):
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    (scene,), _ = scenes_around(effect, z, state)
+    p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
+    bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
+    found = masses(scene, Still(), 0.0, jnp.zeros(scene.boundary.surface), bodies)
+    volume = np.pi * wet**2 * (3 * 0.5 - wet) / 3
+    np.testing.assert_allclose(found.displaced, [640.0, 1000.0 * volume], rtol=0.03, atol=1e-6)
+    assert float(found.surface) == 0.0
+
+
+def test_waterline_that_grows_sweeps_over_the_water_that_stands_there():
+    """The rate of the mass on the surface is that of its values and that of its edge."""
+    effect = sw.compile(two_bodies()).effect(WeakScatterers)
+    (scene,), _ = scenes_around(effect, 0.2, CUT)
+    n, R = scene.boundary.surface, jnp.tile(jnp.eye(3), (2, 1, 1))
+    v = jnp.asarray([[0.2, 0, -0.1, 0, 0.1, 0], [0.1, 0, -0.4, 0, 0, 0]])
+
+    def at(dt):
+        p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, 0.2]]) + dt * v[:, :3]
+        turned = R + dt * jnp.cross(v[:, None, 3:], jnp.eye(3)).transpose(0, 2, 1)
+        bodies = Bodies(p, turned, v)
+        place = vertices_at(scene, Still(), 0.0, p, turned)[:n, :2]
+        # a field that stays where it is in the world, as the mesh moves in it
+        eta = 0.3 + 0.05 * place[:, 0] - 0.02 * place[:, 1]
+        return masses(scene, Still(), 0.0, eta, bodies)
+
+    ahead, here, behind = at(1e-5), at(0.0), at(-1e-5)
+    rate = float(ahead.surface - behind.surface) / 2e-5
+    assert float(here.swept) == pytest.approx(-rate, rel=1e-3)
+    assert float(here.swept) > 50.0
+
+
 def test_states_change_where_they_are_said_to_and_not_back_at_once():
     effect = sw.compile(two_bodies()).effect(WeakScatterers)
     mesher, h = effect.mesher, effect.mesher.size
@@ -154,3 +230,62 @@ def test_body_above_the_water_that_may_not_cross_is_refused():
     high = system.bodies[1].replace(position=(1.0, 0, 1.5), hull=sw.Sphere(0.5, offset=(0, 0, 1.5)))
     with pytest.raises(sw.SwelltreeError, match="above the water, which it may not cross"):
         sw.compile(system.replace(bodies=(system.bodies[0], high), forces=(tank,)))
+
+
+def test_what_a_mesher_remembers_is_no_part_of_a_run():
+    """A run that goes on from a file is the one that wrote it, though it made meshes since."""
+    mesher = sw.compile(two_bodies()).effect(WeakScatterers).mesher
+    before = content_key(mesher)
+    reference = mesher.described()
+    reference[1, 3] += 0.01
+    mesher.scene(reference)
+    assert reference.tobytes() in mesher.known.values
+    assert content_key(mesher) == before
+    copy = pickle.loads(pickle.dumps(mesher))
+    assert copy == mesher
+    assert reference.tobytes() not in copy.known.values
+
+
+def gone(times, rate):
+    """Integral of a rate from the start."""
+    return np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(times))])
+
+
+@pytest.mark.slow
+def test_ball_that_falls_into_the_water_keeps_its_books_and_goes_on_bit_by_bit(tmp_path):
+    """Dry, cut by the surface and under it: mass of the water, energy, and a second half again."""
+    system = two_bodies(z=0.55, step=0.03)
+    rail = system.joints[1].replace(velocity=-1.5)
+    model = sw.compile(system.replace(joints=(system.joints[0], rail)))
+    how = {"duration": 0.9, "output_step": 0.03, "chunk": 11, "progress": False}
+    run = sw.simulate(model, checkpoint=tmp_path / "run", **how)
+    assert run.attrs["result"] == "success"
+    state = run.weak_scatterer_state.sel(body="ball").values
+    assert sorted(set(state)) == [DRY, CUT, UNDER]
+    # mass: what the bodies displace stands on the surface, or is gone to the beach or swept over
+    t = run.time.values
+    displaced = run.weak_scatterer_displaced_mass.sum("body").values
+    wet = run.weak_scatterer_surface_mass.values + run.weak_scatterer_remeshing_mass.values
+    wet = wet + gone(t, run.weak_scatterer_beach_mass_rate.values)
+    wet = wet + gone(t, run.weak_scatterer_swept_mass_rate.values)
+    touched = state > DRY
+    missing = (wet - displaced + displaced[0])[touched]
+    print("mass", displaced.min(), displaced.max(), missing)
+    assert np.ptp(displaced) > 450.0
+    # a lid over a body that goes under lies a little deeper than the hull reaches
+    assert np.abs(missing).max() < 0.06 * np.ptp(displaced)
+    assert abs(missing[-1]) < 0.015 * np.ptp(displaced)
+    # energy: changes of the mesh bring little
+    moved = float(run.kinetic_energy.sum("body").max())
+    brought = run.weak_scatterer_remeshing.values
+    shut = int(np.flatnonzero(state == UNDER)[0])
+    print("energy", brought / moved, float(np.abs(run.energy_residual).max()) / moved)
+    assert abs(brought[shut] - brought[shut - 1]) < 0.06 * moved
+    assert float(np.abs(run.energy_residual).max()) < 0.1 * moved
+    # the last chunks again, from their file
+    kept = sorted(p.name for p in (tmp_path / "run").iterdir())
+    (tmp_path / "run").joinpath(kept[-1]).unlink()
+    again = sw.simulate(model, checkpoint=tmp_path / "run", resume=True, **how)
+    for name in ("position", "weak_scatterer_elevation", "weak_scatterer_state",
+                 "weak_scatterer_remeshing", "weak_scatterer_force"):  # fmt: skip
+        np.testing.assert_array_equal(again[name].values, run[name].values)

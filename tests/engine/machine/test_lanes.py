@@ -5,9 +5,10 @@ import pytest
 
 from made_programs import ARRAYS, ELEMENTWISE, UNTIL
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, ptx_of
+from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram
 from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
 from swelltree.engine.machine.many_cases.programs import Cases, Own
+from swelltree.engine.machine.many_cases.ptx import ptx_of
 from threads_here import ThreadsHere
 
 ALL = ELEMENTWISE | ARRAYS | UNTIL

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
-from swelltree.engine.machine.many_cases.gpu_runs import ptx_of
+from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program
 from swelltree.validation.machines.pto_systems import oscillator
-from threads_here import ThreadsHere
 
 CHOSEN = ["position", "velocity", "joint_coordinate"]
 
@@ -85,33 +85,68 @@ def test_a_case_that_diverges_leaves_its_neighbours_their_bits():
         assert np.array_equal(found, calm["pto_stroke_series"].values[k])
 
 
+@pytest.fixture
+def device(monkeypatch):
+    """This processor in place of another: kernels and steps run by the same text."""
+    made = DeviceHere()
+    monkeypatch.setattr(cuda, "device", lambda: made)
+    gpu_program.cache_clear()
+    yield made
+    gpu_program.cache_clear()
+
+
 @pytest.mark.parametrize(("precision", "near"), [("float64", 1e-6), ("float32", 2e-3)])
-def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(monkeypatch, precision, near):
-    """The program for the other processor, run here: its loads of waves are summed by itself.
+def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(device, precision, near):
+    """The program for the other processor, run here: loads of waves are made by itself.
 
     They lie on another grid in time, between whose points a cubic has errors of some 1e-7.
     """
-    seen = []
-
-    def here(self, plan, cases, chunks):
-        program = self.program(plan)
-        seen.append(ptx_of(program.needed(cases, chunks[0]).text))
-        return ThreadsHere(program.function, self.short).run(cases, chunks)
-
-    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "")
-    monkeypatch.setattr(OnGpu, "stepped", here)
-    gpu_program.cache_clear()
     model = float_model()
     seas = [SEA.replace(seed=k) for k in range(3)]
-    how = {"duration": 40.0, "output_step": 0.2, "step": 0.2, "reduce": ["series"]}
+    how = {"duration": 40.0, "output_step": 0.2, "step": 0.2}
     damping = {"ptos.pto.damping": [0.8e5, 1.5e5, 3e5]}
-    right = sw.simulate_batch(model, seas, damping, **how)
-    found = sw.simulate_batch(model, seas, damping, device="gpu", precision=precision, **how)
+    gpu = {"device": "gpu", "precision": precision}
+    right = sw.simulate_batch(model, seas, damping, reduce=["series"], **how)
+    found = sw.simulate_batch(model, seas, damping, reduce=["series"], **how, **gpu)
     assert found.attrs["engine"].startswith("gpu")
-    assert ".visible .entry run(" in seen[0]
     for name in ("position_series", "pto_force_series", "absorbed_power_series"):
         size = float(np.abs(right[name]).max())
         np.testing.assert_allclose(found[name], right[name], rtol=0, atol=near * size)
+    # the same statistics, of which no sample came back
+    right = sw.simulate_batch(model, seas, damping, **how)
+    found = sw.simulate_batch(model, seas, damping, **how, **gpu)
+    assert set(found.data_vars) == set(right.data_vars)
+    for name in ("position", "pto_force", "absorbed_power"):
+        size = float(np.abs(right[name].sel(statistic=["min", "max"])).max())
+        for statistic in ("mean", "std", "min", "max"):
+            one, other = (x[name].sel(statistic=statistic) for x in (found, right))
+            np.testing.assert_allclose(one, other, rtol=0, atol=near * size)
+        assert found[name].attrs == right[name].attrs
+
+
+def test_seas_on_a_graphics_processor_have_headings_and_ramps_of_their_own(device):
+    """Seeds alone, without numbers of the model: one model serves all, and spreading is kept."""
+    model, how = float_model(), {"duration": 30.0, "output_step": 0.25, "step": 0.25}
+    spread = SEA.replace(ramp=20.0, components=40)
+    seas = [SEA, spread, SEA.replace(seed=9), sw.RegularWave(0.4, period=7.0, beta=0.0)]
+    right = sw.simulate_batch(model, seas, reduce=["series"], **how)
+    found = sw.simulate_batch(model, seas, reduce=["series"], device="gpu", **how)
+    size = float(np.abs(right["position_series"]).max())
+    np.testing.assert_allclose(
+        found["position_series"], right["position_series"], rtol=0, atol=1e-6 * size
+    )
+
+
+def test_a_sea_outside_the_data_has_its_sentence_on_a_graphics_processor(device):
+    model, how = float_model(), {"duration": 4.0, "output_step": 0.2, "step": 0.2}
+    seas = [SEA, sw.RegularWave(0.4, omega=50.0), SEA.replace(seed=4)]
+    for reduce in (["statistics"], ["series"]):
+        with pytest.warns(sw.SwelltreeWarning, match="1 of 3 cases"):
+            found = sw.simulate_batch(model, seas, reduce=reduce, device="gpu", **how)
+        assert "50 rad/s" in str(found["message"].values[1])
+        name = next(n for n in found.data_vars if str(n).startswith("position"))
+        missing = found[name].isnull().any([d for d in found[name].dims if d != "case"])
+        assert missing.values.tolist() == [False, True, False]
 
 
 def test_no_graphics_processor_is_said_and_is_no_error(monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearEleme
     """All elements at a state of rest."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
-    stops: Any = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
+    stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
     whole = [
         not (forces.law_of(i)[0].states or forces.tension_only[i] or stops[i]) for i in range(count)
     ]

@@ -72,6 +72,8 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         given_step=water.step,
         given_beach=water.beach is not None,
         mesher=mesher,
+        iterated=water.solve == "gmres",
+        single=water.preconditioner == "float32",
     )
 
 

@@ -24,19 +24,24 @@ from swelltree.effects.weak_scatterer.energy import (
 from swelltree.effects.weak_scatterer.in_multibody import monolithic, schur
 from swelltree.effects.weak_scatterer.incident.interface import Still
 from swelltree.effects.weak_scatterer.incident.of_sea import incident_of, main_frequency
+from swelltree.effects.weak_scatterer.masses import masses
 from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, plan_quality
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
+    Kept,
     Prepared,
     Water,
     buoyancy,
     evaluate,
+    kept_for_run,
     prepare,
+    surface_only,
 )
 from swelltree.effects.weak_scatterer.motion.mesher import Mesher
 from swelltree.effects.weak_scatterer.motion.scene import Scene, left_the_water
-from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.effects.weak_scatterer.motion.stepping import STAGES, longest_step
+from swelltree.effects.weak_scatterer.problem.solve import Factors
 from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.engine.arrays import Array, known, pytree
@@ -44,10 +49,12 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
+from swelltree.spatial.rotations import about_axis
 from swelltree.system.errors import SwelltreeError
 
 STEPS_PER_PERIOD = 30
 prepared_once = jax.jit(prepare)
+kept_once = jax.jit(kept_for_run, static_argnums=(2, 3))
 
 
 @pytree()
@@ -63,8 +70,9 @@ class Solution:
 
 
 @pytree(
-    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher"
-)
+    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher",
+    "iterated", "single",
+)  # fmt: skip
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
 
@@ -82,6 +90,9 @@ class WeakScatterers(Effect):
         given_beach: the beach was given; else it is what waves of their frequency want.
         mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
+        iterated: systems are solved by GMRES with factors of the mean geometry.
+        single: these factors are in float32.
+        kept: what of the matrices serves a whole run; None: nothing yet.
     """
 
     kind: ClassVar[str] = "weak_scatterer"
@@ -92,6 +103,11 @@ class WeakScatterers(Effect):
         "force": "N, N m",
         "fluid_energy": "J",
         "beach_power": "W",
+        "displaced_mass": "kg",
+        "surface_mass": "kg",
+        "beach_mass_rate": "kg/s",
+        "swept_mass_rate": "kg/s",
+        "remeshing_mass": "kg",
         "elevation": "m",
         "surface": "m",
         "pressure": "Pa",
@@ -105,6 +121,11 @@ class WeakScatterers(Effect):
         "force": ("body", "dof"),
         "fluid_energy": (),
         "beach_power": (),
+        "displaced_mass": ("body",),
+        "surface_mass": (),
+        "beach_mass_rate": (),
+        "swept_mass_rate": (),
+        "remeshing_mass": (),
         "elevation": ("surface_vertex",),
         "surface": ("surface_vertex", "axis"),
         "pressure": ("hull_vertex",),
@@ -128,6 +149,9 @@ class WeakScatterers(Effect):
     given_beach: bool
     mesher: Mesher | None = None
     calm: Array | float = 1.0
+    iterated: bool = False
+    single: bool = False
+    kept: Kept | None = None
 
     @property
     def word(self) -> str:
@@ -186,8 +210,13 @@ class WeakScatterers(Effect):
             )
 
     def before_run(self, model: Any) -> WeakScatterers:
-        """With the matrices of the mean geometry, where nothing moves."""
-        if not self.fixed or self.prepared is not None:
+        """With the matrices of the mean geometry, or with what of them stays."""
+        if not self.fixed:
+            if self.mesher is not None:
+                return self
+            kept = kept_once(self.scene, self.wave, self.iterated, self.single)
+            return replace(self, kept=kept)
+        if self.prepared is not None:
             return self
         mean = Bodies(
             self.scene.mean_position, self.scene.mean_rotation, jnp.zeros((len(self.bodies), 6))
@@ -212,9 +241,60 @@ class WeakScatterers(Effect):
             self = self.meshed(internal.elements[self.kind])
         ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
         bodies = self.bodies_of(motion_at(ahead))
-        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies))
+        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
+
+    def at_instant(self, model: Any, now: Now, moving: Array) -> WeakScatterers:
+        """With the matrices of the positions now; where time stands still, with none."""
+        if self.fixed:
+            return self
+        self = self.meshed(now.states(self))
+        fixed = None if self.kept is None else self.kept.fixed
+        bodies = self.bodies_of(now.motion)
+
+        def made() -> Prepared:
+            return prepare(self.scene, self.wave, now.t, bodies, Kept(fixed))
+
+        def nothing() -> Prepared:
+            like = jax.eval_shape(made)
+            none = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
+            n = self.scene.boundary.vertices
+            whole = Factors(jnp.eye(n), jnp.arange(n, dtype=like.factors.order.dtype))
+            return replace(none, factors=whole, wet=jnp.asarray(self.scene.boundary.wet))
+
+        return replace(self, prepared=jax.lax.cond(moving, made, nothing))
 
     # --- states
+
+    def internal_advanced(self, model: Any, now: Now, v_half: Array, h: Array) -> Array:
+        """Potential and elevation a step later, by Runge and Kutta along a known motion."""
+        states = jnp.asarray(now.states(self))
+        n = self.scene.boundary.surface
+        bodies = self.bodies_of(now.motion)
+        change = v_half[np.array(self.bodies, dtype=int)] - bodies.velocity
+        per_step = jnp.where(h > 0.0, 1.0 / jnp.where(h > 0.0, h, 1.0), 0.0)
+
+        def rate(ahead: Array, top: Array) -> Array:
+            moved = ahead * bodies.velocity + ahead**2 * per_step * change
+            angle = jnp.sqrt((moved[:, 3:] ** 2).sum(1) + 1e-300)
+            turn = about_axis(moved[:, 3:] / angle[:, None], angle)
+            there = Bodies(
+                bodies.position + moved[:, :3],
+                jnp.einsum("bij,bjk->bik", turn, bodies.rotation),
+                bodies.velocity + 2.0 * ahead * per_step * change,
+            )
+            at = (self.scene, self.wave, self.prepared, now.t + ahead)
+            found = surface_only(*at, Water(top[0], top[1]), there)
+            return jnp.stack([found.potential, found.elevation])
+
+        top = states[:, :n]
+
+        def stage(carry: tuple[Array, Array], row: Array) -> tuple[tuple[Array, Array], None]:
+            k, total = carry
+            k = rate(row[0] * h, top + row[0] * h * k)
+            return (k, total + row[1] * h * k), None
+
+        after = jax.lax.scan(stage, (0.0 * top, top), jnp.asarray(STAGES))[0][1]
+        return states.at[:, :n].set(after)
 
     def internal_start(self) -> Array:
         """No perturbation: potential and elevation of the free surface, and what its mesh is of."""
@@ -242,7 +322,7 @@ class WeakScatterers(Effect):
         assert self.mesher is not None
         scene = self.mesher.scene(reference)
         quality = float(plan_quality(scene, np.asarray(scene.still)))
-        return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0)
+        return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0, 0.0)
 
     def state_of(self, states: Array) -> State:
         """Internal states by name."""
@@ -300,7 +380,7 @@ class WeakScatterers(Effect):
         ready = self.prepared
         if ready is None:
             self = self.meshed(now.states(self))
-            ready = prepare(self.scene, self.wave, now.t, bodies)
+            ready = prepare(self.scene, self.wave, now.t, bodies, self.kept)
         state = Water(*self.state_of(now.states(self)).top)
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
@@ -335,6 +415,7 @@ class WeakScatterers(Effect):
             "force": force,
             "fluid_energy": found.energies.fluid,
             "beach_power": found.energies.beach,
+            **self._masses(model, now, bodies, dry),
             **shown(self, now, bodies),
         }
         power = ((found.wrench + dry) * bodies.velocity).sum()
@@ -343,6 +424,20 @@ class WeakScatterers(Effect):
             stored = self._first(stored + lifted + found.energies.fluid) + more
             return Loads(force, stored, jnp.roll(self._first(-found.energies.beach), 1), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
+
+    def _masses(self, model: Any, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
+        """Channels of the mass of the water; a dry body displaces what its wrench says."""
+        eta = self.state_of(now.states(self)).top[1]
+        found = masses(self.scene, self.wave, now.t, eta, bodies)
+        touching = jnp.zeros((len(self.bodies), 6)) + dry
+        displaced = found.displaced + touching[:, 2] / self.scene.g
+        rows = np.array(self.bodies, dtype=int)
+        return {
+            "displaced_mass": jnp.zeros(model.layout.n_bodies).at[rows].add(displaced),
+            "surface_mass": found.surface,
+            "beach_mass_rate": found.beach,
+            "swept_mass_rate": found.swept,
+        }
 
     def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations."""

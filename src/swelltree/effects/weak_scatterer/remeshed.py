@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.energy import fluid_energies, hydrostatic_energy
 from swelltree.effects.weak_scatterer.incident.interface import Still
+from swelltree.effects.weak_scatterer.masses import masses, vertex_areas
 from swelltree.effects.weak_scatterer.motion.crossing import (
     dry_weight,
     lowered,
@@ -22,7 +23,11 @@ from swelltree.effects.weak_scatterer.motion.crossing import (
 )
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.effects.weak_scatterer.motion.transfer import transferred
+from swelltree.effects.weak_scatterer.motion.transfer import (
+    inside,
+    transferred,
+    with_volume,
+)
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Now
@@ -39,18 +44,20 @@ class State(NamedTuple):
         reference: of the mesh.
         quality: of the mesh in plan when it was made.
         booked: energy that changes of the mesh brought into the water [J].
+        booked_mass: displaced mass that changes of the mesh brought, and no flow [kg].
     """
 
     top: Float[Array, "two surface"]
     reference: Float[Array, "body thirteen"]
     quality: Array
     booked: Array
+    booked_mass: Array
 
 
-def packed(top: Any, reference: Any, quality: Any, booked: Any) -> Array:
+def packed(top: Any, reference: Any, quality: Any, booked: Any, booked_mass: Any) -> Array:
     """All in one array."""
     xp = namespace(top)
-    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked])])
+    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked, booked_mass])])
     return xp.concatenate([top, xp.stack([more, 0.0 * more])], axis=1)
 
 
@@ -58,8 +65,9 @@ def unpacked(states: Array, surface: int, bodies: int) -> State:
     """The same by name; without a reference nothing is known of the mesh."""
     more = states[0, surface:]
     if not more.shape[0]:
-        return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()))
-    return State(states[:, :surface], more[:-2].reshape(bodies, 13), more[-2], more[-1])
+        return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()), jnp.zeros(()))
+    reference = more[:-3].reshape(bodies, 13)
+    return State(states[:, :surface], reference, more[-3], more[-2], more[-1])
 
 
 def remeshed(effect: WeakScatterers, now: Now) -> Array:
@@ -82,14 +90,8 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
         reference = lowered(mesher, old.wavy, wave, t, bodies, wanted)
         new = replace_beach(effect, mesher.traced(effect.scene, reference))
         places = [vertices_at(x, wave, t, bodies.position, bodies.rotation) for x in (old, new)]
-        n = old.boundary.surface
-        assert old.boundary.used is not None
-        assert new.boundary.used is not None
-        top = transferred(
-            places[0][:n, :2], old.boundary.used.vertices[:n], state.top, places[1][:n, :2],
-            old.boundary.mirrors.symmetric,
-        )  # fmt: skip
-        top = top * new.boundary.used.vertices[:n]
+        top = carried(old, new, places, state.top)
+        gained = [masses(x, wave, t, state.top[1], bodies).displaced.sum() for x in (new, old)]
         booked = state.booked
         if isinstance(wave, Still):
             # one after the other by one program
@@ -100,11 +102,47 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
             def energy(each: Any) -> Array:
                 return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
 
-            before, after = jax.lax.map(energy, (both, *rows))
-            booked = booked + after - before
-        return packed(top, reference, plan_quality(new, places[1]), booked)
+            energies = jax.lax.map(energy, (both, *rows))
+            booked = booked + energies[1] - energies[0]
+        gained = state.booked_mass + gained[0] - gained[1]
+        return packed(top, reference, plan_quality(new, places[1]), booked, gained)
 
     return jax.lax.cond(needed, anew, lambda: states)
+
+
+def carried(
+    old: Scene, new: Scene, places: list[Array], top: Float[Array, "two surface"]
+) -> Float[Array, "two surface"]:
+    """Potential and elevation on a new mesh, with as much water as before.
+
+    Args:
+        old: mesh.
+        new: mesh.
+        places: vertices of both [m].
+        top: potential and elevation on the old one.
+    """
+    n, half = old.boundary.surface, old.boundary.mirrors.symmetric
+    assert old.boundary.used is not None
+    assert new.boundary.used is not None
+    there = [x.boundary.used.vertices[:n] for x in (old, new)]
+    at = [x[:n, :2] for x in places]
+    phi, eta = transferred(at[0], there[0], top, at[1], half) * there[1]
+    fresh = jnp.zeros(n)
+    for number in range(len(old.shells)):
+        fresh = jnp.maximum(fresh, _closed(old, new, number, places))
+    volume = (vertex_areas(old, places[0]) * top[1]).sum()
+    return jnp.stack([phi, with_volume(eta, vertex_areas(new, places[1]), fresh, volume)])
+
+
+def _closed(old: Scene, new: Scene, number: int, places: list[Array]) -> Array:
+    """1.0 at vertices of the new surface over a hull that the old one was open for."""
+    shell, later = old.shells[number], new.shells[number]
+    assert shell.cut is not None
+    assert later.cut is not None
+    n, lines = new.boundary.surface, len(shell.ring)
+    ring = places[0][shell.first : shell.first + lines, :2]
+    covered = inside(ring, places[1][:n, :2], new.boundary.mirrors.symmetric)
+    return jnp.where((shell.cut > 0.0) & (later.cut <= 0.0), covered, 0.0)
 
 
 def replace_beach(effect: WeakScatterers, scene: Scene) -> Scene:

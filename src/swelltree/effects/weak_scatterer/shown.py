@@ -58,6 +58,7 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
         "hull_triangles": jnp.where(used.panels[:, None] > 0.0, tri, 0),
         "state": place.set(state.reference[:, 0]),
         "remeshing": state.booked,
+        "remeshing_mass": state.booked_mass,
     }
 
 

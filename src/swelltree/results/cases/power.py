@@ -9,7 +9,7 @@ The capture length (capture width) is the mean power over that of a metre of wav
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def _of_states(values: xr.DataArray) -> xr.DataArray:
 
 
 def annual_energy(
-    matrix: xr.Dataset, occurrence: Any = None, availability: float = 1.0
+    matrix: xr.Dataset, occurrence: xr.DataArray | None = None, availability: float = 1.0
 ) -> xr.Dataset:
     """Mean annual energy production from a power matrix and the occurrence of its states.
 

@@ -14,8 +14,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping import control
-from swelltree.solvers.stepping.explicit import explicit
-from swelltree.solvers.stepping.tableaus import TABLEAUS
+from swelltree.solvers.stepping.few_arrays import rk4_step
 
 
 class Side(NamedTuple):
@@ -85,9 +84,7 @@ def _stepped(
     problem: Problem, args: Any, side: Side, t: Any, h: Any, after: Any, latest: Any
 ) -> Side:
     """A case after one step, if it has not failed before or in it."""
-    never = False
-    carry = start(0.0, side.y)._replace(t=t)
-    y = explicit(TABLEAUS["rk4"], problem, args, carry, h, latest, never, bounded=False).y
+    y = rk4_step(problem, args, side.y, t, h, latest)
     fine = control.all_finite(y)
     if problem.settle is not None:
         y = problem.settle(args, after, y)

@@ -12,10 +12,12 @@ import numpy as np
 from swelltree.engine.backend import make_room
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
+from swelltree.results.angles import turning_entries
 from swelltree.results.cases.dataset import dataset_of_cases
 from swelltree.results.cases.reductions import check_reductions, reduced
+from swelltree.results.statistics import of_summaries, settled_time
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
-from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.steps import chosen_step
 from swelltree.studies.given import study_of_model
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 TOLERANCE = 1e-3
+TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
 ROOM = {"cpu": 1.5e9, "gpu": 2e10}  # bytes of one batch
 USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
 
@@ -194,8 +197,39 @@ def reduced_block(
         first: lane of the first case.
     """
     plan = planned.plan
+    if tuple(names) == ("statistics",):
+        start = settled_time(plan.times, planned.ramp)
+        summary = planned.engine.summaries(plan, cases, start)
+        if summary is not None:
+            return _summed_up(planned, cases, summary, first)
     outcomes = planned.engine.run(plan, cases, first)
     return _labelled(planned, outcomes, names)
+
+
+def _summed_up(
+    planned: BatchPlan, cases: list[BatchCase], summary: Summary, first: int
+) -> xr.Dataset:
+    """Labelled statistics of cases whose samples were never here."""
+    plan, names = planned.plan, ("statistics",)
+    blank = Outcome(_blank(plan, planned.engine, 0.0), "")
+    form = _labelled(planned, [blank], names)
+    result = form.isel(case=np.zeros(len(cases), int)).assign(
+        message=("case", summary.messages, form["message"].attrs)
+    )
+    fast = np.zeros(len(cases), bool)
+    for name, numbers in summary.values.items():
+        *five, change = np.moveaxis(numbers, -1, 0)
+        values = of_summaries(*five)
+        result[name] = (form[name].dims, values, form[name].attrs)
+        turns = np.broadcast_to(turning_entries(form[name].isel(case=0, statistic=0)), change.shape)
+        fast |= (turns & (change > TURNED)).reshape(len(cases), -1).any(1)
+    again = np.flatnonzero(fast)
+    if again.size:  # which of several names of an attitude is meant shows in the samples
+        outcomes = planned.engine.run(plan, [cases[k] for k in again], first)
+        some = _labelled(planned, outcomes, names)
+        for name in plan.channels:
+            result[name].values[again] = some[name].values
+    return result
 
 
 def blank_block(planned: BatchPlan, names: Sequence[str]) -> xr.Dataset:
@@ -263,14 +297,17 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
         points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
         per_case += int(2.0 * 2.0 * points * 6 * bodies)
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
+    # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
+    if engine.name.startswith("gpu"):
+        fitting = engine.fitting(plan)
     return max(1, min(engine.most, fitting, count))
 
 
-def _blank(plan: Plan, engine: Engine) -> dict[str, np.ndarray]:
-    """Gaps in the shape of a result."""
+def _blank(plan: Plan, engine: Engine, value: float = np.nan) -> dict[str, np.ndarray]:
+    """Gaps, or one number, in the shape of a result."""
     shapes = engine.shapes(plan)
-    return {name: np.full((len(plan.times), *shape), np.nan) for name, shape in shapes.items()}
+    return {name: np.full((len(plan.times), *shape), value) for name, shape in shapes.items()}
 
 
 def _tell_failures(result: xr.Dataset) -> None:

@@ -38,16 +38,27 @@ def judged(sums: dict[str, np.ndarray], codes: np.ndarray, solver: str) -> np.nd
     """
     stored, balance = sums["stored"], sums["kinetic"] + sums["stored"] - sums["done"]
     gap = np.abs(balance - balance[:, :1])
-    moved = np.maximum.reduce(
-        [
-            sums["kinetic"].max(1),
-            np.abs(stored - stored[:, :1]).max(1),
-            sums["largest_work"].max(1),
-        ]
-    )
-    limit = lost_share(solver, 1e-6) * moved + 1e-9 * sums["largest_stored"].max(1) + 1e-12
-    opened = ~(sums["closure"] <= open_limit_of(sums["extent"][:, :1], 1e-6)).all(1)
-    lost = ~(limit[:, None] >= lasting(gap.T).T).all(1)
+    extremes = {
+        "kinetic": sums["kinetic"].max(1),
+        "moved": np.abs(stored - stored[:, :1]).max(1),
+        "largest_work": sums["largest_work"].max(1),
+        "largest_stored": sums["largest_stored"].max(1),
+        "closure": sums["closure"].max(1),
+        "gap": lasting(gap.T).T.max(1),
+        "extent": sums["extent"][:, 0],
+    }
+    return judged_by_extremes(extremes, codes, solver)
+
+
+def judged_by_extremes(
+    extremes: dict[str, np.ndarray], codes: np.ndarray, solver: str
+) -> np.ndarray:
+    """The same by the largest of all samples (case,), those of `summaries.EXTREMES`."""
+    moved = np.maximum.reduce([extremes[x] for x in ("kinetic", "moved", "largest_work")])
+    limit = lost_share(solver, 1e-6) * moved + 1e-9 * extremes["largest_stored"] + 1e-12
+    opened = ~(extremes["closure"] <= open_limit_of(extremes["extent"], 1e-6))
+    # what is no number is infinite on both sides
+    lost = ~(limit >= extremes["gap"]) | ~np.isfinite(extremes["gap"])
     found = np.where(lost, Code.ENERGY_LOST, Code.SUCCESS)
     found = np.where(opened, Code.LOOP_OPEN, found)
     return np.where(codes != Code.SUCCESS, codes, found)

@@ -63,6 +63,18 @@ class Outcome(NamedTuple):
     message: str  # empty where all went well
 
 
+class Summary(NamedTuple):
+    """What is kept of all cases of a batch, without their samples.
+
+    Args:
+        values: by channel (case, ..., number), with the numbers of `summaries.STATISTICS`.
+        messages: (case,) empty where all went well.
+    """
+
+    values: dict[str, np.ndarray]
+    messages: np.ndarray
+
+
 def own_steps(plan: Plan) -> str:
     """Which part of a model has steps of its own, so that cases cannot share theirs; or nothing."""
     if plan.solver != "rk4":
@@ -91,6 +103,20 @@ class Engine(ABC):
     @abstractmethod
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """Shape at one time of the channels of a plan by name; of all where it names none."""
+
+    def fitting(self, plan: Plan) -> int:
+        """Cases that fit into the memory of what runs them, besides that of this machine."""
+        return self.most
+
+    def summaries(self, plan: Plan, cases: list[BatchCase], start: float) -> Summary | None:
+        """Statistics found where the samples arise; None where samples are needed for them.
+
+        Args:
+            plan: how cases are run.
+            cases: at most as many as there are lanes.
+            start: of the statistics [s].
+        """
+        return None
 
     @abstractmethod
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:

@@ -60,8 +60,8 @@ class Compiled(Engine):
             made = [maker.in_sea(case)]
         except SwelltreeError:
             return ""  # said again where the case is run
-        cases = _gathered(plan, maker, case, made)
-        return self.program(plan).refusal(cases, _chunks(plan.times, self.chunk)[0])
+        cases = gathered_cases(plan, maker, case, made)
+        return self.program(plan).refusal(cases, chunks_of(plan.times, self.chunk)[0])
 
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By tracing one sample."""
@@ -78,14 +78,20 @@ class Compiled(Engine):
                 outcomes[k] = Outcome(None, str(error))
         if made:
             example = cases[next(iter(made))]
-            gathered = _gathered(plan, maker, example, list(made.values()))
+            gathered = gathered_cases(plan, maker, example, list(made.values()))
             found = self._outcomes(plan, gathered, [model for model, _ in made.values()])
             outcomes |= dict(zip(made, found, strict=True))
         return [outcomes[k] for k in range(len(cases))]
 
     def _outcomes(self, plan: Plan, cases: Cases, models: list[Model]) -> list[Outcome]:
-        chunks = _chunks(plan.times, self.chunk)
+        chunks = chunks_of(plan.times, self.chunk)
         state, (channels, budget) = self.stepped(plan, cases, chunks)
+        return self.judged_outcomes(plan, models, state, channels, budget)
+
+    def judged_outcomes(
+        self, plan: Plan, models: list[Model], state: Any, channels: Any, budget: Any
+    ) -> list[Outcome]:
+        """What became of cases by their samples, (case, time, ...)."""
         raise_faults(plan.model)
         n = len(plan.times)
         channels = {name: x[:, :n] for name, x in channels.items()}
@@ -131,7 +137,7 @@ def _cores() -> int:
     return int(asked) if asked.isdigit() and int(asked) > 0 else os.cpu_count() or 1
 
 
-def _chunks(times: np.ndarray, length: int) -> list[np.ndarray]:
+def chunks_of(times: np.ndarray, length: int) -> list[np.ndarray]:
     """Times in rows of one length, each beginning where the one before ends.
 
     The last is filled up by its end.
@@ -142,7 +148,7 @@ def _chunks(times: np.ndarray, length: int) -> list[np.ndarray]:
     return [np.append(b, row) for b, row in zip(before, filled.reshape(count, length), strict=True)]
 
 
-def _gathered(
+def gathered_cases(
     plan: Plan, maker: CaseMaker, example: BatchCase, made: list[tuple[Model, Any]]
 ) -> Cases:
     """Cases as a program takes them."""

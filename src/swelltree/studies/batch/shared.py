@@ -26,10 +26,11 @@ class OwnLeaves:
     Args:
         maker: of the cases of the batch.
         example: one of its cases.
+        model: of that case, where it is made already.
     """
 
-    def __init__(self, maker: CaseMaker, example: BatchCase) -> None:
-        model = maker.in_sea(example)[0]
+    def __init__(self, maker: CaseMaker, example: BatchCase, model: Model | None = None) -> None:
+        model = maker.in_sea(example)[0] if model is None else model
         self.leaves, self.form = jax.tree.flatten(model)
         still = jax.tree.leaves(maker.numbers(example).stepped)
         varied = _varied(maker, example, still)

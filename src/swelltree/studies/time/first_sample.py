@@ -18,11 +18,13 @@ from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.effect import Now
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.signals import drives_at
+from swelltree.model.solved import solved_at, with_solved_mass
 from swelltree.model.total import total_loads
 from swelltree.spatial.linalg import constrained_solve
 from swelltree.two_step.lines.channels import solved_loads
@@ -54,10 +56,10 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
-    now = present(model, first.internal)
+    now = solved_at(present(model, first.internal), Now(t, motion, first.internal))
     solved = solved_loads(model, first)
     wrench = total_loads(now, t, motion, first.internal, solved=solved).wrench
-    heavy = with_immersed_mass(now, t, motion)
+    heavy = with_solved_mass(with_immersed_mass(now, t, motion))
     inertia = world_inertia(heavy, pose)
     M = np.asarray(dense_inertia(heavy, inertia))
     f = np.asarray(wrench - gyroscopic(inertia, v)).reshape(-1)

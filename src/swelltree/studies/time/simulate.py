@@ -128,7 +128,7 @@ def simulate_traced(
     *,
     duration: float = 0.0,
     output_step: float | None = None,
-    times: Any = None,
+    times: Array = None,
     extremes: Sequence[str] = (),
     formulation: str | Formulation | None = None,
     solver: str | None = None,

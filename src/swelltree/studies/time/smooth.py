@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
@@ -68,13 +69,13 @@ def problem(
 ) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
 
-    def event(model: Model, t: Any, y: Phase) -> Any:
+    def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
 
-    def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
+    def switch(model: Model, t: Array, y: Phase, hit: Array) -> Phase:
         return switched(model, formulation, t, y, hit)
 
-    def in_step(model: Model, t: Any, y: Phase, h: Any) -> Model:
+    def in_step(model: Model, t: Array, y: Phase, h: Array) -> Model:
         return step_model(model, formulation, t, y, h)
 
     return Problem(
@@ -90,7 +91,7 @@ def problem(
     )
 
 
-def out_of_range(model: Model, t: Any, y: Phase) -> Any:
+def out_of_range(model: Model, t: Array, y: Phase) -> Array:
     """Has a motion or an internal state left all measure?"""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
     for effect in model.effects:
@@ -109,11 +110,11 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 def observer(formulation: Formulation) -> Program:
     """Compiled observation of a stack of phases."""
 
-    def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def one(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         with compact():
             return observe(model, formulation, t, y)
 
-    def if_wanted(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def if_wanted(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         if coupled_effect(model) is None:
             return one(model, t, y)
         # an observation solves for the flow: samples that only fill a chunk are left out
@@ -125,7 +126,9 @@ def observer(formulation: Formulation) -> Program:
 
 
 @functools.lru_cache(maxsize=64)
-def kept_channels(formulation: Formulation, names: tuple[str, ...]) -> Any:
+def kept_channels(
+    formulation: Formulation, names: tuple[str, ...]
+) -> Callable[[Model, Array, Phase], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
     def kept(model: Model, t: Array, y: Phase) -> dict[str, Array]:
@@ -143,7 +146,7 @@ class SmoothStepper(Stepper):
     ran: dict[str, str] = field(default_factory=dict, compare=False)  # which engine, and why
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Model, formulation, method and numbers."""
         task = self.task
         numbers = task.model, task.formulation, task.solver, self.options, task.extremes
@@ -164,7 +167,7 @@ class SmoothStepper(Stepper):
         y = first_phase(model, how, task.start)
         return start_carry(0.0, y, events=event_count(model))
 
-    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
+    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
         args = self._stepped, self.options, state, times
         if self.task.by_hand:
@@ -210,16 +213,17 @@ class SmoothStepper(Stepper):
         """Length of fixed steps, or of their parts [s]."""
         return float(self.options.step) / self.options.parts
 
-    def blank(self, count: int) -> Any:
+    def blank(self, count: int) -> Tree:
         """The start, again and again."""
         task = self.task
         y = start_carry(0.0, start_phase(task.still, task.formulation)).y
         if task.extremes:
             kept = kept_channels(task.formulation, task.extremes)
+            assert kept is not None
             y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
         return jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
-    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+    def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
         phases, extremes = samples if self.task.extremes else (samples, {})
         if coupled_effect(self.task.model) is None:
@@ -276,7 +280,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
     return SmoothStepper(task, options_of(task))
 
 
-def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
+def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
 
 

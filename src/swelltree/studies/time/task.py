@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -56,7 +57,7 @@ class Sampling:
 
     duration: float = 0.0
     output_step: float | None = None
-    times: Any = None
+    times: Array = None
     extremes: tuple[str, ...] = ()
 
 
@@ -148,11 +149,10 @@ def chosen_solver(
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
     fixed = coupled_effect(model)
-    if fixed is not None and (two_step or solver not in (None, "rk4")):
-        what = "dynamic lines" if model.has_unknowns else f"solver '{solver}'"
+    if fixed is not None and not two_step and solver not in (None, "rk4"):
         raise SwelltreeError(
-            f"{what} cannot go with {fixed.word}, which are stepped by solver='rk4'. Use that, and "
-            "quasi-static lines or cables of rigid elements."
+            f"solver '{solver}' cannot go with {fixed.word}, which are stepped by solver='rk4', or "
+            "with dynamic lines by 'two_step'. Leave the solver out."
         )
     solver = solver or ("two_step" if two_step else "tsit5" if fixed is None else "rk4")
     if two_step and (solver not in TWO_STEP or how.name not in TWO_STEP_FORMULATIONS):

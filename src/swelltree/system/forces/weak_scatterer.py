@@ -12,12 +12,16 @@ from swelltree.system.values import Count, Flag, Name, Names, Number, as_numbers
 MODES = ("linear", "body_exact", "weak_scatterer")
 COUPLINGS = ("schur", "monolithic")
 GEOMETRIES = ("mid", "full", "start")
+SOLVES = ("direct", "gmres")
+PRECISIONS = ("float64", "float32")
 _mode = one_of(MODES, "mode")
 _coupling = one_of(COUPLINGS, "coupling")
 _geometry = one_of(GEOMETRIES, "geometry")
+_solve = one_of(SOLVES, "way to solve")
+_precision = one_of(PRECISIONS, "precision")
 
 
-def _as_place(value: Any) -> tuple[float, ...] | None:
+def _as_place(value: object) -> tuple[float, ...] | None:
     """Two numbers, or nothing."""
     if value is None:
         return None
@@ -64,6 +68,9 @@ class WeakScatterer(Force):
         coupling: with the multibody system: "schur", or "monolithic", equal and slower.
         geometry: where the matrices of a step are made: "mid" (its middle), "full" (at every
             stage), "start".
+        solve: "direct" factorises the matrix of every step; "gmres" iterates with the factors of
+            the mean geometry, and factorises again where that takes more than 15 iterations.
+        preconditioner: precision of these factors, "float64" or "float32"; solutions are float64.
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
         crossing: bodies that may cross the surface: dry above it, cut by it, or under it. The water
             is meshed anew when they do, and where a mesh around a waterline is worn.
@@ -87,6 +94,8 @@ class WeakScatterer(Force):
     mode: Annotated[str, _mode[0], _mode[1]] = "weak_scatterer"
     coupling: Annotated[str, _coupling[0], _coupling[1]] = "schur"
     geometry: Annotated[str, _geometry[0], _geometry[1]] = "mid"
+    solve: Annotated[str, _solve[0], _solve[1]] = "direct"
+    preconditioner: Annotated[str, _precision[0], _precision[1]] = "float64"
     symmetric: Flag = False
     crossing: Names = ()
     step: Number | None = None
@@ -119,14 +128,24 @@ class WeakScatterer(Force):
                 "mode 'linear' leaves bodies in their mean places, so that none crosses the "
                 "surface. Leave crossing out, or use mode='weak_scatterer'."
             )
+        if self.crossing and self.solve == "gmres":
+            raise self.fail(
+                "solve 'gmres' goes on with the factors of one mesh, and bodies in crossing change "
+                "it. Use solve='direct'."
+            )
+        if self.preconditioner != "float64" and self.solve == "direct":
+            raise self.fail(
+                f"preconditioner '{self.preconditioner}' serves solve='gmres' only. Give that, or "
+                "leave it out."
+            )
         if len(set(self.bodies)) < len(self.bodies):
             raise self.fail("names a body twice. Name each once.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         names = {"bodies": self.bodies, "crossing": self.crossing}
         return {f"{k}[{i}]": Point(name) for k, row in names.items() for i, name in enumerate(row)}
 
 
-SCATTERER_TYPES: dict[str, Any] = {WeakScatterer.type: WeakScatterer}
+SCATTERER_TYPES: dict[str, type] = {WeakScatterer.type: WeakScatterer}

@@ -7,8 +7,9 @@ as if they were part of it; what it then feels of each is the force less mass ti
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def hung(
 
 
 @functools.lru_cache(maxsize=32)
-def _program(form: Form) -> Any:
+def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
     """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
 
     def found(

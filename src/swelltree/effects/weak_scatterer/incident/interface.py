@@ -1,8 +1,8 @@
 r"""What the solver asks of an incident wave, and the derivatives it makes of it.
 
 A wave is a pytree with two scalar functions, the potential of (t, x) and the elevation of
-(t, x, y); a nonlinear sea interpolated from a grid can be one too. Bernoulli's constant belongs to
-the potential, so that the pressure is zero on the surface.
+(t, x, y). One that has no potential, as a sea on a grid, gives the derivatives of it (`flow`)
+itself. Bernoulli's constant belongs to the potential, so that the pressure is zero on the surface.
 """
 
 from __future__ import annotations
@@ -27,6 +27,19 @@ class Incident:
     def elevation(self, t: Array, xy: Float[Array, " xy"]) -> Array:
         """Surface over one place [m]."""
         raise NotImplementedError
+
+    def flow(self, t: Array, points: Float[Array, "point xyz"]) -> Flow:
+        """Derivatives of the potential at points."""
+
+        def at(tx: Array) -> Array:
+            return self.potential(tx[0], tx[1:])
+
+        def one(x: Array) -> tuple[Array, Array]:
+            tx = jnp.concatenate([jnp.asarray(t, x.dtype)[None], x])
+            return jax.grad(at)(tx), jax.hessian(at)(tx)
+
+        first, second = jax.vmap(one)(points)
+        return Flow(first[:, 0], first[:, 1:], second[:, 0, 1:], second[:, 1:, 1:])
 
     def grown(self, t: Array) -> Incident:
         """The same wave as if it had always been as high as it is now: without its ramp."""
@@ -78,16 +91,7 @@ class Elevation(NamedTuple):
 
 def flow(wave: Incident, t: Array, points: Float[Array, "point xyz"]) -> Flow:
     """Derivatives of the potential at points."""
-
-    def at(tx: Array) -> Array:
-        return wave.potential(tx[0], tx[1:])
-
-    def one(x: Array) -> tuple[Array, Array]:
-        tx = jnp.concatenate([jnp.asarray(t, x.dtype)[None], x])
-        return jax.grad(at)(tx), jax.hessian(at)(tx)
-
-    first, second = jax.vmap(one)(points)
-    return Flow(first[:, 0], first[:, 1:], second[:, 0, 1:], second[:, 1:, 1:])
+    return wave.flow(t, points)
 
 
 def surface(wave: Incident, t: Array, places: Float[Array, "place xy"]) -> Elevation:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.effects.weak_scatterer.incident.gridded import grid_frequency, gridded_waves
 from swelltree.effects.weak_scatterer.incident.interface import Incident
 from swelltree.effects.weak_scatterer.incident.linear import linear_waves
 from swelltree.effects.weak_scatterer.incident.steep import steep_wave
@@ -14,6 +15,8 @@ from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.backend import is_traced
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
+from swelltree.waves.dispersion import dispersion
+from swelltree.waves.gridded import GridWaves
 from swelltree.waves.stream_function import StreamWave, highest
 
 HALF_PLANE = 1e-9  # sine of a heading that is along x
@@ -21,6 +24,8 @@ HALF_PLANE = 1e-9  # sine of a heading that is along x
 
 def main_frequency(waves: Any) -> float:
     """Frequency with most of the energy [rad/s]."""
+    if isinstance(waves, GridWaves):
+        return grid_frequency(waves)
     omega = np.atleast_1d(np.asarray(waves.omega))
     if isinstance(waves, StreamWave):
         return float(omega[0])
@@ -43,19 +48,21 @@ def incident_of(name: str, waves: Any, model: Any, scene: Scene, radius: float) 
             f"{item}: the sea has numbers that are traced (jit, grad, vmap), which weak scatterers "
             "do not know. Use differences of whole runs."
         )
-    if not isinstance(waves, Components | StreamWave):
+    if not isinstance(waves, Components) and not scene.wavy:
+        what = "a sea on a grid" if isinstance(waves, GridWaves) else "a stream function wave"
         raise SwelltreeError(
-            f"{item}: seas on grids have no potential. Use RegularWave, StreamFunctionWave or "
-            "IrregularSea."
+            f"{item}: {what} rises above the mean surface that this mode computes with. Use "
+            "RegularWave or mode='weak_scatterer'."
         )
-    if isinstance(waves, StreamWave) and not scene.wavy:
-        raise SwelltreeError(
-            f"{item}: a stream function wave rises above the mean surface that this mode computes "
-            "with. Use RegularWave or mode='weak_scatterer'."
-        )
+    if isinstance(waves, GridWaves):
+        omega = main_frequency(waves)
+        k = float(dispersion(omega, float(model.water.depth), float(model.water.g)))
+        _check_length(item, 2.0 * math.pi / k, radius)
+        tank = (scene.tank_center, radius, scene.boundary.mirrors.symmetric)
+        return gridded_waves(item, waves, float(model.water.g), *tank)
     if scene.boundary.mirrors.symmetric:
         _check_heading(item, waves)
-    _check_length(item, waves, radius)
+    _check_length(item, _main_length(waves), radius)
     if isinstance(waves, StreamWave):
         return steep_wave(waves, model.water)
     _check_steepness(item, waves, scene)
@@ -72,12 +79,16 @@ def _check_heading(item: str, waves: Any) -> None:
         )
 
 
-def _check_length(item: str, waves: Any, radius: float) -> None:
-    """The wave with most of the energy must fit the tank, whose beach would reflect it."""
+def _main_length(waves: Any) -> float:
+    """Length of the wave with most of the energy [m]."""
     omega = main_frequency(waves)
     k = np.atleast_1d(np.asarray(waves.wavenumber))
     at = int(np.argmin(np.abs(np.atleast_1d(np.asarray(waves.omega)) - omega)))
-    length = 2.0 * math.pi / float(k[at])
+    return 2.0 * math.pi / float(k[at])
+
+
+def _check_length(item: str, length: float, radius: float) -> None:
+    """The wave with most of the energy must fit the tank, whose beach would reflect it."""
     if radius < length:
         raise SwelltreeError(
             f"{item}: radius {radius:g} m is shorter than the wavelength {length:.4g} m, so that "

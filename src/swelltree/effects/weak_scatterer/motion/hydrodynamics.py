@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jaxtyping import Float
 
-from swelltree.effects.weak_scatterer.incident.interface import Incident
+from swelltree.effects.weak_scatterer.incident.interface import Incident, Still
 from swelltree.effects.weak_scatterer.motion.bodies import (
     EVEN,
     Wetted,
@@ -27,8 +27,13 @@ from swelltree.effects.weak_scatterer.motion.bodies import (
 )
 from swelltree.effects.weak_scatterer.motion.free_surface import SurfaceRates, surface_rates
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.effects.weak_scatterer.problem.assembly import Matrices, assemble
-from swelltree.effects.weak_scatterer.problem.solve import Factors, factored
+from swelltree.effects.weak_scatterer.problem.assembly import (
+    FixedBlocks,
+    Matrices,
+    assemble,
+    fixed_blocks,
+)
+from swelltree.effects.weak_scatterer.problem.solve import Factors, Reused, factored, reused
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 
@@ -66,8 +71,21 @@ class Prepared:
     """Matrices of a geometry, their factors, and the vertices of bodies among the rows."""
 
     matrices: Matrices
-    factors: Factors
+    factors: Factors | Reused
     wet: Array
+
+
+@pytree()
+class Kept:
+    """What of the matrices serves a whole run.
+
+    Args:
+        fixed: blocks of free surface and wall, where these stay; None: they move.
+        factors: of the mean geometry, with which GMRES goes on; None: every matrix is factorised.
+    """
+
+    fixed: FixedBlocks | None = None
+    factors: Factors | None = None
 
 
 class SecondProblem(NamedTuple):
@@ -112,7 +130,9 @@ class Hydrodynamics(NamedTuple):
     surface_flux: Float[Array, " surface"]
 
 
-def prepare(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Prepared:
+def prepare(
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, kept: Kept | None = None
+) -> Prepared:
     """Matrices and factors for a geometry.
 
     Args:
@@ -120,10 +140,33 @@ def prepare(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Prepared:
         wave: incident.
         t: [s].
         bodies: where they are.
+        kept: what of them is known already.
     """
+    kept = Kept() if kept is None else kept
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    matrices = assemble(scene.boundary, vertices)
-    return Prepared(matrices, factored(matrices.unknowns), scene.boundary.wet)
+    matrices = assemble(scene.boundary, vertices, fixed=kept.fixed)
+    A = matrices.unknowns
+    factors = factored(A) if kept.factors is None else reused(kept.factors, A)
+    return Prepared(matrices, factors, scene.boundary.wet)
+
+
+def kept_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> Kept:
+    """What of the matrices of all geometries of a run need not be made again.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident; where there is none the free surface stays.
+        iterated: systems are solved by GMRES with the factors of the mean geometry.
+        single: these factors are in float32.
+    """
+    stays = not scene.shells and (isinstance(wave, Still) or not scene.wavy)
+    mean = scene.mean_position, scene.mean_rotation
+    vertices = vertices_at(replace(scene, wavy=False), Still(), jnp.zeros(()), *mean)
+    fixed = fixed_blocks(scene.boundary, vertices) if stays and scene.moving else None
+    if not iterated:
+        return Kept(fixed)
+    matrices = assemble(scene.boundary, vertices, fixed=fixed)
+    return Kept(fixed, factored(matrices.unknowns, single))
 
 
 def evaluate(
@@ -170,6 +213,22 @@ def evaluate(
     wrenches = second.wrench_of @ rate
     wrench, added_mass = wrenches[:, 0] + second.known, -wrenches[:, 1:]
     return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q)
+
+
+def surface_only(
+    scene: Scene, wave: Incident, prepared: Prepared, t: Array, water: Water, bodies: Bodies
+) -> SurfaceRates:
+    """Rates of the free surface beside bodies of known motion; arguments as `evaluate`."""
+    boundary = scene.boundary
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    hull = vertices[boundary.wet]
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
+    known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
+    u = prepared.factors.solve(prepared.matrices.right_side(water.phi, known.q))
+    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    q = u[: boundary.surface]
+    return surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
 
 
 def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:

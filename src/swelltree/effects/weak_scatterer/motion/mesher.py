@@ -30,6 +30,20 @@ SHUT, OPEN = 0.1, 0.15  # highest point over the height of the body: under water
 COVER = 0.3  # of the panel size: water over bodies under the surface, at least
 
 
+class Memory:
+    """What a mesher remembers, and no part of what it is: of two runs each has its own.
+
+    A copy begins empty, and so counts for nothing where the content of a run is asked for: else a
+    run that goes on from a file would be another one than that which wrote it.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Any] = {}
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
+        return Memory, ()
+
+
 @dataclass(frozen=True, eq=False)
 class Mesher:
     """What meshes are made from.
@@ -58,28 +72,25 @@ class Mesher:
     crossing: tuple[int, ...]
     rings: tuple[tuple[int, int], ...]
     sizes: Sizes | None = None
-    known: dict[Any, Any] = field(default_factory=dict, repr=False)
+    known: Memory = field(default_factory=Memory, repr=False)
 
     @property
     def key(self) -> str:
         """Of its content."""
-        if "key" not in self.known:
+        if "key" not in self.known.values:
             digest = hashlib.sha256(repr((self.tank, self.water, self.mode, self.beach)).encode())
             digest.update(repr((self.beach_from, self.size, self.crossing, self.sizes)).encode())
             for floater in self.floaters:
                 digest.update(floater.surface.vertices.tobytes())
                 digest.update(np.asarray(floater.position, float).tobytes())
-            self.known["key"] = digest.hexdigest()
-        return self.known["key"]
+            self.known.values["key"] = digest.hexdigest()
+        return self.known.values["key"]
 
     def __hash__(self) -> int:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mesher) and self.key == other.key
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "known"}
 
     # --- references
 
@@ -158,7 +169,7 @@ class Mesher:
         found = [self.plain(row) for row in meshes]
         n = len(self.floaters)
         return replace(
-            self, sizes=with_room([sizes_of(*each, steps, n) for each in found]), known={}
+            self, sizes=with_room([sizes_of(*each, steps, n) for each in found]), known=Memory()
         )
 
     def scene(self, reference: np.ndarray) -> Scene:
@@ -166,7 +177,7 @@ class Mesher:
         assert self.sizes is not None
         reference = np.asarray(reference, float)
         name = reference.tobytes()
-        if name not in self.known:
+        if name not in self.known.values:
             factor = 1.0
             for _ in range(TRIES):
                 made, active = self.plain(reference, factor)
@@ -178,11 +189,11 @@ class Mesher:
                 raise SwelltreeError(
                     "weak scatterers: a mesh found no room. Give a larger spacing."
                 )
-            old = [key for key in self.known if isinstance(key, bytes)]
+            old = [key for key in self.known.values if isinstance(key, bytes)]
             for key in old[: max(0, len(old) - KEPT + 1)]:
-                self.known.pop(key, None)
-            self.known[name] = padded(made, active, self.sizes, COVER * self.size)
-        return self.known[name]
+                self.known.values.pop(key, None)
+            self.known.values[name] = padded(made, active, self.sizes, COVER * self.size)
+        return self.known.values[name]
 
     def traced(self, template: Scene, reference: Array) -> Scene:
         """The mesh of a reference that is known only while a program runs.
@@ -196,7 +207,7 @@ class Mesher:
             try:
                 found = jax.tree.leaves(self.scene(np.asarray(row)))
             except (SwelltreeError, ValueError, IndexError, np.linalg.LinAlgError) as error:
-                self.known["trouble"] = str(error)
+                self.known.values["trouble"] = str(error)
                 found = [
                     np.full(x.shape, np.nan if x.dtype.kind == "f" else 0, x.dtype) for x in shapes
                 ]
@@ -208,7 +219,7 @@ class Mesher:
     @property
     def trouble(self) -> str:
         """Why a mesh could not be made; empty: none failed."""
-        return self.known.get("trouble", "")
+        return self.known.values.get("trouble", "")
 
 
 def _outline(places: np.ndarray) -> np.ndarray:

@@ -83,6 +83,13 @@ class Scene:
         corners = still[np.asarray(self.boundary.triangles)[: self.boundary.surface_triangles]]
         return float(np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2).min())
 
+    @property
+    def tank_center(self) -> np.ndarray:
+        """Middle of the tank in plan (2,) [m]."""
+        plan = np.asarray(self.still)[:, :2]
+        middle = 0.5 * (plan.min(0) + plan.max(0))
+        return middle * [1.0, 0.0] if self.boundary.mirrors.symmetric else middle
+
 
 def build_scene(
     tank: Tank,

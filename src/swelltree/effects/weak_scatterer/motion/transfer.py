@@ -2,8 +2,12 @@
 
 Around every new vertex a quadratic is fitted to the nearest old ones, near ones with far more
 weight, so that a vertex that stays keeps its value. What comes out lies between the values of these
-neighbours, and fades to zero where there was no water near: what closes over a body begins at rest
-on the incident surface.
+neighbours, and fades to zero where there was no water near.
+
+The water on the surface stays as much as it was: what closes over a body stands no higher than
+there is water for, and what elevations hold more or less on the new mesh then is taken from the
+highest of them. (Carried on over the hole of a sphere of 5 m that went under, they brought 27 m^3
+of water from nowhere, and a tenth of the largest kinetic energy.)
 """
 
 from __future__ import annotations
@@ -56,3 +60,44 @@ def transferred(
     # among old vertices the nearest is within a third of the distance to the farthest of them
     fade = jnp.clip((FAR - jnp.sqrt(-near[:, 0]) / unit[:, 0]) / (FAR - NEAR), 0.0, 1.0)
     return fade * jnp.clip(fitted, known.min(-1), known.max(-1))
+
+
+def with_volume(
+    eta: Float[Array, " new"],
+    share: Float[Array, " new"],
+    fresh: Float[Array, " new"],
+    volume: Array,
+) -> Float[Array, " new"]:
+    """Elevations that hold a volume of water [m].
+
+    Args:
+        eta: as they were taken over [m].
+        share: area in plan of each vertex, zero where there is none [m^2].
+        fresh: 1.0 where there was no water before.
+        volume: that the surface held before [m^3].
+    """
+    each = share * eta
+    own, rest = (each * fresh).sum(), (each * (1.0 - fresh)).sum()
+    part = jnp.clip((volume - rest) / jnp.where(own != 0.0, own, 1.0), 0.0, 1.0)
+    eta = eta * (1.0 - fresh + part * fresh)
+    # the highest first; no elevation changes by more than half at a time
+    for power in (2, 1):
+        high = jnp.abs(eta).max(initial=0.0)
+        weight = jnp.abs(eta) * (jnp.abs(eta) / jnp.where(high > 0.0, high, 1.0)) ** (power - 1)
+        whole = (share * weight).sum()
+        change = (volume - (share * eta).sum()) / jnp.where(whole > 0.0, whole, 1.0)
+        eta = eta + jnp.clip(change, -0.5, 0.5) * weight
+    return eta
+
+
+def inside(
+    ring: Float[Array, "line xy"], places: Float[Array, "n xy"], symmetric: bool
+) -> Float[Array, " n"]:
+    """1.0 at places within a waterline; arguments as `transferred`, the ring in order."""
+    if symmetric:
+        ring = jnp.concatenate([ring, (ring * jnp.array([1.0, -1.0]))[::-1]])
+    a = ring[None] - places[:, None]
+    b = jnp.roll(ring, -1, axis=0)[None] - places[:, None]
+    cross = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    turn = jnp.arctan2(cross, (a * b).sum(-1)).sum(1)
+    return jnp.where(jnp.abs(turn) > jnp.pi, 1.0, 0.0)

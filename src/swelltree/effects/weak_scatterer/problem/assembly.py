@@ -12,6 +12,7 @@ with three points on each triangle and c = 1/2: a sphere of 146 vertices has its
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.influence.sums import at_vertices, corner_influence
 from swelltree.effects.weak_scatterer.problem.boundary import Boundary
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 
 BLOCK = 48  # points at a time: bounds the memory beside the matrices
@@ -74,8 +75,37 @@ class Matrices(NamedTuple):
         return self.per_flux @ q.reshape(-1)
 
 
-def assemble(
+@pytree()
+class FixedBlocks:
+    """Influence of free surface and wall on themselves, which stay while bodies move.
+
+    Args:
+        dipole: of the potential at their vertices, c left out.
+        surface: of q at the vertices of the free surface [m].
+    """
+
+    dipole: Float[Array, "fixed also"]
+    surface: Float[Array, "fixed surface"]
+
+
+def fixed_blocks(
     boundary: Boundary, vertices: Float[Array, "vertex xyz"], block: int = BLOCK
+) -> FixedBlocks:
+    """The blocks of free surface and wall; arguments as `assemble`, no hull in the surface."""
+    corners = vertices[boundary.triangles]
+    dipole, surface, _ = _in_blocks(
+        lambda at: _columns(boundary, corners, at, jnp.full(block, -1)),
+        vertices[: boundary.fixed],
+        block,
+    )
+    return FixedBlocks(dipole[:, : boundary.fixed], surface)
+
+
+def assemble(
+    boundary: Boundary,
+    vertices: Float[Array, "vertex xyz"],
+    block: int = BLOCK,
+    fixed: FixedBlocks | None = None,
 ) -> Matrices:
     """The matrices for vertices where they are.
 
@@ -83,11 +113,13 @@ def assemble(
         boundary: what the vertices belong to.
         vertices: [m].
         block: points whose influence coefficients are held at a time.
+        fixed: blocks of free surface and wall, where these stay: then only rows and columns of
+            bodies are made.
     """
     corners = vertices[boundary.triangles]
     parts = []
     if boundary.fixed:
-        parts.append(_collocated(boundary, corners, vertices[: boundary.fixed], block))
+        parts.append(_collocated(boundary, corners, vertices[: boundary.fixed], block, fixed))
     if boundary.bodies:
         parts.append(_weighted(boundary, corners, block))
     whole = [jnp.concatenate(rows) for rows in zip(*parts, strict=True)]
@@ -117,15 +149,35 @@ def _columns(boundary: Boundary, corners: Array, points: Array, self_triangle: A
     )
 
 
-def _collocated(boundary: Boundary, corners: Array, points: Array, block: int) -> tuple:
-    """Rows at vertices of free surface and wall."""
+def _of_bodies(boundary: Boundary, corners: Array, points: Array) -> tuple[Array, Array]:
+    """Influence of bodies alone on points, transposed: of their vertices, of their corners."""
+    on, count = boundary.on_bodies, sum(boundary.body_triangles)
+    none = jnp.full(len(points), -1)
+    result = corner_influence(corners[on], points, none, boundary.mirrors)
+    own = boundary.triangles[on].T - boundary.fixed
+    dipole = jnp.zeros((sum(boundary.bodies), len(points)), points.dtype).at[own].add(result.dipole)
+    return dipole, jnp.transpose(result.source, (1, 0, 2)).reshape(3 * count, len(points))
+
+
+def _in_blocks(columns: Callable[[Array], tuple], points: Array, block: int) -> list[Array]:
+    """Rows of points from their transposed columns, some points at a time."""
     count = len(points)
     padded = jnp.concatenate([points, points[: -count % block]])
-    none = jnp.full(block, -1)
-    result = jax.lax.map(
-        lambda at: _columns(boundary, corners, at, none), padded.reshape(-1, block, 3)
-    )
-    rows = [jnp.moveaxis(p, 2, 1).reshape(len(padded), p.shape[1])[:count] for p in result]
+    result = jax.lax.map(columns, padded.reshape(-1, block, 3))
+    return [jnp.moveaxis(p, 2, 1).reshape(len(padded), p.shape[1])[:count] for p in result]
+
+
+def _collocated(
+    boundary: Boundary, corners: Array, points: Array, block: int, fixed: FixedBlocks | None
+) -> tuple:
+    """Rows at vertices of free surface and wall."""
+    count = len(points)
+    if fixed is None:
+        none = jnp.full(block, -1)
+        rows = _in_blocks(lambda at: _columns(boundary, corners, at, none), points, block)
+    else:
+        dipole, bodies = _in_blocks(lambda at: _of_bodies(boundary, corners, at), points, block)
+        rows = [jnp.concatenate([fixed.dipole, dipole], 1), fixed.surface, bodies]
     # a constant potential has no flux
     index = jnp.arange(count)
     dipole = rows[0].at[index, index].add(-rows[0].sum(1))

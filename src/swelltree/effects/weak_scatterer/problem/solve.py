@@ -15,6 +15,9 @@ from jaxtyping import Float
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 
+TOLERANCE = 1e-12  # of residuals of GMRES in time steps
+TOO_MANY = 15  # iterations of GMRES, beyond which a matrix gets its own factors
+
 
 @pytree()
 class Factors:
@@ -129,7 +132,11 @@ def _rotate(state: tuple, turn: Array) -> tuple[tuple, None]:
 
 
 def solve_again(
-    old: Factors, matrix: Float[Array, "n n"], right: Array, tolerance: float = 1e-12
+    old: Factors,
+    matrix: Float[Array, "n n"],
+    right: Array,
+    tolerance: float = 1e-12,
+    most: int = 40,
 ) -> Iterated:
     """Solutions for the present matrix from the factors of an earlier one.
 
@@ -138,11 +145,40 @@ def solve_again(
         matrix: the present one.
         right: (n,) or (n, columns).
         tolerance: of the residual over the right side.
+        most: iterations.
     """
 
     def one(b: Array) -> Iterated:
-        return gmres(lambda v: matrix @ v, old.solve, b, tolerance)
+        return gmres(lambda v: matrix @ v, old.solve, b, tolerance, most)
 
     if right.ndim == 1:
         return one(right)
     return jax.vmap(one, in_axes=1, out_axes=Iterated(1, 0, 0))(right)
+
+
+@pytree()
+class Reused:
+    """A matrix that is solved with by GMRES, preconditioned by factors of an earlier one."""
+
+    factors: Factors
+    matrix: Float[Array, "n n"]
+
+    def solve(self, right: Array) -> Array:
+        """x of A x = b; columns of b are right sides."""
+        return solve_again(self.factors, self.matrix, right, TOLERANCE).x
+
+
+def reused(old: Factors, matrix: Float[Array, "n n"]) -> Reused:
+    """The matrix with the old factors, or with its own where those are too far from it.
+
+    One right side is tried: where it takes more than `TOO_MANY` iterations, new factors are made.
+
+    Args:
+        old: factors of a matrix nearby, of any precision.
+        matrix: the present one.
+    """
+    right = jnp.cos(jnp.arange(len(matrix), dtype=matrix.dtype))
+    tried = solve_again(old, matrix, right, TOLERANCE, TOO_MANY)
+    single = old.lu.dtype == jnp.float32
+    fits = tried.residual < 10.0 * TOLERANCE
+    return Reused(jax.lax.cond(fits, lambda: old, lambda: factored(matrix, single)), matrix)

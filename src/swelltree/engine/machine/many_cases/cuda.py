@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.machine.many_cases.ptx import ptx_of
+
 LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 NO_LIBRARY = "there is no driver of NVIDIA here"
 COMPUTE_MAJOR, COMPUTE_MINOR = 75, 76  # CUdevice_attribute
-JIT_LOG, JIT_LOG_SIZE = 5, 6  # CUjit_option: where errors go
+JIT_REGISTERS, JIT_LOG, JIT_LOG_SIZE = 0, 5, 6  # CUjit_option: most registers; where errors go
 
 
 class CudaError(Exception):
@@ -44,14 +46,18 @@ class Copy2D(ctypes.Structure):
     ]
 
 
+KEPT = 64  # kernels
 ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
 
 
 class Device:
     """The first graphics processor."""
 
+    on_cpu = False  # text of kernels is for it
+
     def __init__(self) -> None:
         self.lib = _library()
+        self.kernels: dict[tuple[str, bool, int], Kernel] = {}
         self._do("cuInit", 0)
         count = ctypes.c_int()
         self._do("cuDeviceGetCount", ctypes.byref(count))
@@ -88,14 +94,29 @@ class Device:
         self._do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
         return free.value
 
-    def loaded(self, ptx: str) -> Kernel:
+    def kernel(self, text: str, optimise: bool = True, registers: int = 255) -> Kernel:
+        """The function `run` of a text in LLVM's language.
+
+        Args:
+            text: of a module.
+            optimise: as of `ptx_of`.
+            registers: of a thread, at most.
+        """
+        key = text, optimise, registers
+        if key not in self.kernels:
+            while len(self.kernels) >= KEPT:
+                self.kernels.pop(next(iter(self.kernels)))
+            self.kernels[key] = self.loaded(ptx_of(text, self.architecture, optimise), registers)
+        return self.kernels[key]
+
+    def loaded(self, ptx: str, registers: int = 255) -> Kernel:
         """The function `run` of a text in PTX."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(8192)
-        options = (ctypes.c_int * 2)(JIT_LOG, JIT_LOG_SIZE)
-        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), 8192)
+        options = (ctypes.c_int * 3)(JIT_LOG, JIT_LOG_SIZE, JIT_REGISTERS)
+        values = (ctypes.c_void_p * 3)(ctypes.addressof(log), 8192, registers)
         try:
             self._do(
-                "cuModuleLoadDataEx", ctypes.byref(module), ptx.encode() + b"\0", 2, options, values
+                "cuModuleLoadDataEx", ctypes.byref(module), ptx.encode() + b"\0", 3, options, values
             )
         except CudaError as error:
             raise CudaError(f"{error} {log.value.decode(errors='replace')}".strip()) from error
@@ -106,6 +127,12 @@ class Device:
     def room(self, size: int) -> Memory:
         """Memory for so many numbers of eight bytes."""
         return Memory(self, size)
+
+    def filled(self, numbers: np.ndarray) -> Memory:
+        """Memory with numbers from here."""
+        memory = Memory(self, numbers.size)
+        memory.put(numbers)
+        return memory
 
     def wait(self) -> None:
         """Until all that was asked for is done."""
@@ -133,6 +160,23 @@ class Memory:
             ctypes.c_void_p(numbers.ctypes.data),
             ctypes.c_size_t(numbers.nbytes),
         )
+
+    def put_rows(self, numbers: np.ndarray, first: int, pitch: int) -> None:
+        """Rows of numbers from here, each into a part of a row of `pitch` numbers."""
+        numbers = np.ascontiguousarray(numbers)
+        count, width = numbers.shape
+        copy = Copy2D(
+            srcMemoryType=ON_HOST,
+            srcHost=numbers.ctypes.data,
+            srcPitch=8 * width,
+            dstXInBytes=8 * first,
+            dstMemoryType=ON_DEVICE,
+            dstDevice=self.address.value,
+            dstPitch=8 * pitch,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
 
     def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:
         """Parts of rows: `count` rows of `pitch` numbers, `width` of each from `first` on."""
@@ -182,6 +226,12 @@ class Kernel:
 
     def __init__(self, device: Device, function: ctypes.c_void_p) -> None:
         self.device, self.function = device, function
+
+    def attribute(self, number: int) -> int:
+        """What the driver says of it: 3 bytes of a thread's own memory, 4 registers."""
+        value = ctypes.c_int()
+        self.device._do("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
+        return value.value
 
     def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
         """Start so many threads, in blocks of some of them."""

@@ -2,45 +2,68 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.graph import NotFlattenedError
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.harmonic_sums import HarmonicSums, Waves, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
+    Own,
     Written,
     room_for_results,
 )
-from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
-from swelltree.engine.machine.many_cases.threads import GROUP, TRIPLE, ThreadWriter
-from swelltree.engine.machine.native import llvm
+from swelltree.engine.machine.many_cases.rows import inputs_of, packed_cases, slots, taken_apart
+from swelltree.engine.machine.many_cases.summaries import (
+    BUDGET,
+    EXTREMES,
+    STATISTICS,
+    extremes_text,
+    statistics_text,
+)
+from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
 
+SUMMING = 128  # the same, of threads that sum up
+REGISTERS = 255  # of a thread that steps, at most
 BLOCK = 64  # threads that share a processor's resources: few, since each needs all its registers
 
 
-@functools.lru_cache(maxsize=4)
-def _target(architecture: str) -> Any:
-    llvm().initialize_all_targets()
-    llvm().initialize_all_asmprinters()
-    target = llvm().Target.from_triple(TRIPLE)
-    return target.create_target_machine(cpu=architecture, features="+ptx80", opt=3)
+@dataclass(frozen=True)
+class DeviceLoads:
+    """Loads of waves that the processor makes for each block of time.
+
+    Args:
+        waves: of all cases.
+        table: (row, 2 n), as of `HarmonicSums`.
+        step: of the grid [s].
+        points: of the grid in a chunk of times.
+        force: the argument of the program that they become.
+        rate: that of their rates.
+    """
+
+    waves: Waves
+    table: np.ndarray
+    step: float
+    points: int
+    force: Own
+    rate: Own
 
 
-def ptx_of(text: str, architecture: str = "sm_80") -> str:
-    """PTX of a text in LLVM's language; needs no graphics processor."""
-    try:
-        module = llvm().parse_assembly(text)
-        module.verify()
-    except RuntimeError as error:
-        raise NotFlattenedError(f"what LLVM does not read ({error})") from error
-    return _target(architecture).emit_assembly(module)
+@dataclass
+class Seconds:
+    """Where the time of a run went [s]."""
+
+    seas: float = 0.0
+    packing: float = 0.0
+    loads: float = 0.0
+    steps: float = 0.0
+    results: float = 0.0
 
 
 class GpuProgram(ManyProgram):
@@ -53,67 +76,226 @@ class GpuProgram(ManyProgram):
 
     def __init__(self, function: Callable[..., Any], short: bool = False) -> None:
         self.short = short
-        self.kernel_seconds = 0.0  # of the last run
+        self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
-        super().__init__(function, lambda graph: ThreadWriter(graph, kind).function())
 
-    def run(self, cases: Cases, chunks: Sequence[np.ndarray]) -> tuple[Any, Any]:
+        def write(graph: Any) -> str:
+            on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
+            return ThreadWriter(graph, kind, on_cpu).function()
+
+        super().__init__(function, write)
+
+    def run(
+        self, cases: Cases, chunks: Sequence[np.ndarray], loads: DeviceLoads | None = None
+    ) -> tuple[Any, Any]:
         """State after the last chunk, and results with axes of cases and times before theirs.
 
         Args:
             cases: to run.
             chunks: of times, all of one length.
+            loads: that are made on the way.
         """
-        device = cuda.device()
-        if isinstance(device, str):
-            raise cuda.CudaError(device)
-        device.current()
-        program = self.needed(cases, chunks[0])
-        kernel = self._kernel(device, program)
+        stepping = Stepping(self, cases, chunks, loads)
+        program, n_state = stepping.program, stepping.n_state
         outs = room_for_results(program, cases, chunks)
-        fixed, shared, own = packed_cases(program, cases, self.short)
-        groups = -(-cases.count // BLOCK) * (BLOCK // GROUP)
-        n_own, n_out, n_work = (GROUP * n for n in program.sizes)
-        lanes, out = device.room(groups * n_own), device.room(groups * n_out)
-        work, constant = device.room(groups * n_work), device.room(len(fixed))
-        constant.put(fixed)
-        for group in range(groups):
-            first = min(group * GROUP, cases.count - 1)
-            some = range(first, min(first + GROUP, cases.count))
-            lanes.put(beside(program, own, some, GROUP, self.short), group * n_own)
-        n_state, self.kernel_seconds = len(jax.tree.leaves(cases.state)), 0.0
-        for number, chunk in enumerate(chunks):
-            numbers = inputs_of(shared, chunk, self.short)
-            into = device.room(len(numbers))
-            into.put(numbers)
-            began = time.perf_counter()
-            kernel(GROUP * groups, BLOCK, constant, into, lanes, out, work, *program.sizes)
-            device.wait()
-            self.kernel_seconds += time.perf_counter() - began
+        for number in stepping.each():
             for array, place in zip(outs[n_state:], program.outs[n_state:], strict=True):
                 begin = number * place[1][0]
-                self._fetch(out, n_out, place, array[:, begin : begin + place[1][0]])
-            for (start, shape, _), (at, _, _) in zip(
-                program.own[-n_state:], program.outs[:n_state], strict=True
-            ):
-                width = GROUP * int(np.prod(shape, dtype=int))
-                lanes.move(GROUP * start, n_own, out, GROUP * at, n_out, width, groups)
-        for array, place in zip(outs[:n_state], program.outs[:n_state], strict=True):
-            self._fetch(out, n_out, place, array)
+                stepping.fetch(place, array[:, begin : begin + place[1][0]])
+        stepping.fetch_state(outs[:n_state])
         return jax.tree.unflatten(program.tree, outs)
 
-    def _kernel(self, device: cuda.Device, program: Written) -> cuda.Kernel:
-        if "kernel" not in program.loaded:
-            text = ptx_of(program.text, device.architecture)
-            program.loaded["kernel"] = device.loaded(text)
-        return program.loaded["kernel"]
+    def summaries(
+        self,
+        cases: Cases,
+        chunks: Sequence[np.ndarray],
+        shares: np.ndarray,
+        loads: DeviceLoads | None = None,
+    ) -> tuple[Any, Any]:
+        """State after the last chunk, and summaries of the results instead of themselves.
 
-    def _fetch(self, out: cuda.Memory, pitch: int, place: Any, into: np.ndarray) -> None:
+        Results are a pair: channels, each (case, entry, number) with the numbers of `STATISTICS`;
+        and the sums of the energy budget, each with those of `EXTREMES`.
+
+        Args:
+            cases: to run.
+            chunks: of times, all of one length.
+            shares: of each sample in a mean; of the first samples it may be zero.
+            loads: that are made on the way.
+        """
+        stepping = Stepping(self, cases, chunks, loads)
+        kept = Series(stepping, len(shares))
+        for number in stepping.each():
+            kept.take(number)
+        n_state, program = stepping.n_state, stepping.program
+        state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n_state]]
+        stepping.fetch_state(state)
+        began = time.perf_counter()
+        filler: list[Any] = [None] * (len(program.outs) - n_state)
+        tree = jax.tree.unflatten(program.tree, [*state, *filler])
+        names = jax.tree.unflatten(program.tree, [*state, *range(len(filler))])[1]
+        channels = {name: kept.statistics(k, shares) for name, k in names[0].items()}
+        budget = kept.budget([names[1][name] for name in BUDGET])
+        self.seconds.results += time.perf_counter() - began
+        return tree[0], (channels, budget)
+
+    def kernel(self, device: Any, program: Written) -> Any:
+        """The program on a device."""
+        name = f"kernel of {REGISTERS} registers"
+        if name not in program.loaded:
+            program.loaded[name] = device.kernel(program.text, optimise=False, registers=REGISTERS)
+        return program.loaded[name]
+
+
+@dataclass
+class Stepping:
+    """Cases on their way through chunks of time."""
+
+    owner: GpuProgram
+    cases: Cases
+    chunks: Sequence[np.ndarray]
+    loads: DeviceLoads | None
+    program: Written = field(init=False)
+
+    def __post_init__(self) -> None:
+        began = time.perf_counter()
+        self.device = device = _device()
+        device.current()
+        cases, short = self.cases, self.owner.short
+        self.program = program = self.owner.needed(cases, self.chunks[0])
+        self.kernel = self.owner.kernel(device, program)
+        self.n_state = len(jax.tree.leaves(cases.state))
+        self.groups = groups = -(-cases.count // BLOCK) * (BLOCK // GROUP)
+        self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
+        self.lanes, self.out = device.room(groups * self.n_own), device.room(groups * self.n_out)
+        self.work = device.room(groups * n_work)
+        fixed, self.shared, own = packed_cases(program, cases, short)
+        self.constant = device.filled(fixed)
+        leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
+        made = () if self.loads is None else (self.loads.force, self.loads.rate)
+        self.places = {id(x): place[0] for x, place in zip(leaves, program.own, strict=False)}
+        for k, (place, arrays) in enumerate(zip(program.own, own, strict=True)):
+            if k < len(leaves) and any(leaves[k] is x for x in made):
+                continue
+            numbers = np.asarray(arrays).reshape(cases.count, -1)
+            flat = slots(numbers, short).reshape(cases.count, -1)
+            rows = grouped(flat, groups).reshape(groups, -1)
+            self.lanes.put_rows(rows, GROUP * place[0], self.n_own)
+        self.sums = None
+        if self.loads is not None:
+            x = self.loads
+            self.sums = HarmonicSums(device, x.waves, x.table, x.step, x.points, groups, short)
+        device.wait()
+        self.owner.seconds = Seconds(packing=time.perf_counter() - began)
+
+    def each(self) -> Any:
+        """One chunk after the other; their numbers."""
+        device, program, seconds = self.device, self.program, self.owner.seconds
+        for number, chunk in enumerate(self.chunks):
+            began = time.perf_counter()
+            if self.sums is not None and self.loads is not None:
+                force, rate = (self.places[id(x)] for x in (self.loads.force, self.loads.rate))
+                begin = float(chunk[0])
+                self.sums.fill(begin, self.lanes, program.sizes[0], force, rate)
+            into = device.filled(inputs_of(self.shared, chunk, self.owner.short))
+            device.wait()
+            summed = time.perf_counter()
+            self.kernel(
+                GROUP * self.groups, BLOCK, self.constant, into, self.lanes, self.out, self.work,
+                *program.sizes,
+            )  # fmt: skip
+            device.wait()
+            stepped = time.perf_counter()
+            yield number
+            for (start, shape, _), (at, _, _) in zip(
+                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
+            ):
+                width = GROUP * int(np.prod(shape, dtype=int))
+                self.lanes.move(
+                    GROUP * start, self.n_own, self.out, GROUP * at, self.n_out, width, self.groups
+                )
+            seconds.loads += summed - began
+            seconds.steps += stepped - summed
+            seconds.results += time.perf_counter() - stepped
+
+    def fetch(self, place: Any, into: np.ndarray) -> None:
         """Results of all cases."""
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
         count = len(into)
         groups = -(-count // GROUP)
-        rows = out.rows(GROUP * start, GROUP * size, pitch, groups).reshape(groups, size, GROUP)
-        lanes = rows.transpose(1, 0, 2).reshape(size, -1)
-        into[...] = taken_apart(lanes, (0, *place[1:]), count, self.short)
+        rows = self.out.rows(GROUP * start, GROUP * size, self.n_out, groups)
+        lanes = rows.reshape(groups, size, GROUP).transpose(1, 0, 2).reshape(size, -1)
+        into[...] = taken_apart(lanes, (0, *place[1:]), count, self.owner.short)
+
+    def fetch_numbers(self, memory: Any, size: int) -> np.ndarray:
+        """Floats of all cases from memory with so many of each (case, number)."""
+        rows = memory.rows(0, GROUP * size, GROUP * size, self.groups)
+        lanes = rows.reshape(self.groups, size, GROUP).transpose(0, 2, 1)
+        return np.ascontiguousarray(lanes.reshape(-1, size)[: self.cases.count])
+
+    def fetch_state(self, into: list[np.ndarray]) -> None:
+        """The state at the end."""
+        for array, place in zip(into, self.program.outs, strict=False):
+            self.fetch(place, array)
+
+
+class Series:
+    """Samples of all cases that stay on the processor until they are summed up there.
+
+    Args:
+        stepping: that makes them.
+        samples: in all.
+    """
+
+    def __init__(self, stepping: Stepping, samples: int) -> None:
+        self.stepping, self.samples = stepping, samples
+        self.device, self.groups = stepping.device, stepping.groups
+        self.places = stepping.program.outs[stepping.n_state :]
+        self.sizes = [int(np.prod(shape[1:], dtype=int)) for _, shape, _ in self.places]
+        count = len(stepping.chunks) * self.places[0][1][0]
+        self.rooms = [count * size for size in self.sizes]
+        self.memory = [self.device.room(self.groups * GROUP * room) for room in self.rooms]
+
+    def take(self, number: int) -> None:
+        """Samples of a chunk."""
+        s = self.stepping
+        for place, size, room, memory in zip(
+            self.places, self.sizes, self.rooms, self.memory, strict=True
+        ):
+            width = GROUP * place[1][0] * size
+            memory.move(
+                number * width, GROUP * room, s.out, GROUP * place[0], s.n_out, width, self.groups
+            )
+
+    def statistics(self, k: int, shares: np.ndarray) -> np.ndarray:
+        """Of a channel, (case, entry, number)."""
+        size, count = self.sizes[k], len(STATISTICS)
+        text = statistics_text(self.stepping.owner.short, self.device.on_cpu)
+        out = self.device.room(self.groups * GROUP * size * count)
+        threads = self.groups * GROUP * size
+        first = int(np.flatnonzero(shares > 0)[0])
+        self.device.kernel(text)(
+            threads, SUMMING, self.memory[k], self.device.filled(shares), out, size,
+            self.rooms[k], first, self.samples, threads,
+        )  # fmt: skip
+        found = self.stepping.fetch_numbers(out, size * count)
+        return found.reshape(-1, size, count)
+
+    def budget(self, rows: list[int]) -> np.ndarray:
+        """Extremes of the energy budget, (case, number)."""
+        text = extremes_text(self.stepping.owner.short, self.device.on_cpu)
+        out = self.device.room(self.groups * GROUP * len(EXTREMES))
+        threads = self.groups * GROUP
+        memory = [self.memory[k] for k in rows]
+        self.device.kernel(text)(
+            threads, SUMMING, *memory, out, self.rooms[rows[0]], self.samples, threads
+        )
+        return self.stepping.fetch_numbers(out, len(EXTREMES))
+
+
+def _device() -> Any:
+    device = cuda.device()
+    if isinstance(device, str):
+        raise cuda.CudaError(device)
+    return device

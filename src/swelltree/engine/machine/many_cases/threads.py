@@ -35,6 +35,7 @@ class ThreadWriter(Writer):
         super().__init__(graph)
         self.types, self.float, self.on_cpu = Types(1, float), float, on_cpu
         self.operations = Operations(self.line, self.types)
+        self.constant: set[str] = set()  # addresses of what is never written
 
     def functions(self) -> str:
         """Text of the functions that are used; there is no library for large angles."""
@@ -43,6 +44,10 @@ class ThreadWriter(Writer):
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""
         one = super().function().replace("define void @run(", "define internal void @one(")
+        # within the kernel it is known that all memory is that of the device
+        one = (
+            one.replace(") nounwind {\nentry:", ") alwaysinline nounwind {\nentry:") + "!0 = !{}\n"
+        )
         return one + _on_cpu() if self.on_cpu else f'target triple = "{TRIPLE}"\n{one}{_kernel()}'
 
     # --- memory -----------------------------------------------------------------------------
@@ -51,11 +56,18 @@ class ThreadWriter(Writer):
         if buffer.where not in SHARED:
             place, stride = GROUP * place, GROUP
         base = self.line(f"getelementptr double, ptr %{buffer.where}, i64 {place}")
-        if index is None:
-            return base
-        if stride > 1:
-            index = self.line(f"mul i64 {index}, {stride}")
-        return self.line(f"getelementptr double, ptr {base}, i64 {index}")
+        if index is not None:
+            if stride > 1:
+                index = self.line(f"mul i64 {index}, {stride}")
+            base = self.line(f"getelementptr double, ptr {base}, i64 {index}")
+        if buffer.where in SHARED or buffer.where == "lanes":
+            self.constant.add(base)
+        return base
+
+    def _load(self, kind: str, address: str) -> str:
+        # stores need not be waited for
+        mark = ", !invariant.load !0" if address in self.constant else ""
+        return super()._load(kind, address + mark)
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         kept = Stores(stores.single, stores.moving, [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Acceleration, Kinematics
 from swelltree.formulations.channels import Instant, channels_at
 from swelltree.model.constraints import evaluate_rows
+from swelltree.model.effect import Now
 from swelltree.model.inertia import world_inertia
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.signals import drives_at
+from swelltree.model.solved import coupled_effect, solved_at, with_accelerations
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import compact
 from swelltree.two_step.lines.channels import solved_loads
@@ -25,7 +27,7 @@ from swelltree.two_step.state import Form
 
 
 @functools.lru_cache(maxsize=32)
-def observer(form: Form) -> Any:
+def observer(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
     """Compiled observation of a stack of samples."""
 
     def one(model: Model, sample: Sample) -> dict[str, Array]:
@@ -42,8 +44,12 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     coordinate = dof_coordinates(model, frames, sample.angles)
     rate = dof_rates(model, sample.pose, frames, sample.v)
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
-    now, solved = present(model, sample.internal), solved_loads(model, sample)
+    solved = solved_loads(model, sample)
+    now = solved_at(present(model, sample.internal), Now(t, motion, sample.internal))
     loads = total_loads(now, t, motion, sample.internal, solved=solved)
+    loads = with_accelerations(now, loads, motion, sample.v_dot)
+    flowing = coupled_effect(now)
+    model = model if flowing is None else model.with_effect(flowing)
     rows = None
     if form.rows:
         angles, drives = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
+from swelltree.model.solved import fixed_step
 from swelltree.results.channels import chosen
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.channels import observe
@@ -58,7 +59,9 @@ def plan(task: Task) -> Plan:
     wanted = step
     if wanted is None:
         wanted = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
-    wanted = min(wanted, longest)
+    wanted = min(wanted, longest, fixed_step(task.model) or wanted)
+    for effect in task.model.effects:
+        effect.check_step(wanted if step is None else step)
     refuse_fast_winches(task.model, wanted, task.times)
     given = step if step is not None and step <= longest else None
     return Plan(form, *grid(task.times - task.begin, wanted, given))
@@ -82,7 +85,9 @@ def refuse_what_jumps(model: Model) -> None:
 
 
 @lru_cache(maxsize=64)
-def kept_channels(names: tuple[str, ...]) -> Any:
+def kept_channels(
+    names: tuple[str, ...],
+) -> Callable[[Model, Form, Sample], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
     def kept(model: Model, form: Form, sample: Sample) -> dict[str, Array]:

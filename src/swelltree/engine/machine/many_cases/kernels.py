@@ -1,0 +1,239 @@
+"""Small kernels written by hand: what one thread does, as text for graphics processors or for here.
+
+A kernel takes rows of memory and whole numbers, of which the last is the number of threads. Loops
+and variables are written as in any language; LLVM puts them into registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+TRIPLE = "nvptx64-nvidia-cuda"
+CONTRACT = ("contract",)
+
+
+class Body:
+    """Lines of the function of one thread.
+
+    Args:
+        builder: of LLVM's language.
+        rows: memory, by name.
+        sizes: whole numbers, by name.
+        thread: number of the thread.
+    """
+
+    def __init__(
+        self, builder: Any, rows: dict[str, Any], sizes: dict[str, Any], thread: Any
+    ) -> None:
+        from llvmlite import ir
+
+        self.ir, self.b = ir, builder
+        self.rows, self.sizes, self.thread = rows, sizes, thread
+        self.long, self.double, self.single = ir.IntType(64), ir.DoubleType(), ir.FloatType()
+
+    # --- numbers ----------------------------------------------------------------------------
+    def whole(self, value: Any) -> Any:
+        """A whole number."""
+        return self.ir.Constant(self.long, value) if isinstance(value, int) else value
+
+    def real(self, value: Any) -> Any:
+        """A float."""
+        return self.ir.Constant(self.double, float(value)) if isinstance(value, float) else value
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Sum of floats."""
+        return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
+
+    def sub(self, x: Any, y: Any) -> Any:
+        """Difference of floats."""
+        return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """Product of floats."""
+        return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
+
+    def div(self, x: Any, y: Any) -> Any:
+        """Quotient of floats."""
+        return self.b.fdiv(self.real(x), self.real(y))
+
+    def intrinsic(self, name: str, *args: Any) -> Any:
+        """One of LLVM's functions of doubles."""
+        kinds = [self.double] * len(args)
+        function = self.b.module.declare_intrinsic(
+            f"llvm.{name}", [self.double], self.ir.FunctionType(self.double, kinds)
+        )
+        return self.b.call(function, [self.real(x) for x in args])
+
+    def plus(self, *terms: Any) -> Any:
+        """Sum of whole numbers."""
+        total = self.whole(terms[0])
+        for term in terms[1:]:
+            total = self.b.add(total, self.whole(term))
+        return total
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Product of whole numbers."""
+        return self.b.mul(self.whole(x), self.whole(y))
+
+    def split(self, x: Any, by: Any) -> tuple[Any, Any]:
+        """Quotient and remainder of whole numbers that are not negative."""
+        by = self.whole(by)
+        return self.b.udiv(x, by), self.b.urem(x, by)
+
+    def floor(self, x: Any) -> Any:
+        """The whole number below."""
+        return self.b.fptosi(self.intrinsic("floor", x), self.long)
+
+    def as_real(self, x: Any) -> Any:
+        """A whole number as a float."""
+        return self.b.sitofp(self.whole(x), self.double)
+
+    def greater(self, x: Any, y: Any) -> Any:
+        """Whether one float is greater than another; false where one is none."""
+        return self.b.fcmp_ordered(">", self.real(x), self.real(y))
+
+    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+        """One of two floats."""
+        return self.b.select(condition, self.real(x), self.real(y))
+
+    # --- memory and variables ---------------------------------------------------------------
+    def address(self, row: str, at: Any) -> Any:
+        """Of a slot of eight bytes."""
+        return self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.double)
+
+    def load(self, row: str, at: Any) -> Any:
+        """A float from memory."""
+        return self.b.load(self.address(row, at), typ=self.double)
+
+    def store(self, row: str, at: Any, value: Any, short: bool = False) -> None:
+        """A float into memory, in four bytes of its slot if it is short."""
+        value = self.real(value)
+        if short:
+            value = self.b.fptrunc(value, self.single)
+        self.b.store(value, self.address(row, at))
+
+    def load_short(self, row: str, at: Any) -> Any:
+        """A float of four bytes from its slot."""
+        one = self.b.load(self.address(row, at), typ=self.single)
+        return self.b.fpext(one, self.double)
+
+    def variable(self, value: Any) -> Any:
+        """Something that changes in loops."""
+        value = self.real(value)
+        with self.b.goto_entry_block():
+            place = self.b.alloca(value.type)
+        self.b.store(value, place)
+        return place
+
+    def get(self, place: Any) -> Any:
+        """Value of a variable."""
+        return self.b.load(place, typ=place.allocated_type)
+
+    def set(self, place: Any, value: Any) -> None:
+        """Change a variable."""
+        self.b.store(self.real(value), place)
+
+    @contextmanager
+    def loop(self, count: Any, first: Any = 0) -> Iterator[Any]:
+        """The lines within for each whole number from the first up to a count."""
+        with self.b.goto_entry_block():
+            place = self.b.alloca(self.long)
+        self.b.store(self.whole(first), place)
+        head, body, end = (self.b.append_basic_block() for _ in range(3))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        now = self.b.load(place, typ=self.long)
+        self.b.cbranch(self.b.icmp_signed("<", now, self.whole(count)), body, end)
+        self.b.position_at_end(body)
+        yield now
+        self.b.store(self.b.add(now, self.whole(1)), place)
+        self.b.branch(head)
+        self.b.position_at_end(end)
+
+    # --- angles -----------------------------------------------------------------------------
+    def circular(self, turns: Any) -> tuple[Any, Any]:
+        """Cosine and sine of an angle in whole turns: series of an eighth of it, doubled thrice."""
+        part = self.sub(turns, self.intrinsic("floor", self.add(turns, 0.5)))
+        x = self.mul(part, 2.0 * 3.141592653589793 / 8.0)
+        xx = self.mul(x, x)
+        # 1 - cos and sin, to x^14: x is at most pi / 8
+        versed, sine = self.real(0.0), self.real(0.0)
+        for k in range(6, -1, -1):
+            sine = self.sub(1.0, self.mul(self.mul(xx, 1.0 / ((2 * k + 2) * (2 * k + 3))), sine))
+            versed = self.sub(
+                1.0, self.mul(self.mul(xx, 1.0 / ((2 * k + 3) * (2 * k + 4))), versed)
+            )
+        sine, versed = self.mul(x, sine), self.mul(self.mul(xx, 0.5), versed)
+        for _ in range(3):
+            cosine = self.sub(1.0, versed)
+            sine, versed = (
+                self.mul(self.mul(2.0, sine), cosine),
+                self.mul(self.mul(2.0, sine), sine),
+            )
+        return self.sub(1.0, versed), sine
+
+
+def kernel_text(
+    rows: tuple[str, ...],
+    sizes: tuple[str, ...],
+    write: Callable[[Body], None],
+    on_cpu: bool = False,
+) -> str:
+    """Text of a kernel in LLVM's language.
+
+    Args:
+        rows: names of its memory.
+        sizes: names of its whole numbers.
+        write: lines of one thread.
+        on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
+            behind them is the number of threads.
+    """
+    from llvmlite import ir
+
+    module, long, pointer = ir.Module(), ir.IntType(64), ir.PointerType()
+    names, void = (*sizes, "threads"), ir.VoidType()
+    kinds = [long, *[pointer] * len(rows), *[long] * len(names)]
+    one = ir.Function(module, ir.FunctionType(void, kinds), "one")
+    one.linkage = "internal"
+    one.attributes.add("alwaysinline")
+    for argument in one.args[1 : 1 + len(rows)]:
+        argument.add_attribute("noalias")
+    builder = ir.IRBuilder(one.append_basic_block("entry"))
+    held = dict(zip(rows, one.args[1:], strict=False))
+    numbers = dict(zip(names, one.args[1 + len(rows) :], strict=True))
+    write(Body(builder, held, numbers, one.args[0]))
+    builder.ret_void()
+    if on_cpu:
+        run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")
+        b = ir.IRBuilder(run.append_basic_block("entry"))
+        given = [
+            b.load(b.gep(run.args[-1], [long(k)], source_etype=long), typ=long)
+            for k in range(len(names))
+        ]
+        body = Body(b, {}, {}, None)
+        with body.loop(given[-1]) as thread:
+            b.call(one, [thread, *run.args[:-1], *given])
+        b.ret_void()
+        module.triple = ""
+        return str(module)
+    module.triple = TRIPLE
+    kinds = [pointer] * len(rows) + [long] * len(names)
+    run = ir.Function(module, ir.FunctionType(void, kinds), "run")
+    run.calling_convention = "ptx_kernel"
+    b = ir.IRBuilder(run.append_basic_block("entry"))
+    short = ir.IntType(32)
+    places = [
+        b.call(
+            ir.Function(module, ir.FunctionType(short, []), f"llvm.nvvm.read.ptx.sreg.{name}.x"),
+            [],
+        )
+        for name in ("ctaid", "ntid", "tid")
+    ]
+    block, size, own = (b.zext(x, long) for x in places)
+    thread = b.add(b.mul(block, size), own)
+    with b.if_then(b.icmp_signed("<", thread, run.args[-1])):
+        b.call(one, [thread, *run.args])
+    b.ret_void()
+    return str(module)

@@ -1,0 +1,192 @@
+"""Seas of many cases as a graphics processor takes them: their waves, and one table of forces.
+
+Seeds of one sea are drawn together. Forces per metre of crest lie in a table over the frequency for
+each heading, fine enough for a cubic between its rows; the processor looks them up.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
+from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.engine.machine.many_cases.harmonic_sums import Waves
+from swelltree.model.model import Model
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.seas import realised
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave, Sea
+from swelltree.waves.components import ManySeas, irregular_by_seed
+from swelltree.waves.dispersion import dispersion
+
+LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart here
+MOST_HEADINGS = 64
+LEAST_ROWS, MOST_ROWS = 1024, 65_536
+TURN = 0.05  # rad by which the phase of a force may change from row to row
+MARGIN = 2  # rows outside the data, at each end
+
+
+@dataclass(frozen=True)
+class DeviceSeas:
+    """Waves of the cases that can be run, and why others cannot.
+
+    Args:
+        waves: of those cases.
+        table: (row, 2 n).
+        refused: sentence by number of the case.
+    """
+
+    waves: Waves | None
+    table: np.ndarray
+    refused: dict[int, str]
+
+
+def made_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
+    """Whether the loads of such cases are sums of waves that do not follow the bodies."""
+    hydro = model.hydro
+    if hydro is None or hydro.table is None or hydro.table.drift is not None:
+        return False
+    if any(effect.uses_sea or effect.turns_axes for effect in model.effects):
+        return False
+    return all(isinstance(case.sea, LINEAR) for case in cases)
+
+
+def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> DeviceSeas:
+    """The waves of cases.
+
+    Args:
+        model: with its data.
+        maker: of cases, which tells what is wrong with one.
+        cases: for which `made_on_device` holds.
+    """
+    assert model.hydro is not None
+    assert model.hydro.table is not None
+    data: Table = model.hydro.table
+    excitation = data.excitation if data.remaining is None else data.remaining
+    parts: list[tuple[list[int], ManySeas]] = []
+    refused: dict[int, str] = {}
+    for rows in _alike(cases):
+        try:
+            # once as in a single run: what is wrong, or worth a warning, is told there
+            maker.in_sea(cases[rows[0]])
+            parts.append((rows, _components(model, [cases[k] for k in rows])))
+        except SwelltreeError as error:
+            refused |= dict.fromkeys(rows, str(error))
+    low, high = float(data.omega[0]), float(data.omega[-1])
+    for rows, many in parts:
+        energy = many.amplitude**2
+        outside = (many.omega < low * (1 - 1e-9)) | (many.omega > high * (1 + 1e-9))
+        lost = (energy * outside).sum(1) > NEGLIGIBLE * energy.sum(1)
+        for k in np.flatnonzero(lost):
+            try:
+                maker.in_sea(cases[rows[k]])
+            except SwelltreeError as error:
+                refused[rows[k]] = str(error)
+    parts = [(rows, many) for rows, many in parts if any(k not in refused for k in rows)]
+    if not parts:
+        return DeviceSeas(None, np.zeros((0, 0)), refused)
+    beta = np.unique(np.concatenate([np.unique(many.beta) for _, many in parts]))
+    step, count = _frequency_grid(data, model.water)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
+        table = np.concatenate(
+            [_table(data, excitation, model.water, one, step, count) for one in beta]
+        )
+    width = max(many.omega.shape[1] for _, many in parts)
+    total = len(cases)
+    omega, place = np.full((total, width), low), np.full((total, width), float(MARGIN))
+    amplitude, ramp = np.zeros((total, width), complex), np.zeros(total)
+    for rows, many in parts:
+        size = many.omega.shape[1]
+        within = np.clip(many.omega, low, high)
+        inside = (many.omega >= low * (1 - 1e-9)) & (many.omega <= high * (1 + 1e-9))
+        omega[rows, :size] = many.omega
+        heading = count * np.searchsorted(beta, many.beta)
+        place[rows, :size] = heading + MARGIN + (within - low) / step
+        complex_amplitude = many.amplitude * np.exp(1j * many.phase)
+        amplitude[rows, :size] = np.where(inside, complex_amplitude, 0.0)
+        ramp[rows] = [_ramp(cases[k]) for k in rows]
+    kept = [k for k in range(total) if k not in refused]
+    some = (omega, place, amplitude, ramp) if not refused else (
+        omega[kept], place[kept], amplitude[kept], ramp[kept]
+    )  # fmt: skip
+    return DeviceSeas(Waves(*some), table, refused)
+
+
+def fits(model: Model, cases: Sequence[BatchCase]) -> bool:
+    """Whether the headings of some cases are few enough for tables."""
+    seas = [case.sea for case in cases]
+    headings = {float(sea.beta) for sea in seas if isinstance(sea, LINEAR)}
+    spread = max(
+        (
+            sea.spreading.directions if sea.spreading is not None else 1
+            for sea in seas
+            if isinstance(sea, IrregularSea)
+        ),
+        default=1,
+    )
+    table = any(isinstance(sea, IrregularSea) and hasattr(sea.spectrum, "beta") for sea in seas)
+    # a last block of components that is not full has headings of its own
+    return not table and 2 * spread * len(headings) <= MOST_HEADINGS
+
+
+def _ramp(case: BatchCase) -> float:
+    return 0.0 if case.sea is None else float(case.sea.ramp)
+
+
+def _alike(cases: Sequence[BatchCase]) -> list[list[int]]:
+    """Numbers of cases whose seas differ by their seed only."""
+    found: dict[Any, list[int]] = {}
+    for k, case in enumerate(cases):
+        sea = case.sea
+        if isinstance(sea, IrregularSea):
+            given = (getattr(sea, name) for name in _names(sea) if name != "seed")
+            key: Any = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
+        else:
+            key = (k,)
+        found.setdefault(key, []).append(k)
+    return list(found.values())
+
+
+def _names(sea: Sea) -> list[str]:
+    return [field.name for field in fields(sea)]  # pyright: ignore[reportArgumentType]
+
+
+def _components(model: Model, cases: list[BatchCase]) -> ManySeas:
+    sea: Any = cases[0].sea
+    if isinstance(sea, IrregularSea):
+        seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]
+        return irregular_by_seed(sea, model.water, seeds, [case.case for case in cases])
+    waves: Any = realised(model, sea, cases[0].case)
+    rows = (waves.omega, waves.amplitude, waves.beta, waves.phase)
+    return ManySeas(*(np.asarray(x, float)[None] for x in rows))
+
+
+def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
+    """Step and number of rows of the tables: phases change little from row to row."""
+    low, high = float(data.omega[0]), float(data.omega[-1])
+    omega = np.linspace(low, high, 4096)
+    k = np.asarray(dispersion(omega, float(water.depth), float(water.g)))
+    far = float(np.linalg.norm(np.asarray(data.place), axis=1).max(initial=0.0))
+    fastest = far * float(np.abs(np.gradient(k, omega)).max())
+    rows = int(np.clip((high - low) * fastest / TURN, LEAST_ROWS, MOST_ROWS))
+    return (high - low) / rows, rows + 1 + 2 * MARGIN
+
+
+def _table(
+    data: Table, excitation: Any, water: Any, beta: float, step: float, count: int
+) -> np.ndarray:
+    """Forces per metre of a crest at the origin, over the frequency."""
+    omega = float(data.omega[0]) + step * (np.arange(count) - MARGIN)
+    positive = np.maximum(omega, 1e-6)
+    k = np.asarray(dispersion(positive, float(water.depth), float(water.g)))
+    source = data
+    if excitation is not data.excitation:
+        source = replace(data, excitation=excitation)
+    force = excitation_at(source, omega, np.full(count, beta), k)
+    return np.stack([np.real(force), np.imag(force)], axis=2).reshape(count, -1)
