@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.solvers.stepping.control import FIRST_ERROR
+from swelltree.solvers.stepping.extension import Extension, blank_extension
 
 if TYPE_CHECKING:
     from swelltree.spatial.linear_steps import ExactStages
@@ -77,6 +78,8 @@ class Options(NamedTuple):
             there.
         parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
             for the whole step.
+        free_until: where steps pass over output times (``free`` of `smooth.integrate`), they do so
+            up to here, and land on each output time behind it [s].
     """
 
     rtol: Array = 1e-6
@@ -87,6 +90,7 @@ class Options(NamedTuple):
     max_steps: Array = 100_000
     corners: Array = np.array([np.inf])
     parts: Array = 1
+    free_until: Array = float("-inf")
 
 
 def padded_corners(times: Array) -> Array:
@@ -121,6 +125,8 @@ class Carry(NamedTuple):
     crossing: Array  # a time behind the next event [s], infinite while none is known
     beyond: Array  # values of the events there (k,)
     n_events: Array
+    extension: Extension  # of the last attempt
+    sampled: Array  # time of the last output [s]
 
 
 def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> Carry:
@@ -155,6 +161,8 @@ def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> C
         crossing=np.asarray(np.inf),
         beyond=np.zeros(events),
         n_events=zero,
+        extension=blank_extension(y0),
+        sampled=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
     )
 
 
@@ -168,3 +176,4 @@ class Attempt(NamedTuple):
     rate_end: Tree  # rate at the end, or None
     n_rate: Array
     converged: Array  # False when an implicit stage was not solved
+    extension: Extension | None = None  # the value within the step

@@ -34,6 +34,8 @@ class Described:
         traced: numbers of the description that JAX is tracing, by path.
     """
 
+    without_content = True  # for fingerprints (`engine.contents`)
+
     def __init__(
         self,
         system: System | None = None,

@@ -13,9 +13,9 @@ import numpy as np
 
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
+from swelltree.engine.contents import content_key
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
-from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown
 

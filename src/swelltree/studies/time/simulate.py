@@ -69,8 +69,9 @@ def simulate(
         model: from `compile`.
         sea: a described sea; still water if not given.
         duration: [s].
-        output_step: time between samples [s]; if not given a twentieth of the shortest period of
-            the waves and of the bodies, and no more than a two-hundredth of the duration.
+        output_step: time between samples, over which steps may pass [s]; if not given a twentieth
+            of the shortest period of the waves and of the bodies, and no more than a two-hundredth
+            of the duration.
         times: the output times themselves, instead of duration and step [s].
         extremes: channels whose largest, smallest and mean values between samples are kept, step
             by step: ``["line_tension"]`` gives ``line_tension_max``, ``line_tension_min`` and

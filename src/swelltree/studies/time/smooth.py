@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.step_means import with_step_means
-from swelltree.compiler.unseen import unseen_times
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
@@ -39,21 +35,29 @@ from swelltree.formulations.radiation_block import (
     with_memory,
 )
 from swelltree.model.model import Model
-from swelltree.model.solved import coupled_effect, fixed_step
+from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import chosen
-from swelltree.solvers.problem import LinearBlock, padded_corners
+from swelltree.solvers.problem import LinearBlock
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
-from swelltree.solvers.stepping.smooth import Carry, Options, Problem, compiled, integrate
+from swelltree.solvers.stepping.smooth import (
+    Carry,
+    Options,
+    Problem,
+    compiled,
+    integrate,
+    value_at,
+)
 from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
 from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.time.continuing import end_of, refuse_start
 from swelltree.studies.time.smooth_failure import failure
+from swelltree.studies.time.smooth_steps import options_of
 from swelltree.studies.time.task import Task, kept_step
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError
 
 BY_HAND = "XLA: numbers change on the way"
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -180,7 +184,13 @@ class SmoothStepper(Stepper):
     def _program(self) -> Program:
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
-        return compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
+        equations = problem_of(task.model, task.formulation)
+        return compiled(equations, task.solver, kept=kept, free=self.free)
+
+    @property
+    def free(self) -> bool:
+        """Do steps pass over samples?"""
+        return bool(np.isfinite(self.options.free_until))
 
     def onward(self, task: Task, state: Carry, times: np.ndarray) -> tuple[SmoothStepper, Carry]:
         """The same state; where the model has other numbers its rate is not known any more."""
@@ -225,8 +235,19 @@ class SmoothStepper(Stepper):
         return observe_samples(self.task.model, times, phases) | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
-        """The whole state."""
-        return state, float(state.t)
+        """The whole state, at the last sample.
+
+        Steps end there, but a run that was stopped may have gone a part of a step further.
+        """
+        time = float(state.sampled)
+        if time < state.t:
+            task = self.task
+            equations = problem_of(task.model, task.formulation)
+            y = value_at(equations, self._stepped, jax.tree.map(jnp.asarray, state), time)
+            y = jax.tree.map(np.asarray, y)
+            unknown = np.zeros((), bool)
+            state = state._replace(t=np.asarray(time), y=y, rate_known=unknown)
+        return state, time
 
     def failure(self, state: Carry, code: Code) -> tuple[Code, str]:
         """Which body or loop, when and why."""
@@ -256,80 +277,11 @@ class SmoothStepper(Stepper):
 
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
-    step, parts = task.stepping.step, 1
-    if kept_step(task.model) is not None:
-        step = _convolution_step(task)
-    whole = fixed_step(task.model)
-    if whole is not None:
-        step = whole if step is None else step
-        for effect in task.model.effects:
-            effect.check_step(min(step, task.stepping.longest))
-        # flows that are solved for keep their own, longer step
-        parts = max(1, math.ceil(whole / step * (1 - 1e-9)))
-        step = parts * step
-    gaps = np.diff(task.times, prepend=task.begin)
-    numbers = task.stepping
-    options = Options(
-        rtol=numbers.rtol,
-        atol=numbers.atol,
-        step=float(gaps.max()) if step is None else step,
-        max_step=numbers.longest,
-        parts=parts,
-    )
-    return SmoothStepper(task, options._replace(corners=_corners(task, options.step / parts)))
+    return SmoothStepper(task, options_of(task))
 
 
 def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
-
-
-def _convolution_step(task: Task) -> float:
-    """The step of the convolution, which the run must keep."""
-    kept, step = kept_step(task.model), task.stepping.step
-    assert kept is not None
-    if event_count(task.model):
-        raise SwelltreeError(
-            "radiation='convolution' keeps its step, and this model switches at events "
-            "(latching, declutching) between steps. Compile with radiation='state_space'."
-        )
-    if task.solver != "rk4":
-        raise SwelltreeError(
-            f"radiation='convolution' needs solver='rk4' with its step of {kept:g} s, "
-            f"not '{task.solver}'. Use radiation='state_space' with adaptive solvers."
-        )
-    if step is not None and abs(step - kept) > 1e-9 * kept:
-        raise SwelltreeError(
-            f"step {step:g} s is not the {kept:g} s that the convolution was compiled for. "
-            f"Compile with step={step:g}."
-        )
-    ratio = np.diff(task.times - task.begin, prepend=0.0) / kept
-    if np.abs(ratio - np.round(ratio)).max() > 1e-6:
-        raise SwelltreeError(
-            f"output times must be multiples of the convolution's step of {kept:g} s. "
-            "Choose output_step accordingly."
-        )
-    return kept
-
-
-def _corners(task: Task, step: float) -> Array:
-    """Where steps end besides the samples."""
-    model, times = task.model, np.union1d(task.begin, task.times)
-    if kept_step(model) is not None:  # means over the steps stand for loads in time
-        return padded_corners(())
-    known = corner_times(model)
-    if is_traced(model):
-        return padded_corners(known)
-    if task.solver != "rk4":
-        return padded_corners(np.concatenate([known, noticed_times(model, times)]))
-    unseen, divided = unseen_times(model, times, step)
-    if divided and not unseen.size:
-        warnings.warn(
-            f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not tell. Give a shorter step.",
-            SwelltreeWarning,
-            stacklevel=4,
-        )
-    return padded_corners(np.concatenate([known, unseen]))
 
 
 def first_phase(model: Model, how: Formulation, start: Any) -> Phase:
@@ -372,6 +324,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
         kept=kept_channels(how, task.extremes),
         differentiable=True,
         max_steps_per_output=max_steps,
+        free=stepper.free,
     )
     phases, extremes = samples if task.extremes else (samples, {})
     times = jnp.asarray(task.times)

@@ -30,7 +30,7 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
         last: the last good state.
         code: how it ended.
     """
-    when = float(last.t) if code is Code.STOPPED_BY_USER else float(last.t_fail)
+    when = float(last.sampled) if code is Code.STOPPED_BY_USER else float(last.t_fail)
     sentence = describe(code, when)
     if code is Code.STOPPED_BY_USER:
         return code, sentence
