@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BENCH  := .venv-bench
 NEWEST := .venv-newest
+COMPANIONS := .venv-companions
 NEWER  := $(firstword $(foreach p,python3.14 python3.13 python3.12,$(shell $(p) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 # WecOptTool 3.3 where it is installed (pip install wecopttool==3.3.0 in an environment of its own)
 WECOPT ?= .venv-wecopttool
@@ -17,7 +18,7 @@ PIP    := -m pip --disable-pip-version-check install --quiet -c constraints.txt
 EDITABLE := --no-build-isolation -e
 
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer demo test test-all newest validate bench tables docs lint format clean
+.PHONY: help setup viewer demo test test-all newest companions validate bench tables docs lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +42,13 @@ else
 	$(NEWEST)/bin/pip install --quiet --upgrade -e ".[campaign]" pytest pytest-xdist hypothesis beartype
 	$(NEWEST)/bin/python -m pytest -n auto tests/engine tests/studies/test_engine_of_runs.py tests/studies/batch
 endif
+
+companions: $(VENV)/dev.stamp  ## what touches gymnasium, meshio and Jupyter, with them beside the pinned versions
+	test -d $(COMPANIONS) || $(PYTHON) -m venv $(COMPANIONS)
+	$(COMPANIONS)/bin/pip install --quiet -c constraints.txt gymnasium meshio nbclient ipykernel
+	PYTHONPATH=$(CURDIR)/src:$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])') \
+		$(COMPANIONS)/bin/python -m pytest -m "" -rs tests/system/test_memory_meshes.py \
+		tests/views/test_live.py tests/examples/test_examples.py -k "meshio or gymnasium or jupyter"
 
 validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
 	$(BIN)/swelltree validate
@@ -74,7 +82,7 @@ format: $(VENV)/dev.stamp  ## rewrite the layout of the code
 	$(BIN)/ruff format
 
 clean:  ## remove environments and everything built
-	rm -rf $(VENV) $(BENCH) build dist out docs/_build .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(NEWEST) $(COMPANIONS) build dist out docs/_build .pytest_cache .ruff_cache .import_linter_cache
 
 # --- environments: a stamp is renewed when the project or a pinned version changes -------------
 

@@ -30,6 +30,20 @@ def system_xml(blocks, lines, more=""):
     return f"<?xml version='1.0' encoding='utf-8'?><System>{''.join(rows)}{more}</System>"
 
 
+def subsystem(sid, name, inner, more=""):
+    """A subsystem at the top: `inner` is its system, or the name of the part that has it."""
+    system = inner.partition("?>")[2] if inner.startswith("<") else f"<System Ref='{inner}'/>"
+    head = f"<Block BlockType='SubSystem' Name={quoteattr(name)} SID='{sid}'>"
+    return f"{head}{more}{system}</Block>"
+
+
+def rim(sid, side, number):
+    """A physical port on the rim of a subsystem, within it."""
+    rows = {"Port": number, "Side": side}
+    values = "".join(f"<P Name='{key}'>{value}</P>" for key, value in rows.items() if value)
+    return f"<Block BlockType='PMIOPort' Name='Conn{number}' SID='{sid}'>{values}</Block>"
+
+
 def write_slx(path: Path, parts: dict[str, str | bytes]) -> Path:
     """A model file of parts by name."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -38,13 +52,15 @@ def write_slx(path: Path, parts: dict[str, str | bytes]) -> Path:
     return path
 
 
-def write_case(folder: Path, script: str, blocks, lines, more="") -> Path:
-    """A folder with a script and its model."""
+def write_case(folder: Path, script: str, blocks, lines, more="", systems=None) -> Path:
+    """A folder with a script and its model, whose subsystems are parts by name."""
     folder.mkdir(parents=True, exist_ok=True)
     head = "simu = simulationClass();\nsimu.simMechanicsFile = 'model.slx';\n"
     (folder / "wecSimInputFile.m").write_text(head + script)
+    parts = {"system_root": system_xml(blocks, lines, more)} | (systems or {})
     write_slx(
-        folder / "model.slx", {"simulink/systems/system_root.xml": system_xml(blocks, lines, more)}
+        folder / "model.slx",
+        {f"simulink/systems/{name}.xml": content for name, content in parts.items()},
     )
     return folder
 

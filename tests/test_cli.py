@@ -117,6 +117,11 @@ def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, mon
     assert (tmp_path / "out" / "swing.html").exists()
     after = sw.load_result(tmp_path / "out" / "swing.nc")
     assert after.drop_attrs().identical(result.drop_attrs())
+    # the report shows the very tables that the run did
+    told = swelltree("report", tmp_path / "out" / "swing.nc")
+    assert told.exit_code == 0, told.output
+    assert "(simulate)" in told.output.splitlines()[0]
+    assert told.output.split("written:")[0] == resumed.output.split("written:")[0]
 
 
 def test_rest_and_modes_are_run_and_written(case, tmp_path):
@@ -208,6 +213,8 @@ def test_report_view_and_export_of_a_result_file(tmp_path):
     sw.save(made_run(duration=10.0), tmp_path / "run.nc")
     done = swelltree("report", tmp_path / "run.nc", "-o", tmp_path / "page.html")
     assert done.exit_code == 0
+    assert done.output.splitlines()[0] == "one: made up (simulate)"
+    assert "energy budget" in done.output
     assert "written:" in done.output
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert swelltree("report", tmp_path / "run.nc").exit_code == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -228,6 +229,9 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, gpu or auto, in place of the file's.")
+    ] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
     check: Annotated[bool, typer.Option("--check", help="Read it and run nothing.")] = False,
     replay: Annotated[
@@ -241,6 +245,8 @@ def sweep(
 
     console = Console(soft_wrap=True, highlight=False, markup=False)
     loaded = load_campaign(campaign)
+    if device is not None:
+        loaded = replace(loaded, device=device)
     table = loaded.table
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
     console.print(f"{loaded.name}: {len(table)} cases ({dims})")
@@ -281,14 +287,20 @@ def report(
     ] = None,
     note: Annotated[str, typer.Option(help="A sentence under the heading.")] = "",
 ) -> None:
-    """Write results as one page that opens by double click: replay, plots, tables."""
+    """Write results as one page that opens by double click, and show their tables here."""
     from rich.console import Console
 
-    from swelltree.views.report import write_report
+    from swelltree.results.files import load_result
+    from swelltree.results.summary import summary
+    from swelltree.views.report import title_of, write_report
 
+    loaded = [load_result(path) for path in results]
     path = results[0].with_suffix(".html") if out is None else out
-    written = write_report(list(results), path, note=note)
-    Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+    written = write_report(loaded, path, note=note)
+    console = Console()
+    for dataset in loaded:
+        console.print(summary(dataset, title_of(dataset)))
+    console.print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
 
 
 OpenBrowser = Annotated[bool, typer.Option(help="Open the browser.")]

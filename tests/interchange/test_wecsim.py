@@ -1,6 +1,7 @@
 """Cases of WEC-Sim as case files: all public ones, and small ones in general position."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -101,6 +102,9 @@ def test_all_public_cases_come_whole_or_with_a_list(tmp_path, devices):
         assert len(told) == len(wanted), (case, told)
         for part in wanted:
             assert any(part in text for text in told), (case, part, told)
+        # each with file and line: of the script, or of the XML of the model
+        for item in found.left:
+            assert re.match(r"wecSimInputFile\.m:\d+$|\w+\.slx, \w+\.xml:\d+, block ", item.place)
         if device:
             assert found.case.studies, case
             assert found.case.system.bodies, case

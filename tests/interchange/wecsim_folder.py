@@ -5,6 +5,7 @@ formats of WAMIT and Capytaine; those of other devices are not there.
 """
 
 import shutil
+import zipfile
 
 import swelltree as sw
 from support import refdata
@@ -53,3 +54,9 @@ def case_with_data(root, case, device=None):
         (root / place / "hydroData").mkdir(parents=True, exist_ok=True)
         sw.write_hydro(data_of(device), root / place / "hydroData" / f"{device}.h5")
     return folder
+
+
+def root_of_model(path):
+    """The system at the top of a model as text."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.read("simulink/systems/system_root.xml").decode()

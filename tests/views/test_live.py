@@ -2,12 +2,16 @@
 
 import contextlib
 import http.client
+import http.server
 import json
 import os
 import shutil
 import socket
+import subprocess
 import sys
+import threading
 import time
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import jax
@@ -151,8 +155,48 @@ def test_without_tornado_it_says_how_to_get_it(model, monkeypatch):
         sw.live(model, SEA, browser=False)
 
 
-def test_a_notebook_shows_a_link(view):
-    assert view.url in view._repr_html_()
+def test_a_notebook_gets_the_view_in_a_frame_and_no_other_page(model, view, monkeypatch):
+    html = view._repr_html_()
+    assert html.startswith(f'<iframe src="{view.url}" title="live view of buoy"')
+    assert f'<a href="{view.url}" target="_blank"' in html
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    kernel = SimpleNamespace(kernel=None)
+    for shell, browser, count in (
+        (None, None, 1),
+        (SimpleNamespace(), None, 1),  # the terminal of IPython
+        (kernel, None, 0),
+        (kernel, True, 1),
+        (None, False, 0),
+    ):
+        python = SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        monkeypatch.setitem(sys.modules, "IPython", python)
+        sw.live(model, SEA, browser=browser, solver="rk4", step=0.05).close()
+        assert len(opened) == count, (shell, browser)
+        opened.clear()
+
+
+CELLS = (
+    "import swelltree as sw",
+    "model = sw.gallery.sphere().model()",
+    "view = sw.live(model, sw.RegularWave(amplitude=0.2, period=6.0))",
+    "view",
+    "import time; begun = view.time; time.sleep(0.5); print(view.time > begun); view.close()",
+)
+
+
+@pytest.mark.slow
+def test_a_kernel_of_jupyter_shows_the_view_and_goes_on(tmp_path):
+    """With nbclient and ipykernel, as `make companions` has them."""
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    (shown,) = notebook.cells[3].outputs
+    assert shown["data"]["text/html"].startswith('<iframe src="http://127.0.0.1:')
+    assert notebook.cells[4].outputs[0]["text"] == "True\n"
 
 
 # --- the thread ------------------------------------------------------------------------------
@@ -181,45 +225,33 @@ def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
         run,
         sliders,
         frames_of(run, "pto_control.pto"),
-        lambda x: told.append((time.monotonic(), x)),
+        told.append,
     )
     running.start()
     try:
         until(lambda: len(told) > 5)
         running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
-        until(lambda: told[-1][1]["values"][DAMPING] == 3e4)
+        until(lambda: told[-1]["values"][DAMPING] == 3e4)
         until(lambda: len(told) > 15)
-        waits, costs = [], []
         with compilations() as found:
             for k in range(8):
-                asked, spent = time.monotonic(), time.process_time()
                 force = 1e4 * (k + 1)
                 values = {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k, "sea.seed": k}
                 running.ask({"set": values | {"forces.pto": force}})
-                until(
-                    lambda force=force: told[-1][1]["rows"] and told[-1][1]["rows"][-1][1] == force
-                )
-                costs.append(time.process_time() - spent)
-                waits.append(
-                    next(t for t, x in told if x["rows"] and x["rows"][-1][1] == force) - asked
-                )
+                until(lambda force=force: told[-1]["rows"] and told[-1]["rows"][-1][1] == force)
         assert found == []
-        # a tenth of a second of this process; others use the machine as well, which shows on the
-        # clock
-        assert np.median(costs) < 0.1, costs
-        assert min(waits) < 0.25, waits
-        assert "steepness" in told[-1][1]["message"]  # a warning is told to the page
-        assert told[-1][1]["values"] == {
+        assert "steepness" in told[-1]["message"]  # a warning is told to the page
+        assert told[-1]["values"] == {
             DAMPING: 1e5 + 7,
             "sea.spectrum.Hs": 2.75,
             "sea.seed": 7,
             "forces.pto": 8e4,
         }
-        assert "waves" in told[-1][1] or any("waves" in x for _, x in told)
+        assert "waves" in told[-1] or any("waves" in x for x in told)
     finally:
         running.stop()
     assert run["pto_control.pto"] == 8e4
-    assert json.dumps(told[-1][1], allow_nan=False)
+    assert json.dumps(told[-1], allow_nan=False)
 
 
 def test_pausing_speed_and_bad_wishes(model):
@@ -296,8 +328,7 @@ def test_the_page_is_guarded(view):
     assert "default-src 'none'" in rule
     assert "unsafe-eval" not in rule
     assert "script-src 'sha256-" in rule
-    assert "frame-ancestors 'none'" in rule
-    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors http://localhost:* http://127.0.0.1:*;" in rule
     assert answer.headers["Cache-Control"] == "no-store"
 
 
@@ -323,6 +354,21 @@ def test_it_answers_on_the_loopback_address_only(view):
             pass
     with pytest.raises(sw.SwelltreeError, match=f"port {port} cannot be used"):
         sw.live(buoy_model(), browser=False, solver="rk4", step=0.05, port=port)
+
+
+def test_a_slider_changes_the_motion_within_a_tenth_of_a_second_over_the_socket():
+    """From the message of a page to the first frame of the changed run."""
+    program = ROOT / "tests" / "views" / "live_delays.py"
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=300, check=True
+    )
+    found = {name: np.array(pairs).T for name, pairs in json.loads(done.stdout).items()}
+    assert len(found) == 4
+    for name, (clock, machine) in found.items():
+        print(f"{name}: median {np.median(clock):.3f} s by the clock, {np.median(machine):.3f} CPU")
+        assert np.median(machine) < 0.1, (name, machine)
+    # others use the machine as well, which shows on the clock: the quickest is asked
+    assert min(clock.min() for clock, _ in found.values()) < 0.1, found
 
 
 # --- the page in a browser -------------------------------------------------------------------
@@ -420,6 +466,54 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
         width = page.viewport_size["width"]
         page.wait_for_timeout(3000)
         page.screenshot(path=f"{folder}/live-{width}.png", full_page=True)
+
+
+class Notebook(http.server.BaseHTTPRequestHandler):
+    """Serves the pages that hang on its server."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(self.server.text.encode())
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+@pytest.fixture
+def notebook(view):
+    """The address of a page of this machine that shows the view as notebooks do."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notebook)
+    server.text = f"<!doctype html><h1>Notebook</h1>{view._repr_html_()}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://localhost:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_notebook_of_this_machine_shows_the_view_and_strangers_do_not(browser, view, notebook):
+    for width in (1100, 390):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(notebook)
+        (frame,) = page.frames[1:]
+        waits(frame, "!!window.swelltree?.live && swelltree.live.received > 3")
+        assert frame.evaluate("document.documentElement.className") == "framed"
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+        frame.locator(f"[data-slider='{DAMPING}']").fill("400000")
+        waits(frame, f"{LAST}.values['{DAMPING}'] === 400000")
+        if folder := os.environ.get("SWELLTREE_SCREENSHOTS"):
+            page.wait_for_timeout(2000)
+            page.screenshot(path=f"{folder}/notebook-{width}.png", full_page=True)
+        page.close()
+    # a page of another origin, here one without any
+    page = browser.new_page()
+    page.set_content(view._repr_html_())
+    page.wait_for_timeout(1500)
+    assert not any(frame.evaluate("!!window.swelltree") for frame in page.frames[1:])
+    page.close()
 
 
 def test_a_lost_connection_ends_nothing_and_comes_back(page, view):

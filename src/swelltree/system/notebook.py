@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from swelltree.system.system import System
 
 
-def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def in_notebook() -> bool:
+    """Does a kernel of Jupyter run this, which shows what a cell ends with?"""
+    python = sys.modules.get("IPython")
+    return python is not None and hasattr(python.get_ipython(), "kernel")
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small table; every text is escaped."""
     head = "".join(f'<th style="text-align:left">{escape(text)}</th>' for text in heads)
     body = "".join(
@@ -19,7 +29,7 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def system_html(system: Any) -> str:
+def system_html(system: System) -> str:
     """A described system: its bodies, joints, forces and water."""
     bodies = [
         (

@@ -6,10 +6,10 @@ The page is whole in itself and runs no script.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 12  # slowest or failed cases
-MATRICES = ("power", "power_std", "capture_length", "occurrence", "energy")
+MATRICES = ("power", "power_std", "capture_width", "occurrence", "energy")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -104,15 +104,15 @@ def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
         if year["MAEP"].ndim == 0:
             chips.append(("MAEP", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
             chips.append(("mean power of a year", f"{float(year['mean_power']) / 1e3:.4g} kW"))
-            if "capture_length" in year:
-                chips.append(("capture length", f"{float(year['capture_length']):.3g} m"))
+            if "capture_width" in year:
+                chips.append(("capture width", f"{float(year['capture_width']):.3g} m"))
     pictures = "".join(
         _picture(x) for name in MATRICES if name in matrix for x in _planes(matrix[name])
     )
     return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
 
 
-def _planes(values: xr.DataArray) -> Iterator[Any]:
+def _planes(values: xr.DataArray) -> Iterator[xr.DataArray]:
     """Matrices over two dimensions, at most a few."""
     states = [dim for dim in ("Hs", "Tp") if dim in values.dims]
     if len(states) != 2:
@@ -136,7 +136,9 @@ def _picture(values: xr.DataArray) -> str:
     return f'<img alt="{about}" src="data:image/png;base64,{text}">'
 
 
-def _rows(campaign: xr.Dataset, places: Any) -> tuple[list[str], list[list[str]]]:
+def _rows(
+    campaign: xr.Dataset, places: Iterable[tuple[int, ...]]
+) -> tuple[list[str], list[list[str]]]:
     """Dimensions and names of some cases."""
     dims = [str(dim) for dim in campaign["state"].dims]
     rows = []

@@ -54,11 +54,17 @@ def page(results: Results, *, note: str = "", title: str = "") -> str:
     data, blocks = Data(), Blocks()
     share = len(given)
     for result in given:
-        if isinstance(result, str | Path):
-            data.add(load_result(result), Path(result).name, blocks, share)
-        else:
-            data.add(result, "", blocks, share)
+        dataset = load_result(result) if isinstance(result, str | Path) else result
+        data.add(dataset, Path(dataset.encoding.get("source", "")).name, blocks, share)
     return data.page(blocks, note, title)
+
+
+def title_of(dataset: xr.Dataset) -> str:
+    """Name of the system, of the study and what that is, as `swelltree run` heads its tables."""
+    study = str(dataset.attrs.get("study", "simulate" if "time" in dataset.dims else ""))
+    name = str(dataset.attrs.get("study_name", ""))
+    name = name or Path(dataset.encoding.get("source", "")).stem or study
+    return f"{drawing_of(dataset)['name']}: {name}" + (f" ({study})" if study else "")
 
 
 def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
@@ -93,7 +99,7 @@ class Data:
         self.raos: list[dict[str, Any]] = []
         self.modes: list[dict[str, Any]] = []
         self.still: dict[str, Any] | None = None
-        self.shown: list[tuple[Any, str]] = []  # what tables and methods are made of
+        self.shown: list[tuple[xr.Dataset, str]] = []  # what tables and methods are made of
         self.cards: list[str] = []  # of each run
         self.heads: list[str] = []  # key numbers and findings of each run
         self.others: list[str] = []  # of other results
@@ -205,7 +211,7 @@ class Data:
         return filled(web_file("page.html"), parts)
 
 
-def in_script(content: Any) -> str:
+def in_script(content: object) -> str:
     """JSON that may stand in a script element: no text in it can end the element."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

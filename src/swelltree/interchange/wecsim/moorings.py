@@ -189,7 +189,7 @@ def translate_moorings(
     for block in diagram.blocks.values():
         if block.library != "moorings" or block.word == "moordyncaller":
             continue
-        place = f"{diagram.path.name}, block '{block.name}'"
+        place = diagram.place(block)
         number = object_number(block, "mooring")
         body = carrier_of(diagram, network, block)
         if number is None or number not in givens or body is None:

@@ -177,7 +177,7 @@ def _carry(network: Network, frames: Groups, on: dict[str, list[str]]) -> None:
 def _add_tie(
     network: Network, diagram: Diagram, frames: Groups, block: Block, findings: Findings
 ) -> None:
-    place = f"{diagram.path.name}, block '{block.name}'"
+    place = diagram.place(block)
     kind = _joint_kind(block)
     number = object_number(block, kind)
     ends = [diagram.frame(block.sid, port) for port in ("lconn:1", "rconn:1")]

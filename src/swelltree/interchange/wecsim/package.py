@@ -15,6 +15,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from swelltree.system.errors import SwelltreeError, error_in_file
 
@@ -24,6 +25,7 @@ MOST_BYTES = 48 * 2**20  # of all parts that are read
 MOST_PARTS = 20_000
 MOST_ELEMENTS = 100_000
 DEEPEST = 100
+LINE = "@line"  # of an element in its part: beside its attributes, whose names have no "@"
 WANTED = re.compile(r"simulink/(?:systems/[^/]+\.xml|blockdiagram\.xml)")
 
 
@@ -150,10 +152,18 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 def _tree(content: bytes, path: Path, name: str) -> ElementTree.Element:
-    parser = ElementTree.XMLParser(target=_Builder())
+    """A part as a tree; every element knows its line."""
+    builder, parser = _Builder(), expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = builder.doctype
+    parser.StartElementHandler = lambda tag, values: builder.start(
+        tag, values | {LINE: str(parser.CurrentLineNumber)}
+    )
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
     try:
-        parser.feed(content)
-        return parser.close()
-    except (ElementTree.ParseError, ValueError, LookupError, AssertionError) as error:
+        parser.Parse(content, True)
+        return builder.close()
+    except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
         text = " ".join(str(error).split())[:100]
         raise _fail(path, f"its part '{name}' is not sound XML ({text})") from None

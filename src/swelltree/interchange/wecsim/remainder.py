@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from swelltree.interchange.wecsim.diagram import Block, Diagram
+from swelltree.interchange.wecsim.diagram import MECHANICS, RIM, Block, Diagram
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.network import Network
 
-MECHANICS = ("frames", "body elements", "constraints", "ptos", "moorings", "cables")
-# they only show or keep signals
-QUIET_BLOCKS = ("Scope", "ToWorkspace", "Display", "Terminator", "ToFile", "Clock", "Goto", "From")
+# they only show, keep or hand on signals
+QUIET_BLOCKS = (
+    *("Scope", "ToWorkspace", "Display", "Terminator", "ToFile", "Clock", "Goto", "From"),
+    *("Inport", "Outport", RIM),
+)
 
 
 def tell_objects(
@@ -38,7 +40,7 @@ def tell_objects(
 def tell_blocks(diagram: Diagram, findings: Findings) -> None:
     """Blocks that are neither WEC-Sim's mechanics nor only show signals."""
     for block in diagram.blocks.values():
-        place = f"{diagram.path.name}, block '{block.name}'"
+        place = diagram.place(block)
         if block.library in MECHANICS:
             if block.values.get("InputMethod", "Input File") not in ("Input File", ""):
                 findings.leave(place, "values typed into the model are not read.")
@@ -47,10 +49,12 @@ def tell_blocks(diagram: Diagram, findings: Findings) -> None:
 
 
 def _what(block: Block) -> str:
-    ours = [source for source in block.inside if "WECSim_Lib" in source]
-    bodies = [source for source in ours if "PTOSim" not in source]
-    if bodies:
-        return f"holds {len(bodies)} blocks of WEC-Sim, which are read only at the top"
-    if ours:
-        return f"is a PTO-Sim machine of {len(ours)} blocks"
+    if block.mechanics:
+        return (
+            f"holds {len(block.mechanics)} blocks of WEC-Sim in variants, of which Simulink "
+            "chooses one (make that one a plain subsystem)"
+        )
+    machines = [source for source in block.inside if "WECSim_Lib" in source]
+    if machines:
+        return f"is a PTO-Sim machine of {len(machines)} blocks"
     return f"is control logic of Simulink ({block.source or block.kind})"

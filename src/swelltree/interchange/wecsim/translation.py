@@ -104,9 +104,7 @@ class Translator:
         blocks = body_blocks(self.diagram)
         model = self.diagram.path.name
         for n in sorted(set(blocks) - set(self.objects["body"])):
-            self.findings.leave(
-                f"{model}, block '{blocks[n].name}'", f"body({n}) is not in the script."
-            )
+            self.findings.leave(self.diagram.place(blocks[n]), f"body({n}) is not in the script.")
         for n in sorted(set(self.objects["body"]) - set(blocks)):
             given = self.objects["body"].pop(n)
             self.findings.leave(given.place(), f"{given.label} has no block in {model}.")
@@ -119,7 +117,7 @@ class Translator:
         for n in result:
             if "flex" in blocks[n].word:
                 self.findings.leave(
-                    f"{model}, block '{blocks[n].name}'",
+                    self.diagram.place(blocks[n]),
                     "the flexible modes of a body (generalised body modes) are not translated; the "
                     "case has a rigid one.",
                 )
@@ -221,7 +219,7 @@ class Translator:
             given = self.objects[tie.kind].get(tie.number)
             if given is None:
                 self.findings.leave(
-                    f"{self.diagram.path.name}, block '{tie.block.name}'",
+                    self.diagram.place(tie.block),
                     f"{tie.kind}({tie.number}) is not in the script; its defaults are taken.",
                 )
                 given = Given(tie.kind, tie.number, Object(), self.path.name, self.findings)
@@ -261,7 +259,7 @@ class Translator:
         lists["ptos"].append(make_joints.pto_table(tie, given, pto, name, start, self.findings))
         if "actuation" in tie.block.word:
             self.findings.leave(
-                f"{self.diagram.path.name}, block '{tie.block.name}'",
+                self.diagram.place(tie.block),
                 f"its force or motion comes from the Simulink diagram; of '{pto}' only spring and "
                 "damper are translated. Add a controller to the case.",
             )

@@ -25,6 +25,8 @@ from swelltree.views.live.frames import merged
 from swelltree.views.live.page import script_rule
 from swelltree.views.serve import GUARDS, HOST, port_refused
 
+# pages that may show the view in a frame: notebooks of this machine, which are told the token
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
 LARGEST = 65_536  # bytes of a message from a page
 
 
@@ -116,10 +118,11 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
     sockets = " ".join(f"ws://{host}" for host in server.hosts)
     rule = (
         f"default-src 'none'; script-src {script_rule()}; style-src 'unsafe-inline'; "
-        f"img-src data: blob:; connect-src {sockets}; frame-ancestors 'none'; base-uri 'none'; "
-        "form-action 'none'"
+        f"img-src data: blob:; connect-src {sockets}; frame-ancestors {NOTEBOOKS}; "
+        "base-uri 'none'; form-action 'none'"
     )
     guards = GUARDS | {"Content-Security-Policy": rule, "Cache-Control": "no-store"}
+    del guards["X-Frame-Options"]  # it knows no pages of another port
 
     def refuse_strangers(handler: Any) -> None:
         # a page of the internet that points its name here is turned away

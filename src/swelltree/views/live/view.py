@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from swelltree.model.model import Model
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.notebook import in_notebook
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import FASTEST, Running
@@ -18,14 +20,15 @@ if TYPE_CHECKING:
     from swelltree.views.live.server import Server
 
 KEPT = 200  # samples that the run keeps
+FRAME = 820  # height of the view in a notebook [px]
 MOST_TRACES = 4  # that are made where none is asked for
 
 
 class Live:
     """A live view; `close()` ends it."""
 
-    def __init__(self, running: Running, server: Server) -> None:
-        self._running, self._server = running, server
+    def __init__(self, running: Running, server: Server, title: str) -> None:
+        self._running, self._server, self._title = running, server, title
 
     @property
     def url(self) -> str:
@@ -54,7 +57,14 @@ class Live:
         return f"<live view at {self.url}>"
 
     def _repr_html_(self) -> str:
-        return f'<p>live view: <a href="{self.url}" target="_blank">{self.url}</a></p>'
+        """The view in a frame, as a notebook shows it, and its address for a page of its own."""
+        name = escape(f"live view of {self._title}")
+        return (
+            f'<iframe src="{self.url}" title="{name}" width="100%" height="{FRAME}" '
+            'style="border: 1px solid #8884; border-radius: 8px"></iframe>'
+            f'<p><a href="{self.url}" target="_blank" rel="noopener">{name}</a>, '
+            "until view.close()</p>"
+        )
 
 
 def live(
@@ -65,7 +75,7 @@ def live(
     traces: list[str] | None = None,
     speed: float = 1.0,
     port: int = 0,
-    browser: bool = True,
+    browser: bool | None = None,
     **options: Any,
 ) -> Live:
     """Show a running simulation in the browser, with sliders for its numbers.
@@ -81,7 +91,8 @@ def live(
             "absorbed_power.pto"; a few if not given.
         speed: of the run, times the clock; pages can change it.
         port: on the loopback address; 0: any that is free.
-        browser: open it; otherwise only serve.
+        browser: open it; if not given, everywhere but in a notebook, which shows the view below
+            the cell.
         options: of `stepper`.
     """
     try:
@@ -107,8 +118,8 @@ def live(
     page = live_page(moment, running.names(), list(run.single_channels), title)
     told.append(Server(page, running.ask, port))
     running.start()
-    view = Live(running, told[0])
-    if browser:
+    view = Live(running, told[0], title)
+    if not in_notebook() if browser is None else browser:
         import webbrowser
 
         webbrowser.open(view.url)

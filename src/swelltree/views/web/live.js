@@ -8,6 +8,8 @@
   const KEPT = 400; // frames
   const SPAN = 60; // seconds of a trace
   const frames = [];
+  // in a notebook there is less room
+  if (window.parent !== window) document.documentElement.classList.add("framed");
   const probe = { frames, received: 0, opened: 0, sent: 0, socket: null };
   let socket = null;
   let wait = 250;
