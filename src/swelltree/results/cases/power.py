@@ -1,7 +1,8 @@
 r"""Power of a device in sea states, and its energy in a year, in the words of IEC TS 62600-100.
 
 The capture width (capture length in the first edition) is the mean power over that of a metre of
-wave crest, :math:`L = P / J`. With the occurrence f of the states the mean annual energy production is
+wave crest, :math:`L = P / J`. With the occurrence f of the states the mean annual energy production
+is
 
 .. math:: \mathrm{MAEP} = T \sum_i f_i\, P_i = T \sum_i f_i\, L_i J_i, \qquad T = 8766\ \mathrm{h}
 """
