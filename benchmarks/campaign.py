@@ -68,7 +68,7 @@ class Watched(Store):
             self.memory.append(resident())
 
 
-def short_cases(count: int, as_json: bool) -> None:
+def short_cases(count: int, workers: int, as_json: bool) -> None:
     body = sw.Body("float", 1000.0, (1.0, 1.0, 1.0))
     spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 3), body, stiffness=4e3)
     rail = sw.Slider("rail", sw.WORLD, body, axis="z", position=0.1)
@@ -87,8 +87,9 @@ def short_cases(count: int, as_json: bool) -> None:
     Watched.every = max(1, count // 32 // 10)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        result = campaign.run(Path(folder) / "store", workers=0)
-        whole = time.perf_counter() - begin
+        cpu = time.process_time()
+        result = campaign.run(Path(folder) / "store", workers=workers)
+        whole, cpu = time.perf_counter() - begin, time.process_time() - cpu
         own = float(result["seconds"].sum())
         opened = time.perf_counter()
         sw.open_campaign(Path(folder) / "store")["position"].mean().compute()
@@ -97,7 +98,10 @@ def short_cases(count: int, as_json: bool) -> None:
         size = sum(file.stat().st_size for file in files)
     top = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{count} short cases: {whole:.1f} s, of these {own:.1f} s in the blocks")
-    print(f"  bookkeeping {1e3 * (whole - own) / count:.3g} ms per case")
+    if workers:
+        print(f"  {1e3 * cpu / count:.3g} ms per case of the driver and the scheduler")
+    else:
+        print(f"  bookkeeping {1e3 * (whole - own) / count:.3g} ms per case")
     print(f"  opened and averaged in {opened:.2f} s, largest memory {top:.0f} MiB")
     print("  memory after each tenth: " + " ".join(f"{x:.0f}" for x in Watched.memory) + " MiB")
     print(f"  store of {len(files)} files, {size / count:.0f} bytes per case")
@@ -121,7 +125,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="numbers of --short on the last line")
     given = parser.parse_args()
     if given.short:
-        short_cases(given.short, given.json)
+        short_cases(given.short, given.workers or 0, given.json)
     else:
         power_matrix(given.states, given.seeds, given.duration, given.workers)
 
