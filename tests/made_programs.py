@@ -18,6 +18,17 @@ def own_derivative(x):
 own_derivative.defjvp(lambda x, dx: (own_derivative(*x), 3.0 * dx[0]))
 
 
+def wide(x):
+    """Fourteen rows of eight numbers."""
+    return jnp.sin(jnp.arange(112.0).reshape(14, 8) + x.sum()) + x[0]
+
+
+def large(x):
+    """Positive definite, fourteen rows."""
+    rows = jnp.cos(jnp.arange(14.0)[:, None] * x[None, :] + jnp.arange(4.0))
+    return rows @ rows.T + 3.0 * jnp.eye(14) + 0.1 * x[1]
+
+
 def spd(x):
     return jnp.outer(x, x) + jnp.diag(2.0 + x * x)
 
@@ -123,9 +134,14 @@ ARRAYS = {
         "bij,bj->bi", jnp.stack([spd(x), spd(-x)]), jnp.stack([x, x])
     ),
     "factored": lambda x: SOLVE.cho_solve(SOLVE.cho_factor(spd(x), lower=True), x),
+    "factored by rows": lambda x: SOLVE.cho_solve(SOLVE.cho_factor(large(x), lower=True), wide(x)),
+    "upper triangle by rows": lambda x: SOLVE.solve_triangular(large(x), wide(x), trans=1),
+    "rows after rows": lambda x: (wide(x).T @ large(x)) @ wide(x),
     "upper triangle": lambda x: SOLVE.solve_triangular(spd(x), x, lower=False, trans=1),
     "orthogonal": lambda x: jnp.linalg.qr(jnp.stack([x, x**2 + 1.0]).T, mode="complete")[0],
     "triangle of it": lambda x: jnp.linalg.qr(spd(x))[1],
+    "exchanged rows": lambda x: jnp.linalg.solve(jnp.outer(x, x**2) + jnp.eye(4)[::-1], x),
+    "factors of it": lambda x: jax.lax.linalg.lu(jnp.outer(x, x**2) + jnp.eye(4)[::-1] * x)[0],
     "split": lambda x: jnp.split(x, 2)[1] * jnp.split(x, 2)[0],
     "iota": lambda x: x * jnp.arange(4),
     "chosen": lambda x: jax.lax.cond(x[0] > 0.1, jnp.sin, lambda x: x[0] * x, x),

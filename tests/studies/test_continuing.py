@@ -5,6 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
+from swelltree.studies.time.smooth import SmoothStepper
 from swelltree.validation.machines.pto_systems import oscillator
 from swelltree.validation.moorings.winches import hoist
 
@@ -53,7 +54,36 @@ def test_pendulum_goes_on(formulation):
 
 
 def test_adaptive_run_goes_on_with_its_step():
-    same(*parts(pendulum()), atol=1e-12)
+    long, first, second = parts(pendulum(), rtol=1e-9, atol=1e-11)
+    # the first run ends with a step to its last sample: within the tolerance, which two seconds of
+    # such a motion enlarge
+    same(long, first, second, atol=1e-6)
+    steps = [int(run.attrs["steps_accepted"]) for run in (long, first, second)]
+    assert steps[2] <= steps[0] + 3  # counted from the first run on
+
+
+def test_stopped_run_goes_on_from_its_last_sample(monkeypatch):
+    model, calls = pendulum(), []
+    advance = SmoothStepper.advance
+
+    def stopped(self, state, times):
+        calls.append(times)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return advance(self, state, times)
+
+    how = {"duration": 4.0, "output_step": 0.02, "chunk": 11, "rtol": 1e-9, "atol": 1e-11}
+    whole = sw.simulate(model, **how)
+    with monkeypatch.context() as patch:
+        patch.setattr(SmoothStepper, "advance", stopped)
+        with pytest.warns(sw.SwelltreeWarning, match=r"stopped at t = 0.64 s: .* by the user"):
+            first = sw.simulate(model, **how)
+    assert first.sizes["time"] == 33
+    assert first.end_state.attrs["end_time"] == first.time.values[-1]
+    second = sw.simulate(model, **how | {"duration": 1.0}, start=first)
+    assert np.array_equal(second.time.values, whole.time.values[32:83])
+    assert np.allclose(second.position, whole.position[32:83], atol=1e-7)
+    assert np.allclose(second.position[0], first.position[-1], atol=1e-14)
 
 
 def test_memory_and_waves_go_on_in_time():

@@ -36,7 +36,10 @@ def test_floats_of_their_own_displacement_stay_at_rest():
     ]
     joints = [sw.Free(f"j_{body.name}", sw.WORLD, body) for body in bodies]
     model = sw.compile(sw.System("s", bodies, joints), nonlinear=True)
-    run = sw.simulate(model, duration=100.0)
+    # at rest free steps grow until they are barely stable, and the tolerance holds them
+    free = sw.simulate(model, duration=100.0)
+    assert np.abs(free.position.values - free.position.values[0]).max() < 1e-6
+    run = sw.simulate(model, duration=100.0, max_step=0.2)
     assert np.abs(run.position.values - run.position.values[0]).max() < 1e-9
     weight = np.asarray(model.bodies.mass)
     np.testing.assert_allclose(1025.0 * run.submerged_volume.values[-1], weight, rtol=1e-12)

@@ -12,7 +12,6 @@ What a user's function of time does is not known: `noticed_times` samples it ove
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ HALVINGS = 60
 def corner_times(model: Model) -> Array:
     """Known corners of all parts of a model or of a part of it, in order [s]."""
 
-    def knows(part: Any) -> bool:
+    def knows(part: object) -> bool:
         return hasattr(part, "corners")
 
     parts = [part for part in jax.tree.leaves(model, is_leaf=knows) if knows(part)]
@@ -72,10 +71,12 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate(result))
 
 
-def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
+def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
     """What users' functions give as functions of time alone."""
     parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
-    result: list[Callable[[Any], Any]] = [part for part in parts if isinstance(part, UserFunction)]
+    result: list[Callable[[Array], Array]] = [
+        part for part in parts if isinstance(part, UserFunction)
+    ]
     applied = [element for element in applied_forces(model) if element.function is not None]
     laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
     if not applied and not laws:
@@ -95,13 +96,15 @@ def functions_of_time(model: Model) -> list[Callable[[Any], Any]]:
     return result
 
 
-def sampled(function: Callable[[Any], Any], at: np.ndarray) -> np.ndarray:
+def sampled(function: Callable[[Array], Array], at: np.ndarray) -> np.ndarray:
     """Values at times, one column for each component."""
     values = jax.vmap(lambda t: jnp.ravel(jnp.asarray(function(t), float)))(jnp.asarray(at))
     return np.asarray(values)
 
 
-def jumps(function: Callable[[Any], np.ndarray], at: np.ndarray, values: np.ndarray) -> np.ndarray:
+def jumps(
+    function: Callable[[Array], np.ndarray], at: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     """The first times behind jumps between samples."""
     steep = np.flatnonzero(np.abs(np.diff(values)) > STEEP * np.ptp(values))
     low, high = at[steep].copy(), at[steep + 1].copy()

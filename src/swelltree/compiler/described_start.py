@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
+
+if TYPE_CHECKING:
+    from swelltree.system.joints.joint import Joint
 
 
 def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +37,7 @@ def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray,
     return q, angles
 
 
-def _asked_attitude(joint: Any, R_rel: np.ndarray) -> np.ndarray:
+def _asked_attitude(joint: Joint, R_rel: np.ndarray) -> np.ndarray:
     """Attitude of a ball or free joint; angles that are not given stay as described."""
     given, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
     if not given.keys() & set(labels):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.effects.applied import Applied, AppliedForces
@@ -32,7 +30,7 @@ from swelltree.model.sensors import Sensors
 from swelltree.model.signals import compile_signal
 from swelltree.system import AppliedForce, System
 from swelltree.system.bodies.body import Point
-from swelltree.system.forces.controllers import parse_measure
+from swelltree.system.forces.controllers import Controller, parse_measure
 from swelltree.system.forces.sensors import DistanceSensor, PointSensor
 from swelltree.system.forces.signals import resolve
 from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
@@ -138,7 +136,9 @@ def _controllers(system: System, layout: Layout, strokes: StrokeForces) -> Contr
     return Controllers(tuple(_controller(layout, strokes, c) for c in system.controllers))
 
 
-def _controller(layout: Layout, strokes: StrokeForces, controller: Any) -> CompiledController:
+def _controller(
+    layout: Layout, strokes: StrokeForces, controller: Controller
+) -> CompiledController:
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
     law, count = resolve(controller.law), len(measures) + len(controller.gains)
@@ -153,7 +153,7 @@ def _controller(layout: Layout, strokes: StrokeForces, controller: Any) -> Compi
 
 
 def _measure(
-    layout: Layout, strokes: StrokeForces, controller: Any, text: str
+    layout: Layout, strokes: StrokeForces, controller: Controller, text: str
 ) -> tuple[str, int, bool]:
     item, quantity, is_rate = parse_measure(text)
     if quantity in ("stroke", "length", "force"):

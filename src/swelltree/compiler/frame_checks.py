@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 
+if TYPE_CHECKING:
+    from swelltree.system.joints.joint import Joint
 
-def refuse_turned_over(model: Model, joints: list[Any], q: np.ndarray) -> None:
+
+def refuse_turned_over(model: Model, joints: list[Joint], q: np.ndarray) -> None:
     """Equations of perpendicular axes hold for a follower that is turned over, too."""
     frames = joint_frames(model, forward(model, q))
     for j in range(model.layout.n_bodies, model.layout.n_joints):
@@ -33,7 +36,7 @@ def refuse_turned_over(model: Model, joints: list[Any], q: np.ndarray) -> None:
             )
 
 
-def refuse_pointless_rods(model: Model, joints: list[Any], q: np.ndarray) -> None:
+def refuse_pointless_rods(model: Model, joints: list[Joint], q: np.ndarray) -> None:
     """A rod between two points at one place has no direction."""
     frames = joint_frames(model, forward(model, q))
     for row in model.layout.rows:

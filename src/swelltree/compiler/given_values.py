@@ -6,12 +6,15 @@ start, like prescribed motions, for as long as the start is sought.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
+
+if TYPE_CHECKING:
+    from swelltree.system.joints.joint import Joint
 
 
 class Given(NamedTuple):
@@ -30,7 +33,7 @@ class Given(NamedTuple):
     names: tuple[str, ...]
 
 
-def given(model: Model, joints: list[Any], field: str) -> Given:
+def given(model: Model, joints: list[Joint], field: str) -> Given:
     """What was given as "position" or "velocity"."""
     layout = model.layout
     is_given = np.zeros(layout.n_tree, dtype=bool)

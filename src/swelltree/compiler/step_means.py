@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.applied import Applied
 from swelltree.effects.lines.winches import SetSpeed
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
@@ -66,10 +65,10 @@ class MeanForce:
 def with_step_means(model: Model, h: float) -> Model:
     """The model whose loads in time are their means over steps of h [s]."""
 
-    def known(part: Any) -> bool:
+    def known(part: object) -> bool:
         return isinstance(part, Pieces | UserFunction | ZeroOrderHold | Applied | SetSpeed)
 
-    def mean(part: Any) -> Any:
+    def mean(part: Tree) -> Tree:
         if isinstance(part, Pieces):
             return MeanPieces(part, np.array(h))
         if isinstance(part, UserFunction):

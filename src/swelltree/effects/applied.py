@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion, spread
 from swelltree.model.signals import Constant
@@ -23,7 +23,7 @@ class Applied:
     """One applied force."""
 
     point: Array  # (3,)
-    signals: tuple[Any, ...]  # three of the force, three of the torque
+    signals: tuple[Callable[[Array], Array], ...]  # three of the force, three of the torque
     body: int
     in_body_axes: bool
     function: Callable[[Array, PointMotion], tuple[Array, Array]] | None
@@ -89,7 +89,7 @@ class AppliedForces(Effect):
                 return f"force '{name}' changes with time or motion"
         return ""
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         bodies = (*layout.bodies, "world")
         on = [bodies[e.body] for e in self.elements]
         return {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import displacement
 from swelltree.engine.arrays import Array, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import dot, matvec
@@ -44,8 +44,8 @@ class LinearMoorings(Effect):
     def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, list[Place]]:
         return {name: [((), i, {})] for i, name in enumerate(self.names)}
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"mooring": ("mooring", self.names, "linear mooring")}

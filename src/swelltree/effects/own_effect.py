@@ -148,7 +148,7 @@ def wrench_at(
     now: Now,
     body: str,
     force: Array,
-    torque: Any = None,
+    torque: Array = None,
     point: Array = (0.0, 0.0, 0.0),
 ) -> Array:
     """Wrenches (N, 6) of a force and a torque, world axes, at a point of a body.

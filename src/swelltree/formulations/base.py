@@ -12,11 +12,11 @@ Solvers know a formulation only through the methods below.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.constraints import Rows
 from swelltree.model.inertia import Inertia
@@ -38,7 +38,7 @@ class State:
 
     q: Array  # positions
     s: Array  # independent velocities
-    chart: Any  # choice of coordinates, where a formulation has one
+    chart: Array  # choice of coordinates, where a formulation has one
 
 
 @pytree()
@@ -47,7 +47,7 @@ class Phase:
 
     state: State
     work: Array  # (elements + drives,) J
-    internal: Any = AT_REST  # InternalState
+    internal: Tree = AT_REST  # InternalState
 
 
 @pytree()
@@ -59,7 +59,7 @@ class Kinematics:
     P: Array  # (6N, n) velocity transformation
     bias_acceleration: Array  # (N, 6): vdot = P sdot + bias_acceleration
     rows: Rows | None  # constraints left over, in body velocities
-    extra: Any  # a formulation's own
+    extra: Tree  # a formulation's own
 
 
 @pytree()
@@ -198,7 +198,7 @@ class Formulation(ABC):
 
 def with_locked_freedoms(
     model: Model, M: Array, f: Array, J: Array | None = None
-) -> tuple[Array, Array, Any]:
+) -> tuple[Array, Array, Array]:
     """Mass matrix, force and constraints with the locked freedoms of the model at rest."""
     if model.locked is None:
         return M, f, J

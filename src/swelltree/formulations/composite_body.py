@@ -19,8 +19,9 @@ time, it takes three.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -235,7 +236,7 @@ def composite_inertia(layout: Layout, T: Array, M: Array) -> Array:
     return _inward(layout, T, M, lambda T, m: T.T @ m @ T)
 
 
-def _inward(layout: Layout, T: Array, local: Array, down: Any) -> Array:
+def _inward(layout: Layout, T: Array, local: Array, down: Callable[[Array, Array], Array]) -> Array:
     """Sum of each link's own and of what its children hand down."""
     N = layout.n_bodies
     if all(p == i - 1 for i, p in enumerate(layout.parent)):

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.engine.backend import jnp
 from swelltree.formulations.base import Formulation, Kinematics, State
 from swelltree.model.constraints import evaluate_rows
@@ -59,7 +58,7 @@ class JointCoordinates(Formulation):
     @abstractmethod
     def velocity_map(
         self, model: Model, state: State, pose: Pose, frames: Frames
-    ) -> tuple[Array, Array, Array, Any]:
+    ) -> tuple[Array, Array, Array, Tree]:
         """P (6N, n), body velocities (N, 6), bias accelerations (N, 6), and what is kept."""
 
     def velocity_names(self, model: Model) -> tuple[str, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.effects.linear_hydro.radiation import fitted_memory
 from swelltree.engine.arrays import Array
 from swelltree.formulations.base import Phase
 from swelltree.model.model import Model
+
+if TYPE_CHECKING:
+    from swelltree.spatial.linear_steps import ExactStages
 
 
 def memory_of(y: Phase) -> Array:
@@ -21,13 +24,13 @@ def with_memory(y: Phase, chi: Array) -> Phase:
     return replace(y, internal=replace(y.internal, radiation=chi))
 
 
-def exact_stages_of(model: Model) -> Any:
+def exact_stages_of(model: Model) -> ExactStages | None:
     """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
     memory = fitted_memory(model)
     return None if memory is None else memory.exact
 
 
-def matrix_of(model: Model) -> Any:
+def matrix_of(model: Model) -> Array | None:
     """A of the radiation memory, or None where it has no states."""
     memory = fitted_memory(model)
     return None if memory is None else memory.A

@@ -13,8 +13,6 @@ which keeps the momentum of everything that is joined. What the energy changes b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.effects.lines.multibody.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
@@ -79,7 +77,7 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
 
 def _regridded(
     model: Model,
-    group: Any,
+    group: Cables,
     motion: Motion,
     result: tuple[Pose, Array],
     x0: Array,
@@ -208,7 +206,7 @@ def _sums(
     t: Array,
     state: State,
     internal: InternalState,
-    group: Any,
+    group: Cables,
     speed: Array,
 ) -> tuple[Array, Array]:
     """Energy of the system [J], and its momentum with the rope at the drum [N s]."""

@@ -33,7 +33,7 @@ def cache_folder(kind: str) -> Path | None:
     return Path(base) / "swelltree" / kind
 
 
-def content_key(*parts: Any) -> str:
+def content_key(*parts: object) -> str:
     """SHA-256 of arrays, bytes and plain values."""
     digest = hashlib.sha256()
     for part in parts:
@@ -49,7 +49,7 @@ def content_key(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def load(kind: str, key: str) -> dict[str, Any] | None:
+def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     """Arrays and notes of a result, or None.
 
     A file that is damaged, of foreign content or with values that are no numbers counts as none.
@@ -67,7 +67,7 @@ def load(kind: str, key: str) -> dict[str, Any] | None:
     return result if whole_and_ours and not _has_nan(result) else None
 
 
-def store(kind: str, key: str, arrays: dict[str, Any]) -> None:
+def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
     folder = cache_folder(kind)
     if folder is None or _has_nan(arrays):
@@ -82,11 +82,11 @@ def store(kind: str, key: str, arrays: dict[str, Any]) -> None:
         return
 
 
-def _seal(key: str, arrays: dict[str, Any]) -> str:
+def _seal(key: str, arrays: dict[str, np.ndarray]) -> str:
     """What a file of this key and content is known by."""
     return content_key(key, *(part for name in sorted(arrays) for part in (name, arrays[name])))
 
 
-def _has_nan(arrays: dict[str, Any]) -> bool:
+def _has_nan(arrays: dict[str, np.ndarray]) -> bool:
     numbers = (np.asarray(x) for x in arrays.values())
     return any(x.dtype.kind in "fc" and bool(np.isnan(x).any()) for x in numbers)

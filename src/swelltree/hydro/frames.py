@@ -16,10 +16,11 @@ transpose.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.hydro.dataset import (
     DOFS,
     FORCE,
@@ -109,7 +110,7 @@ def _rigid_rows(dofs: Sequence[str], body: str) -> list[int]:
 
 def move_reference(
     data: xr.Dataset,
-    points: Mapping[str, Any],
+    points: Mapping[str, Numbers],
     net_force: Mapping[str, float] | None = None,
 ) -> xr.Dataset:
     """The data about other reference points.
@@ -215,7 +216,7 @@ def _shifted_pairs(
     data: xr.Dataset, short: str, sign: float, d: tuple[float, float]
 ) -> xr.DataArray:
     """A transfer function of the moved bodies: phase (k1 -+ k2).d ahead."""
-    phase: Any = 0.0
+    phase: Array = 0.0
     for number, factor in ((1, 1.0), (2, sign)):
         omega, beta = data[f"{short}_omega_{number}"], data[f"{short}_heading_{number}"]
         k = wavenumber(omega.values, float(data["water_depth"]), float(data["g"]))

@@ -119,7 +119,7 @@ def _phase_at_bodies(data: xr.Dataset, gap: Gap) -> Array:
     return turn.transpose(*gap.dims).values
 
 
-def _wave_at_bodies(data: xr.Dataset, omega: str, heading: str) -> Any:
+def _wave_at_bodies(data: xr.Dataset, omega: str, heading: str) -> Array:
     """exp(i k.x) of one wave at the body of each freedom."""
     centers = dict(zip(map(str, data["body"].values), data["rotation_center"].values, strict=True))
     places = [centers.get(split_label(x)[0]) for x in data["influenced_dof"].values]

@@ -8,6 +8,7 @@ stiffness, which nothing tells and nothing uses. `gap_mending` does what the use
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
     return result
 
 
-def _order(name: str, axes: tuple[str, ...], dims: Any) -> tuple[Any, ...]:
+def _order(name: str, axes: tuple[str, ...], dims: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """Frequencies first; of second-order values the freedom last."""
     if name in (*MATRICES, *FORCES):
         return (*axes, ...)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
 
 if TYPE_CHECKING:
+    import h5py
     import xarray as xr
 
 
@@ -129,7 +130,7 @@ def _rows(data: xr.Dataset, body: str) -> list[int]:
     return [labels.index(x) for x in (*(f"{body}__{dof}" for dof in DOFS), *modes)]
 
 
-def _properties(file: Any, root: str, data: xr.Dataset, k: int, rows: list[int]) -> None:
+def _properties(file: h5py.File, root: str, data: xr.Dataset, k: int, rows: list[int]) -> None:
     values = {
         "name": body_names(data)[k],
         "cg": data["rotation_center"].values[k][:, None],
@@ -145,7 +146,7 @@ def _properties(file: Any, root: str, data: xr.Dataset, k: int, rows: list[int])
 
 
 def _forces(
-    file: Any, root: str, data: xr.Dataset, rows: list[int], finite: np.ndarray, unit: float
+    file: h5py.File, root: str, data: xr.Dataset, rows: list[int], finite: np.ndarray, unit: float
 ) -> None:
     places = ("excitation", "excitation/froude-krylov", "excitation/scattering")
     for name, place in zip(FORCES, places, strict=True):

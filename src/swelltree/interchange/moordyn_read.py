@@ -7,6 +7,7 @@ version 1 (Can, Cat, Cdn, Cdt without a column EI).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -350,7 +351,7 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
     )
 
 
-_READERS: dict[str, Any] = {
+_READERS: dict[str, Callable[..., MooringFile]] = {
     "line types": _line_types,
     "rod types": _rod_types,
     "bodies": _bodies,

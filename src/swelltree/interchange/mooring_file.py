@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swelltree.interchange.mooring_parts import Parts
 from swelltree.interchange.tables import (
@@ -19,6 +19,11 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed, System, Water
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    from swelltree.system.bodies.body import Body
+    from swelltree.system.joints.joint import Joint
+
 
 DEFAULT_WATER = Water(rho=1025.0, g=9.80665)
 
@@ -59,7 +64,7 @@ class MooringFile:
     path: Path = field(default=Path("mooring"), compare=False)
     model: str = field(default="dynamic", compare=False)
 
-    def parts(self, fairleads_on: Any = None, *, model: str | None = None) -> dict[str, Any]:
+    def parts(self, fairleads_on: object = None, *, model: str | None = None) -> dict[str, Any]:
         """Descriptions to be put into a system: `System(..., **mooring.parts(spar))`.
 
         Args:
@@ -77,10 +82,10 @@ class MooringFile:
     def system(
         self,
         name: str,
-        bodies: Sequence[Any] = (),
-        joints: Sequence[Any] = (),
+        bodies: Sequence[Body] = (),
+        joints: Sequence[Joint] = (),
         *,
-        fairleads_on: Any = None,
+        fairleads_on: object = None,
         model: str | None = None,
         **more: Any,
     ) -> System:
@@ -105,7 +110,7 @@ class MooringFile:
             fields[key] = (*value, *fields[key]) if several else value
         return System(name, **fields)
 
-    def _made(self, fairleads_on: Any, model: str | None) -> Parts:
+    def _made(self, fairleads_on: object, model: str | None) -> Parts:
         model = model or self.model
         if isinstance(fairleads_on, Mapping):
             return Parts(self, {str(k).lower(): v for k, v in fairleads_on.items()}, model)

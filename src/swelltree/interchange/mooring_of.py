@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.tables import (
     ZERO,
@@ -85,7 +85,7 @@ class _Tables:
         self.rod_numbers = {rod.name: k + 1 for k, rod in enumerate(system.rods)}
         self.bodies: dict[str, BodyRow] = {}
         self.points: list[PointRow] = []
-        self.point_of: dict[Any, str] = {}
+        self.point_of: dict[Hashable, str] = {}
         self.rods: list[RodRow] = []
         self.rod_types: dict[RodType, RodType] = {}
         self.lines: list[LineRow] = []
@@ -224,7 +224,7 @@ class _Tables:
             )
         return self.point_of[key]
 
-    def _point(self, key: Hashable, kind: str, position: Any) -> str:
+    def _point(self, key: Hashable, kind: str, position: Array) -> str:
         number = str(len(self.points) + 1)
         self.points.append(PointRow(number, kind, three(position)))
         self.point_of[key] = number
@@ -265,7 +265,7 @@ class _Tables:
             )
         return f"R{self.rod_numbers[rod.name]}{letter}"
 
-    def _clamped(self, end: Point, clamp: Any, field: str) -> str:
+    def _clamped(self, end: Point, clamp: Array, field: str) -> str:
         """A fixed rod without length that holds the direction of a line."""
         self.rod_types[CLAMP] = CLAMP
         kind = "fixed" if end.body == WORLD_NAME else f"body{self._body(end.body)}"

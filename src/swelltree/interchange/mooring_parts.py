@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.interchange.knots import is_knot, runs_of_lines
 from swelltree.interchange.sections import Place
 from swelltree.interchange.tables import (
@@ -49,6 +50,8 @@ from swelltree.system.bodies.frames import euler_deg_matrix
 
 if TYPE_CHECKING:
     from swelltree.interchange.mooring_file import MooringFile
+    from swelltree.system.lines.line import LineEnd
+    from swelltree.system.lines.seabed import Seabed
 
 SLIDES = ("Surge", "Sway", "Heave")
 MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself describes
@@ -91,7 +94,7 @@ class Parts:
         model: of the lines.
     """
 
-    def __init__(self, file: MooringFile, carriers: dict[str, Any], model: str) -> None:
+    def __init__(self, file: MooringFile, carriers: dict[str, object], model: str) -> None:
         self.file = file
         self.carriers = carriers
         self.model = model
@@ -128,7 +131,7 @@ class Parts:
         return {k: tuple(v) for k, v in all_fields.items() if v} | {"seabed": self._seabed}
 
     @cached_property
-    def _seabed(self) -> Any:
+    def _seabed(self) -> Seabed:
         bed, depth = self.file.seabed, self.file.water.depth
         return bed if bed.grid is not None or np.isinf(depth) else bed.replace(depth=depth)
 
@@ -180,7 +183,7 @@ class Parts:
             return self._body_frame(kind.removeprefix("body"), section, line)
         return GROUND, GROUND
 
-    def _end(self, row: LineRow, text: str, far: bool) -> tuple[Any, Any]:
+    def _end(self, row: LineRow, text: str, far: bool) -> tuple[LineEnd, Array | None]:
         """A line end, and the direction of a clamp there."""
         bends = any(t.name == row.type and t.EI > 0 for t in self.file.line_types)
         rod = rod_end(text)
@@ -200,7 +203,9 @@ class Parts:
         world = given.position + given.rotation @ np.array(point.position)
         return carrier.at(world), None
 
-    def _at_rod(self, row: LineRow, number: str, letter: str, far: bool) -> tuple[Any, Any]:
+    def _at_rod(
+        self, row: LineRow, number: str, letter: str, far: bool
+    ) -> tuple[LineEnd, Array | None]:
         rod = self._rods.get(number)
         if rod is None:
             raise self._fail("lines", row.line, f"rod {number} is not in the file. Add it to RODS.")

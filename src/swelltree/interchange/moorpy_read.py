@@ -65,7 +65,7 @@ class _Yaml:
             raise SwelltreeError(f"{path.name}: is not a table of line_types, points and lines.")
         self.data = data
 
-    def fail(self, section: str, name: Any, text: str) -> SwelltreeError:
+    def fail(self, section: str, name: object, text: str) -> SwelltreeError:
         return error_in_file(f"{self.path.name}, section '{section}', '{name}': {text}")
 
     def rows(self, section: str) -> list[dict[str, Any]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Numbers, namespace, pytree
 from swelltree.system.forces.signals import resolve
 from swelltree.system.waters import currents
 from swelltree.system.waters.water import Water
@@ -52,7 +53,9 @@ class PowerLaw:
 class Field:
     """A velocity of the water that a function gives."""
 
-    function: Any  # (t, x, y, z) -> (u, v, w)
+    function: Callable[
+        [Array, Array, Array, Array], tuple[Array, Array, Array]
+    ]  # (t, x, y, z) -> (u, v, w)
 
     def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
         """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
@@ -86,12 +89,12 @@ class Wind:
         return (up**self.exponent)[:, None] * self.velocity
 
 
-def _towards(speed: Any, beta: Any) -> np.ndarray:
+def _towards(speed: Numbers, beta: Numbers) -> np.ndarray:
     speed, beta = np.broadcast_arrays(np.asarray(speed, float), np.asarray(beta, float))
     return np.stack([speed * np.cos(beta), speed * np.sin(beta)], axis=-1)
 
 
-def compile_current(current: Any, water: Water) -> Any:
+def compile_current(current: Any, water: Water) -> Profile | PowerLaw | Field | None:
     """A described current as arrays."""
     match current:
         case None:

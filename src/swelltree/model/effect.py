@@ -6,13 +6,13 @@ the class `Effect`. Nobody asks which effect it is: what it can do is asked by m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
 from swelltree.model.layout import Layout
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from swelltree.effects.linear_hydro.excitation import DataExcitation
     from swelltree.effects.linear_hydro.radiation import RadiationSources
     from swelltree.effects.lines.winches import Winches
+    from swelltree.formulations.base import Acceleration, Formulation, Kinematics
     from swelltree.model.model import Model
     from swelltree.waves.sea import RealisedSea
+
+Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name
+Place = tuple[tuple[str | int, ...], int | None, dict[str, str]]  # of numbers, see `Effect.numbers`
 
 
 @pytree()
@@ -31,8 +35,8 @@ class Loads:
     """Action of one kind of force element on the whole system."""
 
     wrench: Array  # (N, 6) about the reference points, world axes
-    potential: Any = None  # (e,) stored energy of each element, J; none if not given
-    power: Any = None  # (e,) power of its non-conservative part, W; of all if not given
+    potential: Array = None  # (e,) stored energy of each element, J; none if not given
+    power: Array = None  # (e,) power of its non-conservative part, W; of all if not given
     channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
 
     def booked(self, v: Array, terms: int) -> Loads:
@@ -162,7 +166,7 @@ class Effect:
         """Its winches; None: it has none."""
         return None
 
-    def with_winches(self, winches: Any) -> Effect:
+    def with_winches(self, winches: Winches) -> Effect:
         """The same effect with other winches of the same number; where it has some."""
         raise NotImplementedError
 
@@ -187,7 +191,9 @@ class Effect:
         """What its added mass does at known accelerations; channels add to those of `loads`."""
         raise NotImplementedError
 
-    def acceleration(self, model: Model, formulation: Any, kin: Any, wrench: Array) -> Any:
+    def acceleration(
+        self, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
+    ) -> Acceleration:
         """Accelerations of a model with its added mass, by a formulation."""
         raise NotImplementedError
 
@@ -204,7 +210,12 @@ class Effect:
         return self
 
     def before_step(
-        self, model: Model, t: Array, h: Array, motion_at: Any, internal: InternalState
+        self,
+        model: Model,
+        t: Array,
+        h: Array,
+        motion_at: Callable[[Array], Motion],
+        internal: InternalState,
     ) -> Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
@@ -219,7 +230,7 @@ class Effect:
         """
         return self
 
-    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Any:
+    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Array:
         """Its internal states after a step of the two-step scheme, where it `has_added_mass`.
 
         Args:
@@ -230,7 +241,7 @@ class Effect:
         """
         raise NotImplementedError
 
-    def after_step(self, model: Model, now: Now) -> Any:
+    def after_step(self, model: Model, now: Now) -> Array | None:
         """Its internal states after a step, where they are brought into order there."""
         return now.states(self)
 
@@ -283,11 +294,11 @@ class Effect:
         """Their rates."""
         raise NotImplementedError
 
-    def radiation_start(self) -> Any:
+    def radiation_start(self) -> Tree:
         """Radiation memory before any motion, which has a propagator of its own; None: none."""
         return None
 
-    def radiation_rate(self, now: Now) -> Any:
+    def radiation_rate(self, now: Now) -> Tree:
         """Its rate."""
         raise NotImplementedError
 
@@ -321,7 +332,7 @@ class Effect:
         """
         return f"it has {self.word}"
 
-    def numbers(self) -> dict[str, list[tuple[tuple[str | int, ...], int | None, dict[str, str]]]]:
+    def numbers(self) -> dict[str, list[Place]]:
         """Where its named numbers live: {item: [(path of fields, row, other names)]}.
 
         The fields of the object at the end of a path are the item's quantities; other names
@@ -342,11 +353,11 @@ class Effect:
         """The same effect with another value of one of them."""
         raise NotImplementedError
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""
         return {}
 
-    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], np.ndarray, str]]:
         """Arrays that every result with it has: {name: (dimensions, values, long name)}."""
         return {}
 

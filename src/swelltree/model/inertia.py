@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 
@@ -22,7 +20,9 @@ class Inertia:
     mass: Array  # (N,)
     arm: Array  # (N, 3) centre of mass from the reference point
     about_point: Array  # (N, 3, 3) about the reference point
-    added: Any = None  # (N, 6, 6) added mass that turns with the bodies, world axes, or None
+    added: Array | None = (
+        None  # (N, 6, 6) added mass that turns with the bodies, world axes, or None
+    )
 
 
 def world_inertia(model: Model, pose: Pose) -> Inertia:
@@ -35,7 +35,7 @@ def world_inertia(model: Model, pose: Pose) -> Inertia:
     return Inertia(bodies.mass, c, about_point, world_added_mass(bodies.added_mass, pose))
 
 
-def world_added_mass(added_mass: Any, pose: Pose) -> Any:
+def world_added_mass(added_mass: Array | None, pose: Pose) -> Array | None:
     """Added mass of every body, constant in its own axes, seen in world axes (N, 6, 6)."""
     if added_mass is None:
         return None

@@ -7,11 +7,12 @@ mode of a latch. Every state has a rate; one that only changes at events has the
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 
 if TYPE_CHECKING:
+    from swelltree.model.effect import Now
     from swelltree.model.kinematics import Pose
     from swelltree.model.model import Model
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class InternalState:
     """Internal states of a system."""
 
-    radiation: Any = ()  # radiation memory: chi, a record of velocities, or nothing
+    radiation: Tree = ()  # radiation memory: chi, a record of velocities, or nothing
     elements: dict[str, Array] = field(
         default_factory=dict
     )  # {kind: states} of the effects that have any
@@ -47,7 +48,7 @@ def internal_settled(model: Model, internal: InternalState, pose: Pose) -> Inter
     return InternalState(internal.radiation, rested)
 
 
-def internal_rate(model: Model, now: Any) -> InternalState:
+def internal_rate(model: Model, now: Now) -> InternalState:
     """Rates of all internal states."""
     internal = now.internal
     rates = {

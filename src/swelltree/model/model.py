@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from swelltree.model.effect import Effect
     from swelltree.model.sea import Sea
     from swelltree.model.sensors import Sensors
+    from swelltree.model.signals import Signal
 
 E = TypeVar("E")
 
@@ -76,7 +77,7 @@ class Model:
     added_mass: Array | None  # (6N, 6N) in world axes at the reference points, or None
     effects: tuple[Effect, ...]  # everything that acts
     sea: Sea
-    drives: tuple[Any, ...]  # signals of the prescribed dofs
+    drives: tuple[Signal, ...]  # signals of the prescribed dofs
     sensors: Sensors
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
@@ -159,7 +160,7 @@ class Model:
         """
         return get_value(self, name)
 
-    def with_values(self, values: dict[str, Any]) -> Model:
+    def with_values(self, values: dict[str, Array]) -> Model:
         """Copy with other numbers, by name; works inside `jit`, `grad` and `vmap`.
 
         Args:

@@ -7,7 +7,7 @@ modelled.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,17 +15,21 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
 
 if TYPE_CHECKING:
+    from swelltree.model.currents import Field, PowerLaw, Profile, Wind
     from swelltree.model.model import Model
+    from swelltree.waves.sea import RealisedSea
 
 
 @pytree("stretching")
 class Sea:
     """Waves and what else moves the water, and the wind."""
 
-    waves: Any = None  # realised sea: components, stream function wave, grid; None: still water
+    waves: RealisedSea | None = (
+        None  # realised sea: components, stream function wave, grid; None: still water
+    )
     stretching: str = "wheeler"  # of linear waves above the still water
-    current: Any = None  # currents.Profile, PowerLaw or Field
-    wind: Any = None  # currents.Wind
+    current: Profile | PowerLaw | Field | None = None  # currents.Profile, PowerLaw or Field
+    wind: Wind | None = None  # currents.Wind
 
 
 def surface_at(model: Model, t: Array, points: Array) -> Array:
@@ -79,9 +83,9 @@ def waves_at(model: Model, t: Array, points: Array) -> Kinematics:
     from swelltree.waves.sea import kinematics
 
     xp = namespace(points)
-    if model.sea.waves is None:
+    sea = model.sea
+    if sea.waves is None:
         still = xp.zeros(points.shape)
         return Kinematics(still, still, still[:, 0])
     x, y, z = points[:, 0], points[:, 1], points[:, 2]
-    sea = model.sea
     return kinematics(sea.waves, t, x, y, z, model.water, sea.stretching)

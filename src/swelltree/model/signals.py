@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.bends import bends
 from swelltree.model.constraints import Drives
 from swelltree.system.forces import signals as described
@@ -136,7 +136,7 @@ class ZeroOrderHold:
     Means over a width about the time count a part of both, as steps of that length see them.
     """
 
-    signal: Any  # compiled, or None
+    signal: Tree  # compiled, or None
     before: Array
     value: Array
     since: Array  # s
@@ -194,7 +194,10 @@ class UserFunction:
         return value(now), speed, acceleration
 
 
-def compile_signal(signal: Any) -> Any:
+Signal = Constant | Pieces | Harmonic | Polynomial | UserFunction  # compiled
+
+
+def compile_signal(signal: Any) -> Signal:
     """Compiled form of a described signal."""
     signal = described.resolve(signal)
     if isinstance(signal, described.Table):
@@ -226,7 +229,7 @@ def _pieces(table: described.Table) -> Pieces:
     return Pieces(time, coefficients, np.append(0.0, np.cumsum(each)), corners)
 
 
-def drives_at(drives: tuple[Any, ...], t: Array) -> Drives:
+def drives_at(drives: tuple[Signal, ...], t: Array) -> Drives:
     """Value, rate and acceleration of every prescribed coordinate at time t."""
     if not drives:
         none = namespace(t).zeros(0)

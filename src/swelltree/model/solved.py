@@ -7,7 +7,6 @@ belongs to the mass matrix while accelerations are found, and to no kinetic ener
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from swelltree.engine.arrays import Array
 from swelltree.model.effect import Effect, Loads, Now
@@ -69,7 +68,7 @@ def in_step(
     model: Model,
     t: Array,
     h: Array,
-    motion_at: Callable[[Any], Motion],
+    motion_at: Callable[[Array], Motion],
     internal: InternalState,
 ) -> Model:
     """The model with what its effects hold for one step.

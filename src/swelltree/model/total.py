@@ -8,18 +8,17 @@ coordinate are (`Effect.coordinates`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.effect import Effect, Loads, Now
-from swelltree.model.internal_state import AT_REST
+from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 
 if TYPE_CHECKING:
-    from swelltree.model.internal_state import InternalState
     from swelltree.model.layout import Layout
 
 
@@ -34,7 +33,11 @@ def solved_terms(model: Model) -> tuple[str, ...]:
 
 
 def total_loads(
-    model: Model, t: Array, motion: Motion, internal: InternalState = AT_REST, solved: Any = None
+    model: Model,
+    t: Array,
+    motion: Motion,
+    internal: InternalState = AT_REST,
+    solved: Loads | None = None,
 ) -> Loads:
     """Sum of all effects; the elements are those of `element_names`.
 

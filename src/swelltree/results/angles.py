@@ -7,8 +7,8 @@ to the sample before it; joint coordinates of a result are so from the start, at
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def _together(values: xr.DataArray, dim: str) -> list[list[int]]:
     return groups
 
 
-def _valid(values: np.ndarray, function: Any) -> np.ndarray:
+def _valid(values: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Apply to columns (..., time, k) without the samples that are not numbers."""
     out = values.copy()
     for place in np.ndindex(values.shape[:-2]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from swelltree.results.labels import AXES, DOFS, LABELS, attributes
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.model.layout import Dof
+
 LEAST_NORM = (
     "not unique, because joints are redundant (the result's 'report' names them): "
     "least-norm reactions, the smallest sum of squares of all multipliers, N and N m alike"
 )
+
+Labelled = tuple[tuple[str, ...], np.ndarray, dict[str, str]]  # dims, values, attributes
 
 
 def to_dataset(
@@ -81,17 +86,17 @@ def given_coordinates(model: Model) -> dict[str, float]:
     return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
 
 
-def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]:
+def coordinates(model: Model) -> dict[str, Labelled]:
     """Coordinates of every dimension a result may have: dims, values, attributes."""
     layout, sensors = model.layout, model.sensors
     bodies = (*layout.bodies, "world")  # -1 and N both stand for the world
     reference = np.asarray(model.reference)[body_order(model)]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
 
-    def text(dim: str, values: Any, about: str, **more: str) -> Any:
+    def text(dim: str, values: Iterable[object], about: str, **more: str) -> Labelled:
         return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more
 
-    def units(values: Any) -> list[str]:
+    def units(values: Iterable[Dof]) -> list[str]:
         return ["rad" if dof.turns else "m" for dof in values]
 
     places = "; ".join(
@@ -133,9 +138,9 @@ def coordinates(model: Model) -> dict[str, tuple[tuple[str, ...], Any, dict[str,
     }
 
 
-def _of_effects(model: Model, text: Any) -> dict[str, Any]:
+def _of_effects(model: Model, text: Callable[..., Labelled]) -> dict[str, Labelled]:
     """Coordinates of the channels of all effects; several effects may have rows of one."""
-    rows: dict[str, tuple[str, list[Any], str]] = {}
+    rows: dict[str, tuple[str, list[object], str]] = {}
     for effect in model.effects:
         for name, (dim, values, about) in effect.coordinates(model.layout).items():
             rows.setdefault(name, (dim, [], about))[1].extend(values)
@@ -186,7 +191,7 @@ def provenance(model: Model) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> str | float | np.ndarray | np.generic:
     """An attribute that netCDF can hold: text, number or row of numbers."""
     if value is None:
         return "none"

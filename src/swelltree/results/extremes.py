@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Numbers
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.system.errors import SwelltreeError
 
 HOURS_3 = 10800.0  # s
@@ -178,7 +178,7 @@ def _tail(x: np.ndarray) -> float:
     return float(x[-above - 1])
 
 
-def _mode(x: np.ndarray, times: float) -> Any:
+def _mode(x: np.ndarray, times: float) -> Array:
     """Mode of the largest value of so many runs, by moments of the runs' (..., run)."""
     scale = x.std(-1, ddof=1) * np.sqrt(6.0) / np.pi
     return x.mean(-1) - EULER * scale + scale * np.log(times)

@@ -8,7 +8,7 @@ import json
 import os
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,10 +63,10 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
     return dataset
 
 
-def _layout(dataset: xr.Dataset) -> dict[str, Any]:
+def _layout(dataset: xr.Dataset) -> dict[str, list[str]]:
     """Dimensions, and whether numbers or text, of every variable; nothing has no kind."""
 
-    def kind(x: Any) -> str:
+    def kind(x: xr.Variable) -> str:
         return "nothing" if not x.size else "text" if x.dtype.kind in "OSU" else "numbers"
 
     return {str(name): [*map(str, x.dims), kind(x)] for name, x in dataset.variables.items()}
@@ -85,7 +85,7 @@ def _marks(dataset: xr.Dataset) -> dict[str, int]:
     }
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """A text that is the same before an attribute is written and after it is read."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -136,7 +136,7 @@ def _check_layout(dataset: xr.Dataset, path: Path) -> xr.Dataset:
     return dataset
 
 
-def _of(layout: dict[str, Any], name: str) -> str:
+def _of(layout: dict[str, list[str]], name: str) -> str:
     if name not in layout:
         return "absent"
     *dims, kind = layout[name] or ["unknown"]
@@ -191,7 +191,7 @@ def refuse_results_of_others(path: Path, case: Path) -> None:
         )
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.system.waters import seas
 from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
 from swelltree.waves.spectra import total_energy
 from swelltree.waves.stream_function import StreamWave, bound_components
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.waves.sea import AnySea, RealisedSea
+
 ROWS = ("amplitude", "omega", "wavenumber", "beta", "phase")
 UNITS = "amplitude m, omega rad/s, wavenumber 1/m, beta rad (towards), phase rad at the origin"
 
 
-def sea_text(waves: Any) -> str:
+def sea_text(waves: RealisedSea) -> str:
     """The plane waves of a realised sea; empty for a field on a grid, which has none.
 
     A steep wave is given by the harmonics of its surface.
@@ -34,7 +37,7 @@ def sea_text(waves: Any) -> str:
     return json.dumps(text, separators=(",", ":"))
 
 
-def sea_quantities(sea: Any, waves: Any) -> dict[str, str]:
+def sea_quantities(sea: AnySea, waves: RealisedSea) -> dict[str, str]:
     """A sea in its own quantities, for people.
 
     Args:
@@ -43,6 +46,7 @@ def sea_quantities(sea: Any, waves: Any) -> dict[str, str]:
     """
     match sea:
         case seas.StreamFunctionWave():
+            assert not isinstance(waves, GridWaves)
             period = 2 * np.pi / float(waves.omega)
             return {"wave height": f"{sea.height:.3g} m", "wave period": f"{period:.3g} s"}
         case seas.FocusedWave():

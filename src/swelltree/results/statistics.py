@@ -14,7 +14,7 @@ variables knows it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -149,18 +149,18 @@ def time_weights(time: np.ndarray, period: float | None = None) -> np.ndarray:
     return 0.5 * (np.append(step, 0.0) + np.concatenate([[0.0], step]))
 
 
-def period_of(dataset: Any) -> float | None:
+def period_of(dataset: xr.Dataset | xr.DataArray) -> float | None:
     """Period after which a result begins again [s]; None for a run."""
     period = dataset["time"].attrs.get("period")
     return None if period is None else float(period)
 
 
-def ramp_of(dataset: Any) -> float:
+def ramp_of(dataset: xr.Dataset | xr.DataArray) -> float:
     """Ramp of the sea of a result [s]."""
     return float(dataset["time"].attrs.get("ramp", 0.0))
 
 
-def settled(dataset: Any) -> float:
+def settled(dataset: xr.Dataset | xr.DataArray) -> float:
     """Time from which statistics count [s]: the end of the ramp, or the start if none is left."""
     return settled_time(dataset.coords["time"].values, ramp_of(dataset))
 

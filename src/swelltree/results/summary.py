@@ -117,7 +117,7 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Any] = [Text(title, style="bold")] if title else []
+    parts: list[RenderableType] = [Text(title, style="bold")] if title else []
     if "position" in dataset and "time" in dataset.dims:
         periodic = dataset.attrs.get("study") == "steady_state"
         parts.append(periodic_line(dataset) if periodic else _run_line(dataset))
@@ -144,7 +144,7 @@ def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
     return Group(*parts)
 
 
-def _run_line(dataset: xr.Dataset) -> Any:
+def _run_line(dataset: xr.Dataset) -> RenderableType:
     from rich.text import Text
 
     attrs, time = dataset.attrs, dataset["time"].values
@@ -157,7 +157,7 @@ def _run_line(dataset: xr.Dataset) -> Any:
     )
 
 
-def _extremes_table(dataset: xr.Dataset) -> Any:
+def _extremes_table(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
     title = f"motion of the reference points, {window_text(dataset)}"
@@ -173,11 +173,11 @@ def _extremes_table(dataset: xr.Dataset) -> Any:
     return table
 
 
-def _design_tables(dataset: xr.Dataset) -> list[Any]:
+def _design_tables(dataset: xr.Dataset) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[Any] = []
+    parts: list[RenderableType] = []
     for made in design_tables(dataset):
         table = Table(title=f"{made.title} \\[{made.unit}], {window_text(dataset)}", **STYLE)
         table.add_column(made.item, style="cyan")
@@ -193,7 +193,7 @@ def _short(value: float) -> str:
     return "-" if abs(value) < 5e-4 else f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
 
 
-def _springs_line(dataset: xr.Dataset) -> Any:
+def _springs_line(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
     table = Table(title=f"springs, greatest {window_text(dataset)}", **STYLE)
@@ -206,7 +206,7 @@ def _springs_line(dataset: xr.Dataset) -> Any:
     return table
 
 
-def _pto_table(dataset: xr.Dataset) -> Any:
+def _pto_table(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
     table = Table(title=f"power take-offs, mean {window_text(dataset)} \\[W]", **STYLE)
@@ -219,7 +219,7 @@ def _pto_table(dataset: xr.Dataset) -> Any:
     return table
 
 
-def _budget_table(dataset: xr.Dataset) -> Any:
+def _budget_table(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
     table = Table(title="energy budget \\[J]", **STYLE)

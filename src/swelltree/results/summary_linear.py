@@ -8,9 +8,12 @@ import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import RenderableType
 
 
-def _motion_table(title: str, dataset: xr.Dataset, values: np.ndarray, style: Any, per: str) -> Any:
+def _motion_table(
+    title: str, dataset: xr.Dataset, values: np.ndarray, style: dict[str, Any], per: str
+) -> RenderableType:
     """One row per body of values (body, dof), rotations in degrees."""
     from rich.table import Table
 
@@ -26,7 +29,7 @@ def _motion_table(title: str, dataset: xr.Dataset, values: np.ndarray, style: An
     return table
 
 
-def rao_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def rao_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """The largest motion per metre of wave, and where it is."""
     from rich.text import Text
 
@@ -42,7 +45,7 @@ def rao_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     ]
 
 
-def response_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def response_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """Standard deviations, and the mean power of every damper."""
     from rich.text import Text
 
@@ -58,7 +61,7 @@ def response_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     return parts + ([Text("mean absorbed power: " + ", ".join(power))] if power else [])
 
 
-def periodic_line(dataset: xr.Dataset) -> Any:
+def periodic_line(dataset: xr.Dataset) -> RenderableType:
     """How a periodic motion was found."""
     from rich.text import Text
 

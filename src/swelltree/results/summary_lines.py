@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import RenderableType
 
 ENDS = (("anchor_tension", "tension at A\nN"), ("fairlead_tension", "tension at B\nN"))
 
 
-def line_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def line_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """The tension at both ends of every line at rest; none without lines."""
     from rich.table import Table
 

@@ -8,9 +8,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import RenderableType
 
 
-def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """One row for each case: its conditions, verdict, use of limits and what governs."""
     from rich.table import Table
 

@@ -10,14 +10,15 @@ from swelltree.results.summary_lines import line_tables
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import RenderableType
 
 
-def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """Where every body rests, and the tensions of lines and springs."""
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[Any] = []
+    parts: list[RenderableType] = []
     if "message" in dataset.attrs:
         parts.append(Text(str(dataset.attrs["message"]), style="dim"))
     table = Table(title="state of rest", **style)
@@ -45,7 +46,7 @@ def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
     return parts
 
 
-def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[Any]:
+def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
     """Period and damping of every mode, and what moves most in it."""
     from rich.table import Table
     from rich.text import Text

@@ -12,10 +12,11 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import clean_up, whole
@@ -54,7 +55,9 @@ def prepare(folder: Path, resume: bool) -> None:
         )
 
 
-def write(file: Path, key: str, number: int, times: np.ndarray, carry: Carry, outputs: Any) -> None:
+def write(
+    file: Path, key: str, number: int, times: np.ndarray, carry: Carry, outputs: Tree
+) -> None:
     """Write one chunk; a crash leaves either the whole file or none."""
     arrays = {f"carry_{i}": x for i, x in enumerate(jax.tree.leaves(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(jax.tree.leaves(outputs))}
@@ -71,8 +74,8 @@ def write(file: Path, key: str, number: int, times: np.ndarray, carry: Carry, ou
 
 
 def read(
-    file: Path, key: str, times: np.ndarray, carry_like: Carry, outputs_like: Any
-) -> tuple[Any, Any]:
+    file: Path, key: str, times: np.ndarray, carry_like: Carry, outputs_like: Tree
+) -> tuple[Tree, Tree]:
     """Carry and outputs of a chunk, refusing a file that is not whole or not of this run.
 
     Args:

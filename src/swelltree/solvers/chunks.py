@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.solvers import checkpoint as files
 from swelltree.solvers.progress import progress_bar
@@ -43,14 +44,14 @@ class ChunkedRun:
     """
 
     times: np.ndarray
-    carry: Any
+    carry: Tree
     code: Code
     message: str
-    parts: tuple[Any, ...]
-    read: Callable[[Path], Any]
-    folder: Any = None
+    parts: tuple[Tree, ...]
+    read: Callable[[Path], Tree]
+    folder: Tree = None
 
-    def outputs_by_chunk(self) -> Iterator[Any]:
+    def outputs_by_chunk(self) -> Iterator[Tree]:
         """Outputs chunk by chunk, without padding, never more than one from disk at a time."""
         left = len(self.times)
         for part in self.parts:
@@ -62,7 +63,7 @@ class ChunkedRun:
             left -= here
 
     @property
-    def outputs(self) -> Any:
+    def outputs(self) -> Tree:
         """Outputs at all times reached, as one tree; None when there are none."""
         parts = list(self.outputs_by_chunk())
         if not parts:
@@ -99,7 +100,7 @@ def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:
 
 def run_chunks(
     advance: Advance,
-    carry: Any,
+    carry: Tree,
     times: np.ndarray,
     *,
     chunk: int = 200,
@@ -109,7 +110,7 @@ def run_chunks(
     key: str = "",
     keep: bool | None = None,
     title: str = "simulate",
-    like: Any = None,
+    like: Tree = None,
 ) -> ChunkedRun:
     """Step through all output times chunk by chunk.
 
@@ -143,7 +144,7 @@ def run_chunks(
     store = _Store(key, pieces, carry, keep, folder, resume)
     if folder is not None and resume and files.path(folder, 0).exists():
         store.like = jax.eval_shape(advance, carry, pieces[0])[1] if like is None else like
-    parts: list[Any] = []
+    parts: list[Tree] = []
     stopped = False
     with progress_bar(title, times, progress) as show:
         for number, piece in enumerate(pieces):
@@ -191,22 +192,22 @@ class _Store:
 
     key: str
     pieces: list[np.ndarray]
-    carry: Any
+    carry: Tree
     keep: bool | None
     folder: Path | None
     resume: bool
-    like: Any = None
+    like: Tree = None
     spill: Any = None
 
-    def read(self, path: Path) -> Any:
+    def read(self, path: Path) -> Tree:
         """Outputs in a file."""
         return self._both(path)[1]
 
-    def _both(self, path: Path) -> tuple[Any, Any]:
+    def _both(self, path: Path) -> tuple[Tree, Tree]:
         piece = self.pieces[files.index(path)]
         return files.read(path, self.key, piece, self.carry, self.like)
 
-    def known(self, number: int) -> tuple[Any, Any] | None:
+    def known(self, number: int) -> tuple[Tree, Tree] | None:
         """State after a chunk of an earlier run and its outputs or their file."""
         if self.folder is None or not self.resume:
             return None
@@ -217,7 +218,7 @@ class _Store:
         new, outputs = self._both(path)
         return new, outputs if self._stays(outputs) else path
 
-    def kept(self, number: int, new: Any, outputs: Any) -> Any:
+    def kept(self, number: int, new: Tree, outputs: Tree) -> Tree:
         """The outputs of a chunk that was computed, or the file that holds them."""
         self.like = outputs
         if self.folder is None and not self._stays(outputs):
@@ -239,7 +240,7 @@ class _Store:
         if self.like is not None:
             self.like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), self.like)
 
-    def _stays(self, outputs: Any) -> bool:
+    def _stays(self, outputs: Tree) -> bool:
         """Do so many chunks like this one stay in memory?"""
         size = sum(x.nbytes for x in jax.tree.leaves(outputs))
         return size * len(self.pieces) <= LARGE if self.keep is None else self.keep

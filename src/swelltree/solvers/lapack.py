@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from types import ModuleType
 
 
 @functools.lru_cache(maxsize=1)
-def lapack() -> Any:
+def lapack() -> ModuleType:
     """The module with them."""
     import scipy.linalg.lapack as routines
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.solvers.stepping.control import FIRST_ERROR
+from swelltree.solvers.stepping.extension import Extension, blank_extension
+
+if TYPE_CHECKING:
+    from swelltree.spatial.linear_steps import ExactStages
 
 
 class LinearBlock(NamedTuple):
@@ -18,10 +23,12 @@ class LinearBlock(NamedTuple):
     Fixed steps carry it on exactly, implicit ones eliminate it by its own Jacobian.
     """
 
-    get: Callable[[Any], Any]  # y -> z
-    put: Callable[[Any, Any], Any]  # (y, z) -> y
-    stages: Callable[[Any], Any]  # args -> linear_steps.ExactStages of the fixed step, or None
-    matrix: Callable[[Any], Any] = lambda args: None  # args -> A (k, k), or None
+    get: Callable[[Tree], Array]  # y -> z
+    put: Callable[[Tree, Array], Tree]  # (y, z) -> y
+    stages: Callable[
+        [Tree], ExactStages | None
+    ]  # args -> linear_steps.ExactStages of the fixed step, or None
+    matrix: Callable[[Tree], Array | None] = lambda args: None  # args -> A (k, k), or None
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,15 @@ class Problem:
             None.
     """
 
-    rate: Callable[[Any, Any, Any], Any]
-    settle: Callable[[Any, Any, Any], Any] | None = None
-    limit: Callable[[Any, Any, Any], Any] | None = None
-    weights: Any = True
+    rate: Callable[[Tree, Array, Tree], Tree]
+    settle: Callable[[Tree, Array, Tree], Tree] | None = None
+    limit: Callable[[Tree, Array, Tree], Array] | None = None
+    weights: Tree = True
     settle_changes_rate: bool = True
-    event: Callable[[Any, Any, Any], Any] | None = None
-    switch: Callable[[Any, Any, Any, Any], Any] | None = None
+    event: Callable[[Tree, Array, Tree], Array] | None = None
+    switch: Callable[[Tree, Array, Tree, Array], Tree] | None = None
     block: LinearBlock | None = None
-    in_step: Callable[[Any, Any, Any, Any], Any] | None = None
+    in_step: Callable[[Tree, Array, Tree, Array], Tree] | None = None
 
 
 class Options(NamedTuple):
@@ -71,19 +78,22 @@ class Options(NamedTuple):
             there.
         parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
             for the whole step.
+        free_until: where steps pass over output times (``free`` of `smooth.integrate`), they do so
+            up to here, and land on each output time behind it [s].
     """
 
-    rtol: Any = 1e-6
-    atol: Any = 1e-8
-    step: Any = 0.01
-    min_step: Any = 1e-10
-    max_step: Any = float("inf")
-    max_steps: Any = 100_000
-    corners: Any = np.array([np.inf])
-    parts: Any = 1
+    rtol: Array = 1e-6
+    atol: Array = 1e-8
+    step: Array = 0.01
+    min_step: Array = 1e-10
+    max_step: Array = float("inf")
+    max_steps: Array = 100_000
+    corners: Array = np.array([np.inf])
+    parts: Array = 1
+    free_until: Array = float("-inf")
 
 
-def padded_corners(times: Any) -> Any:
+def padded_corners(times: Array) -> Array:
     """Corner times in order, infinite from there on.
 
     The length is a power of two, so that runs with a few corners more share a compiled program.
@@ -99,25 +109,27 @@ def padded_corners(times: Any) -> Any:
 class Carry(NamedTuple):
     """Everything the stepper remembers, and all a checkpoint needs to hold."""
 
-    t: Any  # time [s]
-    y: Any  # value, any tree
-    step: Any  # step the controller asks for [s]; 0: not chosen yet
-    error: Any  # error of the last accepted step, in tolerances
-    after_rejection: Any  # the last attempt was rejected
-    rate: Any  # rate at (t, y), same tree as y
-    rate_known: Any  # whether `rate` holds it
-    n_accepted: Any
-    n_rejected: Any
-    n_outputs: Any  # output times reached
-    n_rate: Any  # evaluations of the right-hand side (of stages, for an implicit method)
-    code: Any  # solution.Code
-    t_fail: Any  # time of failure [s], NaN while all is well
-    crossing: Any  # a time behind the next event [s], infinite while none is known
-    beyond: Any  # values of the events there (k,)
-    n_events: Any
+    t: Array  # time [s]
+    y: Tree  # value, any tree
+    step: Array  # step the controller asks for [s]; 0: not chosen yet
+    error: Array  # error of the last accepted step, in tolerances
+    after_rejection: Array  # the last attempt was rejected
+    rate: Tree  # rate at (t, y), same tree as y
+    rate_known: Array  # whether `rate` holds it
+    n_accepted: Array
+    n_rejected: Array
+    n_outputs: Array  # output times reached
+    n_rate: Array  # evaluations of the right-hand side (of stages, for an implicit method)
+    code: Array  # solution.Code
+    t_fail: Array  # time of failure [s], NaN while all is well
+    crossing: Array  # a time behind the next event [s], infinite while none is known
+    beyond: Array  # values of the events there (k,)
+    n_events: Array
+    extension: Extension  # of the last attempt
+    sampled: Array  # time of the last output [s]
 
 
-def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Carry:
+def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> Carry:
     """State of the stepper before the first step (numpy, or traced when y0 is).
 
     Args:
@@ -127,7 +139,7 @@ def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Ca
         events: number of values of ``Problem.event``.
     """
 
-    def as_float(x: Any) -> Any:
+    def as_float(x: Array) -> Array:
         return x.astype(float) if isinstance(x, jax.Array) else np.asarray(x, float)
 
     y0 = jax.tree.map(as_float, y0)
@@ -149,16 +161,19 @@ def start(t0: float, y0: Any, *, first_step: float = 0.0, events: int = 0) -> Ca
         crossing=np.asarray(np.inf),
         beyond=np.zeros(events),
         n_events=zero,
+        extension=blank_extension(y0),
+        sampled=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
     )
 
 
 class Attempt(NamedTuple):
     """What one attempt at a step gives."""
 
-    y: Any  # value at the end of the step
-    error: Any  # estimate of its error, or None for a fixed-step method
-    rate_start: Any  # rate at the start
-    start_known: Any  # whether `rate_start` holds it
-    rate_end: Any  # rate at the end, or None
-    n_rate: Any
-    converged: Any  # False when an implicit stage was not solved
+    y: Tree  # value at the end of the step
+    error: Tree  # estimate of its error, or None for a fixed-step method
+    rate_start: Tree  # rate at the start
+    start_known: Array  # whether `rate_start` holds it
+    rate_end: Tree  # rate at the end, or None
+    n_rate: Array
+    converged: Array  # False when an implicit stage was not solved
+    extension: Extension | None = None  # the value within the step

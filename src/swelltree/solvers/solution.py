@@ -7,7 +7,8 @@ integers next to the part that was computed.
 from __future__ import annotations
 
 import enum
-from typing import Any
+
+from swelltree.engine.arrays import Array
 
 
 class Code(enum.IntEnum):
@@ -57,7 +58,7 @@ _TEXT = {
 AFTERWARDS = (Code.LOOP_OPEN, Code.ENERGY_LOST, Code.LOOP_SINGULAR)
 
 
-def describe(code: Any, time: Any = None, *, what: str = "time stepping") -> str:
+def describe(code: Array, time: Array = None, *, what: str = "time stepping") -> str:
     """The sentence of a code, with the time at which it happened."""
     code = Code(int(code))
     if code is Code.SUCCESS:

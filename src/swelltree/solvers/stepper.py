@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.doing import doing
 from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
@@ -61,7 +62,7 @@ class Stepper(ABC):
 
     @property
     @abstractmethod
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """All that the steps depend on besides the first state and the output times."""
 
     @property
@@ -70,11 +71,11 @@ class Stepper(ABC):
         """What its states are made of, in words: only there can another run go on."""
 
     @abstractmethod
-    def start(self) -> Any:
+    def start(self) -> Tree:
         """State before the first sample."""
 
     @abstractmethod
-    def advance(self, state: Any, times: np.ndarray) -> tuple[Any, Any]:
+    def advance(self, state: Tree, times: np.ndarray) -> tuple[Tree, Tree]:
         """State after the output times of one chunk, and their samples."""
 
     @abstractmethod
@@ -82,7 +83,7 @@ class Stepper(ABC):
         """What computes a chunk of such output times, and why: see `Program.engine`."""
 
     @abstractmethod
-    def onward(self, task: Any, state: Any, times: np.ndarray) -> tuple[Stepper, Any]:
+    def onward(self, task: Any, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
         """Stepper and state that go on from the last sample to other output times.
 
         Args:
@@ -92,23 +93,23 @@ class Stepper(ABC):
         """
 
     @abstractmethod
-    def blank(self, count: int) -> Any:
+    def blank(self, count: int) -> Tree:
         """So many possible samples: they give shapes, and what `observe` is compiled with."""
 
     @abstractmethod
-    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+    def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
         """All channels of samples, time first; a time that is no number is of no interest."""
 
     @abstractmethod
-    def end(self, state: Any) -> tuple[Any, float]:
+    def end(self, state: Tree) -> tuple[Tree, float]:
         """What another run goes on from, and its time [s]."""
 
     @abstractmethod
-    def failure(self, state: Any, code: Code) -> tuple[Code, str]:
+    def failure(self, state: Tree, code: Code) -> tuple[Code, str]:
         """Where and why a run that ended with a code stopped, in a sentence."""
 
     @abstractmethod
-    def about(self, state: Any) -> dict[str, Any]:
+    def about(self, state: Tree) -> dict[str, Any]:
         """Numbers and words about the steps, for the attributes of a result."""
 
 

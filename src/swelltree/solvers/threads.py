@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 
 @functools.lru_cache(maxsize=1)
@@ -14,6 +17,6 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> Any:
+def one_thread() -> AbstractContextManager[object]:
     """Context in which numpy and scipy use one thread."""
     return _libraries().limit(limits=1)

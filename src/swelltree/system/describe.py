@@ -6,6 +6,7 @@
 
 import dataclasses
 import functools
+import inspect as inspect
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError
@@ -81,7 +82,7 @@ def plain(value: Any) -> Any:
     return written_name(value) if callable(value) else value
 
 
-def within(cls: Any, table: dict[Any, Any]) -> Any:
+def within(cls: type[T], table: dict[Any, Any]) -> T:
     """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
     try:
         return cls(**{str(key): value for key, value in table.items()})
@@ -89,7 +90,7 @@ def within(cls: Any, table: dict[Any, Any]) -> Any:
         raise ValueError(str(error).partition(": ")[2]) from None
 
 
-def parts_of(cls: Any, example: str) -> Any:
+def parts_of(cls: type, example: str) -> BeforeValidator:
     """Reader of a list of parts of an item: descriptions of one kind, or their tables.
 
     Args:
@@ -97,7 +98,7 @@ def parts_of(cls: Any, example: str) -> Any:
         example: how to give one, for the message.
     """
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         rows = row_of(value)
         if rows is None:
             raise ValueError(f"{shown(value)} is not a list. Give {example} in brackets.")
@@ -113,7 +114,7 @@ def parts_of(cls: Any, example: str) -> Any:
 class Readable:
     """The plain signature of a class, made when it is asked for."""
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance: object, owner: type) -> inspect.Signature:
         from swelltree.system.signatures import plain_signature
 
         return plain_signature(owner)

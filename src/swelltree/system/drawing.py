@@ -11,8 +11,9 @@ import base64
 import functools
 import json
 import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,13 @@ from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.elements import SpringDamper
 from swelltree.system.system import System
+
+if TYPE_CHECKING:
+    from swelltree.system.bodies.hulls import Hull
+    from swelltree.system.joints.joint import Joint
+    from swelltree.system.lines.seabed import Seabed
+    from swelltree.system.ptos.base import Pto
+
 
 DRUM, BAR = 0.12, 0.04  # sides of a drum and of a boom, of the longest boom
 SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
@@ -93,7 +101,7 @@ def _depth(system: System) -> float | None:
     return float(depth) if np.isfinite(depth) else None
 
 
-def _bed(bed: Any) -> dict[str, Any] | None:
+def _bed(bed: Seabed) -> dict[str, Any] | None:
     """A seabed that is not flat: its slope, or depths on a grid."""
     if bed.grid is not None:
         grid = bed.grid
@@ -102,7 +110,7 @@ def _bed(bed: Any) -> dict[str, Any] | None:
     return {"slope": list(bed.slope)} if any(bed.slope) else None
 
 
-def _joint(joint: Any, place: Any) -> dict[str, Any]:
+def _joint(joint: Joint, place: Callable[[Point], dict[str, Any]]) -> dict[str, Any]:
     _, R = joint.base_frame()
     return {
         "name": joint.name,
@@ -114,14 +122,14 @@ def _joint(joint: Any, place: Any) -> dict[str, Any]:
     }
 
 
-def _pto(pto: Any, place: Any) -> dict[str, Any]:
+def _pto(pto: Pto, place: Callable[[Point], dict[str, Any]]) -> dict[str, Any]:
     about: dict[str, Any] = {"name": pto.name, "type": pto.type}
     if pto.joint is not None:
         return about | {"joint": pto.joint}
     return about | {"a": place(pto.a), "b": place(pto.b)}
 
 
-def _short(values: Any, digits: int = 5) -> list[float]:
+def _short(values: Sequence[float] | np.ndarray, digits: int = 5) -> list[float]:
     return np.round(np.asarray(values, float), digits).tolist()
 
 
@@ -217,7 +225,7 @@ def _stamp(hull: Any) -> tuple[float, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def surface(hull: Any, stamp: tuple[float, ...] = ()) -> Panels:
+def surface(hull: Hull, stamp: tuple[float, ...] = ()) -> Panels:
     """Panels of a hull to look at; kept, for studies that compile the same hull many times."""
     # a box needs few panels, round shapes more
     return coarser(hull_panels(hull, scale=2.0 if hull.shape == "box" else 1.2))

@@ -7,7 +7,7 @@ from typing import Any
 from swelltree.system.errors import SwelltreeError
 
 
-def written_name(function: Callable[..., Any]) -> str:
+def written_name(function: Callable[..., object]) -> str:
     """The text "module:name" under which a case file can name a function."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not module or not name or "<" in name:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from swelltree.system.system import System
 
 
 def in_notebook() -> bool:
@@ -14,7 +17,7 @@ def in_notebook() -> bool:
     return python is not None and hasattr(python.get_ipython(), "kernel")
 
 
-def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small table; every text is escaped."""
     head = "".join(f'<th style="text-align:left">{escape(text)}</th>' for text in heads)
     body = "".join(
@@ -26,7 +29,7 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def system_html(system: Any) -> str:
+def system_html(system: System) -> str:
     """A described system: its bodies, joints, forces and water."""
     bodies = [
         (

@@ -26,7 +26,7 @@ def number_paths(system: System) -> Iterator[str]:
         yield from _below(getattr(system, field.name), field.name)
 
 
-def _below(value: Any, path: str) -> Iterator[str]:
+def _below(value: object, path: str) -> Iterator[str]:
     if is_number(value):
         yield path
     elif not isinstance(value, str):
@@ -34,7 +34,7 @@ def _below(value: Any, path: str) -> Iterator[str]:
             yield from _below(part, f"{path}.{key}")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Is it a real number, or a row or matrix of them? Counts and flags are none."""
     if isinstance(value, tuple):
         return bool(value) and all(is_number(entry) for entry in value)
@@ -54,7 +54,7 @@ def _parts(value: Any) -> dict[str, Any]:
     return {getattr(part, "name", None) or str(i): part for i, part in enumerate(value)}
 
 
-def number_at(system: System, path: str) -> Any:
+def number_at(system: System, path: str) -> float | tuple:
     """The number of a path: a float, or tuples of them."""
     value: Any = system
     for key in path.split("."):
@@ -62,7 +62,7 @@ def number_at(system: System, path: str) -> Any:
     return _checked(value, path)
 
 
-def _part(value: Any, key: str, path: str) -> Any:
+def _part(value: object, key: str, path: str) -> Any:
     parts = _parts(value)
     if key in MESHED and parts.get(key) is not None:
         raise SwelltreeError(
@@ -74,7 +74,7 @@ def _part(value: Any, key: str, path: str) -> Any:
     return parts[key]
 
 
-def _checked(value: Any, path: str) -> Any:
+def _checked(value: Any, path: str) -> float | tuple:
     if is_number(value):
         return value
     if isinstance(value, int) and not isinstance(value, bool):

@@ -9,7 +9,7 @@ import typing
 from typing import Any
 
 
-def plain_signature(cls: Any) -> inspect.Signature:
+def plain_signature(cls: type) -> inspect.Signature:
     """The arguments of a description with plain types.
 
     Args:

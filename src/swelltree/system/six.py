@@ -19,7 +19,7 @@ def _pairs(value: Mapping[Any, Any]) -> tuple[tuple[str, float], ...]:
     return tuple((dof, as_number(value[dof])) for dof in DOFS if dof in value)
 
 
-def as_matrix(value: Any) -> Any:
+def as_matrix(value: object) -> Any:
     """A diagonal {dof: value} as pairs, or 6 x 6 numbers as rows."""
     rows = _entries(value, "6 x 6 numbers")
     if isinstance(rows, dict):
@@ -29,7 +29,7 @@ def as_matrix(value: Any) -> Any:
     return tuple(tuple(as_number(x) for x in row) for row in rows)
 
 
-def as_vector(value: Any) -> Any:
+def as_vector(value: object) -> Any:
     """{dof: value} as pairs, or six numbers."""
     rows = _entries(value, "six numbers")
     if isinstance(rows, dict):

@@ -1,7 +1,7 @@
 """The system: bodies, joints, forces, controllers, sensors and water, checked as a whole."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -39,7 +39,7 @@ def _rows(cls: type, row: str = "") -> BeforeValidator:
     """
     word = cls.__name__.lower()
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         items = row_of(value)
         if items is None:
             raise ValueError(f"{shown(value)} is not a list. Give the items in brackets.")
@@ -137,7 +137,9 @@ class System(Description):
     @functools.cached_property
     def rod_parts(self) -> tuple[RodParts, ...]:
         """What every rod is made of."""
-        frames: dict[str, Any] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames: dict[str, tuple[Sequence[float] | np.ndarray, np.ndarray]] = {
+            WORLD_NAME: (np.zeros(3), np.eye(3))
+        }
         frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
         made: list[RodParts] = []
         for rod in self.rods:
@@ -163,7 +165,7 @@ class System(Description):
             changes |= {f: self._without_rods(items) for f, items in given.items()}
         return super().replace(**changes)
 
-    def _without_rods(self, items: Any) -> tuple[Any, ...]:
+    def _without_rods(self, items: Iterable[Description]) -> tuple[Description, ...]:
         """Items that are not part of a rod."""
         parts = [part for made in self.rod_parts for part in made]
         return tuple(item for item in items if item not in parts)
@@ -184,7 +186,7 @@ class System(Description):
     def _ties(self) -> list[tuple[str, str]]:
         """Bodies that cables connect; junctions and lines stand for themselves."""
 
-        def place(end: Any) -> str:
+        def place(end: LineEnd) -> str:
             if isinstance(end, OnLine):
                 return f"line {end.line}"
             return f"junction {end.junction}" if isinstance(end, OnJunction) else end.body
@@ -219,7 +221,7 @@ class System(Description):
         """The rod of a name."""
         return self._find(name, self.rods, "rod")
 
-    def sensor(self, name: str) -> Any:
+    def sensor(self, name: str) -> Sensor:
         """The sensor of a name."""
         return self._find(name, self.sensors, "sensor")
 
@@ -271,7 +273,7 @@ class System(Description):
         raise self.fail(_unknown(kind, name, [item.name for item in items]))
 
     def _check_names(self) -> None:
-        by_name: dict[str, Any] = {}
+        by_name: dict[str, Description] = {}
         items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
         others = (*self.controllers, *self.sensors, *self.lines, *self.junctions, *self.contacts)
         for item in (*items, *others, *self.winches, *self.operations):
@@ -322,7 +324,7 @@ class System(Description):
     def _gap(self, a: Point, b: Point) -> float:
         return float(np.linalg.norm(self.world_point(a) - self.world_point(b)))
 
-    def line_type(self, value: Any) -> LineType:
+    def line_type(self, value: LineType | str) -> LineType:
         """A line type, also by name."""
         return (
             value
@@ -363,7 +365,7 @@ class System(Description):
             if junction.name not in used:
                 raise junction.fail("no line ends there. Attach a line or leave it out.")
 
-    def _check_end(self, line: Line, field: str, end: Any) -> None:
+    def _check_end(self, line: Line, field: str, end: LineEnd) -> None:
         if isinstance(end, OnJunction):
             known = [junction.name for junction in self.junctions]
             if end.junction not in known:
@@ -418,7 +420,7 @@ class System(Description):
         for pto in self.ptos:
             self._check_release(pto, pto.name in driver)
 
-    def _check_release(self, pto: Any, driven: bool) -> None:
+    def _check_release(self, pto: Force, driven: bool) -> None:
         """A latch that holds must also be let go."""
         ways = {"latching": ("release_after", "release_force"), "declutching": ("off_for",)}
         fields = ways.get(pto.type, ())

@@ -7,11 +7,11 @@ equations; a depth-first search from the world then numbers the bodies (MBS4WEC,
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.joints.joint import Joint
 
 WORLD_NAME = "world"
 
@@ -85,7 +85,7 @@ class Groups:
 
 
 def find_topology(
-    bodies: Sequence[str], joints: Sequence[Any], ties: Iterable[tuple[str, str]] = ()
+    bodies: Sequence[str], joints: "Sequence[Joint]", ties: Iterable[tuple[str, str]] = ()
 ) -> Topology:
     """The topology of a system.
 
@@ -127,7 +127,7 @@ def find_topology(
 
 
 def _check_connected(
-    bodies: Sequence[str], joints: Sequence[Any], ties: Iterable[tuple[str, str]]
+    bodies: Sequence[str], joints: "Sequence[Joint]", ties: Iterable[tuple[str, str]]
 ) -> None:
     ties = list(ties)
     groups = Groups((WORLD_NAME, *bodies, *(end for tie in ties for end in tie)))
@@ -151,11 +151,13 @@ def _check_connected(
     )
 
 
-def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[Any], Groups]:
+def _spanning_tree(
+    bodies: Sequence[str], joints: "Sequence[Joint]"
+) -> "tuple[list[Joint], Groups]":
     """Tree joints by Kruskal's rule: fewest freedoms first, in the order described among equals."""
     groups = Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
-    tree: list[Any] = []
+    tree: "list[Joint]" = []
     for joint in sorted(
         (joint for joint in movable if not joint.cut), key=lambda joint: joint.layout().n_dof
     ):
@@ -173,7 +175,7 @@ def _spanning_tree(bodies: Sequence[str], joints: Sequence[Any]) -> tuple[list[A
 
 
 def _depth_first(
-    bodies: Sequence[str], tree: Sequence[Any], free: Sequence[str]
+    bodies: Sequence[str], tree: "Sequence[Joint]", free: Sequence[str]
 ) -> list[tuple[str, str, str]]:
     """(body, parent, joint) in depth-first order from the world, branches as described."""
     branches: dict[str, list[tuple[str, str]]] = {name: [] for name in (WORLD_NAME, *bodies)}

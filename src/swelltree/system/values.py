@@ -240,7 +240,7 @@ def as_count(value: object) -> int:
 def one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
     """Reader and schema of a choice by name."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if not isinstance(value, str) or value not in known:
             raise ValueError(
                 f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "

@@ -18,8 +18,9 @@ the mean by O(h^2), and without it the acceleration across joints would be O(h) 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,7 +63,10 @@ def given_by(state: StepperState, h: Array) -> Given:
 
 
 def with_first_half_step(
-    step: Any, model: Model, setup: Setup, state: StepperState
+    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    model: Model,
+    setup: Setup,
+    state: StepperState,
 ) -> StepperState:
     """The state with the half step before the first.
 

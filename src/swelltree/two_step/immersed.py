@@ -15,13 +15,12 @@ the water has no inertia.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.immersion.depth_tables import Wet, wet_at
 from swelltree.effects.immersion.immersions import Immersions, immersions, surface_near
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jnp
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion, Pose
@@ -40,7 +39,7 @@ class Awash:
 
     now: Wet
     before: Wet  # half a step ago
-    flow: Any  # water at the centres now
+    flow: Tree  # water at the centres now
     height: Array  # (e,) of the surface half a step ahead, where the body is then if it goes on
     slope: Array  # (e, 2) there
     place: Array  # (e, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
@@ -12,6 +12,10 @@ from swelltree.two_step.solve.complementarity import Slack
 from swelltree.two_step.solve.mehrotra import Pairs, interior_point
 from swelltree.two_step.solve.newton import Iterate, first_iterate
 from swelltree.two_step.step_rows import Unknowns, changed, direction, evaluate, line_rows
+
+if TYPE_CHECKING:
+    from swelltree.two_step.lines.rows import LineRows
+
 
 INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 
@@ -41,13 +45,15 @@ def search_inside(step: Step) -> Iterate:
         with_multipliers=lambda u, new: replace(u, mu=new[0], nu=new[1]),
     )
 
-    def rows_at(u: Unknowns, s: list[Array], wanted: list[Array]) -> tuple[Any, Array]:
+    def rows_at(
+        u: Unknowns, s: list[Array], wanted: list[Array]
+    ) -> tuple[tuple[Unknowns, LineRows], Array]:
         slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
         rows = line_rows(step, u, slack)
         value = evaluate(step, u, rows=rows).value
         return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
 
-    def towards(result: Any, add: list[Array]) -> Unknowns:
+    def towards(result: tuple[Unknowns, LineRows], add: list[Array]) -> Unknowns:
         u, rows = result
         rows = replace(rows, F=rows.F + add[0], bed_F=rows.bed_F + add[1])
         return direction(step, u, rows=rows).change

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.effects.lines.dynamic.arrays import rest_lengths
 from swelltree.effects.lines.seabed import bed_plane
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jnp
 from swelltree.model.constraints import Drives
 from swelltree.model.effect import Loads, Now
@@ -32,6 +32,9 @@ from swelltree.two_step.lines.winch_rest import change_of_rest, next_state, pres
 from swelltree.two_step.state import Form, Setup, Sizes, StepperState
 from swelltree.two_step.surplus import surplus_projector
 
+if TYPE_CHECKING:
+    from swelltree.effects.lines.winches import WinchState
+
 
 @pytree()
 class Instant:
@@ -40,13 +43,13 @@ class Instant:
     motion: Motion  # its velocity and rates are replaced by the mean ones
     next_angles: Array  # near those after the step, to choose the turn
     next_drives: Drives
-    frozen: Any  # line_forces.Frozen of the lines, or None
-    junction_water: Any  # velocity and acceleration of the water at junctions (J, 3) each
+    frozen: Tree  # line_forces.Frozen of the lines, or None
+    junction_water: Tree  # velocity and acceleration of the water at junctions (J, 3) each
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
-    winch: Any = None  # winches.WinchState after the step, or None
-    awash: Any = None  # immersed.Awash of bodies at the surface
-    surplus: Any = None  # (m, m) projector on joint equations that follow from others, or None
+    winch: Tree = None  # winches.WinchState after the step, or None
+    awash: Tree = None  # immersed.Awash of bodies at the surface
+    surplus: Array = None  # (m, m) projector on joint equations that follow from others, or None
 
 
 @pytree("form")
@@ -123,7 +126,7 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
     return Instant(*places, winch, at_surface, surplus)
 
 
-def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: Any) -> Array:
+def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: WinchState) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
     w, arrays = state.lines.winch, model.dynamic_lines.nodes
     ahead = w.rest + change_of_rest(model, setup, winch)
@@ -174,7 +177,7 @@ def forces_at(step: Step, v: Array) -> Loads:
     return total_loads(model, now.t, now.motion, now.internal)
 
 
-def element_rates(step: Step, v: Array) -> Any:
+def element_rates(step: Step, v: Array) -> Tree:
     """Rates of the states of force elements."""
     if not step.state.elements:
         return step.state.element_rates

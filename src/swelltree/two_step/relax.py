@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.two_step.start import set_up
-from swelltree.two_step.state import Form, StepperState
+from swelltree.two_step.state import Form, Setup, StepperState
+
+if TYPE_CHECKING:
+    from swelltree.two_step.samples import Sample
+
 
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 ENOUGH = 10.0  # s: rest over such a step is rest
@@ -36,14 +40,14 @@ class Rest:
     """Where a system came to rest."""
 
     state: StepperState
-    sample: Any
-    moved: Any  # largest motion of the last step, as if it had been long [m, rad]
-    steps: Any
-    mover: Any  # what moved so: "body", "line" or "junction" and its number
+    sample: Tree
+    moved: Array  # largest motion of the last step, as if it had been long [m, rad]
+    steps: Array
+    mover: Tree  # what moved so: "body", "line" or "junction" and its number
 
 
 def relaxed(
-    step: Callable[..., Any],
+    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
     model: Model,
     form: Form,
     state: StepperState,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import as_channels, known_now, nothing_known, with_step
 from swelltree.model.internal_state import InternalState
@@ -38,9 +39,9 @@ class RunState(NamedTuple):
     iterations: Array  # of all steps
     most: Array  # iterations of the hardest step since the last sample
     error: Array  # largest residual since the last sample
-    impulse: Any  # (line, segment) of the tension since the last sample, or None
+    impulse: Array  # (line, segment) of the tension since the last sample, or None
     span: Array  # s, since the last sample
-    extremes: Any = None  # Extremes of the channels that the form keeps, or None
+    extremes: Tree = None  # Extremes of the channels that the form keeps, or None
 
 
 def after_step(
@@ -94,7 +95,7 @@ def after_step(
 
 
 @functools.lru_cache(maxsize=32)
-def compiled_run(form: Form) -> Any:
+def compiled_run(form: Form) -> Callable[..., tuple[Array, ...]]:
     """Steps up to an index, compiled: (model, setup, run state, samples, marks, last).
 
     Samples are taken of the instants that `marks` counts from the start of the run, in order.
@@ -175,7 +176,7 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
     """Room for samples; bodies unturned, so that an empty sample is a possible one."""
     size, N = Sizes.of(model, form), state.v_minus.shape[0]
 
-    def room(*shape: int, kind: Any = float) -> np.ndarray:
+    def room(*shape: int, kind: type = float) -> np.ndarray:
         return np.zeros((count, *shape), kind)
 
     lines = None
@@ -221,7 +222,7 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
     )
 
 
-def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Any]:
+def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
     """Shapes of the channels whose extremes are kept."""
     if form.kept is None:
         return {}
@@ -230,13 +231,13 @@ def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Any]:
     return jax.eval_shape(lambda m, s: form.kept(m, form, s), model, sample)
 
 
-def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Any]:
+def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
     """Shapes of these extremes."""
     kept = _kept(model, form, state)
     return as_channels(nothing_known(kept)) if kept else {}
 
 
-def _winch_room(state: StepperState, room: Any) -> WinchSample | None:
+def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSample | None:
     """Room for samples of winches."""
     w = state.lines.winch
     if w is None:
@@ -251,7 +252,9 @@ def _winch_room(state: StepperState, room: Any) -> WinchSample | None:
     )
 
 
-def single_step(form: Form, count: int) -> Any:
+def single_step(
+    form: Form, count: int
+) -> Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]]:
     """One step, (model, setup, state) -> (state, sample), by the program of whole runs.
 
     Args:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
 
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.two_step.lines.report import LineReport
@@ -27,11 +26,11 @@ class Sample:
     tie: Array  # (tie, 3) forces of ties on the ends of lines
     tie_point: Array  # (tie, 3) where they hold
     work: Array
-    lines: Any  # LineSample, or None
+    lines: Tree  # LineSample, or None
     iterations: Array
     error: Array  # largest residual before the last correction [m, rad]
     solved: Array  # whether Newton's method converged
-    extremes: Any = field(default_factory=dict)  # {channel: values} since the last sample
+    extremes: Tree = field(default_factory=dict)  # {channel: values} since the last sample
 
 
 @pytree()
@@ -45,4 +44,4 @@ class LineSample:
     y: Array  # (junction, 3)
     impulse: Array  # (line, segment) N s, of the tension over `span`
     span: Array  # s, this step and those since the last sample
-    winch: Any = None  # winch_step.WinchSample, or None
+    winch: Tree = None  # winch_step.WinchSample, or None

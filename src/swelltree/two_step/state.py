@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from swelltree.effects.lines.winches import WinchState
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -25,7 +25,7 @@ class LineState:
     nu: Array  # (line, node) forces of the bed
     y: Array  # (junction, 3)
     y_last: Array  # (junction, 3)
-    winch: Any = None  # WinchStepperState, or None
+    winch: Tree = None  # WinchStepperState, or None
 
 
 @pytree()
@@ -64,16 +64,16 @@ class StepperState:
     q: Array  # tree coordinates, where the scheme uses them; else empty
     angles: Array  # remembered single-axis angles
     chi: Array  # radiation memory half a step ago
-    elements: Any  # {kind: states} of effects now
-    element_rates: Any  # their rates one step ago
+    elements: dict[str, Array]  # {kind: states} of effects now
+    element_rates: dict[str, Array]  # their rates one step ago
     work: Array  # (terms,) J, lines last
     lam: Array  # (m,) multipliers of the last step
     contact: Array  # (k,) contact forces of the last step
     tie: Array  # (tie, 3) forces of the ties of the last step
     let_go: Array  # (tie,) one where nothing holds the end of the line
     tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
-    lines: Any  # LineState, or None
-    log: Any = None  # Log, where something can happen
+    lines: Tree  # LineState, or None
+    log: Tree = None  # Log, where something can happen
 
 
 @pytree()
@@ -86,9 +86,9 @@ class Setup:
     theta: Array  # 1/2, or 1 for steps that must not fail
     beta: Array  # weight of the stiffness at the last and the next instant
     tau: Array  # m^2, product on the central path of complementarity
-    coupled: Any  # (6N, 6N) added mass plus beta h^2 stiffness, or None
+    coupled: Array  # (6N, 6N) added mass plus beta h^2 stiffness, or None
     damping: Array  # (6N, 6N) derivative of the forces by velocity, sign reversed
-    memory: Any  # (X, h/2 X B) of the radiation memory, or None
+    memory: Tree  # (X, h/2 X B) of the radiation memory, or None
     scale: Array  # (unknowns,) h^2 over the inertia of each row
     columns: Array  # (unknowns,) size of each unknown
     contact_scale: Array  # (k,) m/N

@@ -9,7 +9,6 @@ kept from the start of the run, the rest of the Jacobian is exact.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -34,9 +33,9 @@ class Unknowns:
     """All that a step solves for."""
 
     x: Array  # of bodies, junctions, joints, contacts
-    q: Any  # (line, node, 3) next positions, or None
-    mu: Any
-    nu: Any
+    q: Array  # (line, node, 3) next positions, or None
+    mu: Array
+    nu: Array
 
 
 @pytree()

@@ -40,6 +40,7 @@ _MODULES = (
     "moorings.cables",
     "waters.splash",
     "waters.weak_scatterer",
+    "waters.weak_scatterer_ladder",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

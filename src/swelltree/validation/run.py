@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from swelltree.system.errors import SwelltreeError
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.waves.sea import AnySea
+
 ALL = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 
 
@@ -25,7 +27,7 @@ def run(
     duration: float = 0.0,
     output_step: float | None = None,
     *,
-    sea: Any = None,
+    sea: AnySea | None = None,
     times: Array | None = None,
     formulation: str | Formulation = "path_matrix",
     solver: str = "tsit5",
@@ -53,6 +55,6 @@ def run(
     return result
 
 
-def places(result: Any) -> np.ndarray:
+def places(result: xr.Dataset) -> np.ndarray:
     """Positions of the reference points (time, body, 3)."""
     return result["position"].values[:, :, :3]

@@ -1,9 +1,9 @@
 """Views: outline in the terminal, plots, three-dimensional replay, reports, films."""
 
-from typing import Any
+from types import ModuleType
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     # the plots need matplotlib, which is imported when the first one is asked for
     if name == "plot":
         import importlib

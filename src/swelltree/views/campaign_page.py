@@ -6,10 +6,10 @@ The page is whole in itself and runs no script.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
     return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
 
 
-def _planes(values: xr.DataArray) -> Iterator[Any]:
+def _planes(values: xr.DataArray) -> Iterator[xr.DataArray]:
     """Matrices over two dimensions, at most a few."""
     states = [dim for dim in ("Hs", "Tp") if dim in values.dims]
     if len(states) != 2:
@@ -136,7 +136,9 @@ def _picture(values: xr.DataArray) -> str:
     return f'<img alt="{about}" src="data:image/png;base64,{text}">'
 
 
-def _rows(campaign: xr.Dataset, places: Any) -> tuple[list[str], list[list[str]]]:
+def _rows(
+    campaign: xr.Dataset, places: Iterable[tuple[int, ...]]
+) -> tuple[list[str], list[list[str]]]:
     """Dimensions and names of some cases."""
     dims = [str(dim) for dim in campaign["state"].dims]
     rows = []

@@ -189,7 +189,9 @@ class Channels:
         self.where[name] = list(range(first, len(self.rows)))
         return self.where[name]
 
-    def _about(self, name: str, dims: list[str], index: tuple[int, ...]) -> tuple[Any, str, bool]:
+    def _about(
+        self, name: str, dims: list[str], index: tuple[int, ...]
+    ) -> tuple[object, str, bool]:
         """Owner, label and kind of one entry of a variable."""
         owner, words, turns = None, [NAMES.get(name, name.replace("_", " "))], False
         for dim, i in zip(dims, index, strict=True):

@@ -10,9 +10,9 @@ import io
 import itertools
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from swelltree.views.scene import COLORS, drawing_of, reach
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from swelltree.waves.airy import Components
 
 EYE = np.array([-0.55, -0.75, 0.38])  # direction from the scene to the eye
 SUN = np.array([0.35, -0.45, 0.82])
@@ -136,7 +138,7 @@ def _shaded(quads: np.ndarray, code: str, eye: np.ndarray) -> np.ndarray:
 
 
 def _water(
-    sea: Any, t: float, centre: np.ndarray, size: float, cells: int = 56
+    sea: Components | None, t: float, centre: np.ndarray, size: float, cells: int = 56
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cells of the free surface around the bodies and their colours."""
     from swelltree.waves.airy import elevation
@@ -182,7 +184,9 @@ def _mp4(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
     return path
 
 
-def _film(command: list[str], frames: Any, size: tuple[int, int], path: Path) -> None:
+def _film(
+    command: list[str], frames: Iterable[np.ndarray], size: tuple[int, int], path: Path
+) -> None:
     height, width = size
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None

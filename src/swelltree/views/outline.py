@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system import Case, System
-from swelltree.system.forces.elements import AppliedForce, SpringDamper
+from swelltree.system.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from swelltree.model.model import Model
+    from swelltree.system.joints.joint import Joint
+    from swelltree.system.lines.line import LineEnd
+    from swelltree.system.ptos.base import Pto
 
 
 def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
@@ -123,11 +126,11 @@ def machinery(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(title, items) for title, items in parts.items() if items]
 
 
-def _place(pto: Any) -> str:
+def _place(pto: Pto) -> str:
     return f"joint {pto.joint}" if pto.joint is not None else f"{pto.a.body} - {pto.b.body}"
 
 
-def _end(end: Any) -> str:
+def _end(end: LineEnd) -> str:
     """What an end of a line is fastened to."""
     for field in ("body", "junction", "line"):
         if getattr(end, field, None) is not None:
@@ -135,7 +138,7 @@ def _end(end: Any) -> str:
     return str(end)
 
 
-def joint_text(joint: Any) -> str:
+def joint_text(joint: Joint) -> str:
     """Kind of a joint and its freedoms."""
     dofs = [f"{d} prescribed" if d in joint.motions() else d for d in joint.layout().dofs]
     return f"{joint.type}: {', '.join(dofs)}" if dofs else joint.type
@@ -201,7 +204,7 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
     return system.replace(**changes), notes
 
 
-def _quiet(force: Any) -> Any:
+def _quiet(force: Force) -> Force:
     """A force without a user's functions."""
     if not isinstance(force, AppliedForce):
         named = isinstance(getattr(force, "force", None), str)

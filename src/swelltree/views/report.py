@@ -99,7 +99,7 @@ class Data:
         self.raos: list[dict[str, Any]] = []
         self.modes: list[dict[str, Any]] = []
         self.still: dict[str, Any] | None = None
-        self.shown: list[tuple[Any, str]] = []  # what tables and methods are made of
+        self.shown: list[tuple[xr.Dataset, str]] = []  # what tables and methods are made of
         self.cards: list[str] = []  # of each run
         self.heads: list[str] = []  # key numbers and findings of each run
         self.others: list[str] = []  # of other results
@@ -211,7 +211,7 @@ class Data:
         return filled(web_file("page.html"), parts)
 
 
-def in_script(content: Any) -> str:
+def in_script(content: object) -> str:
     """JSON that may stand in a script element: no text in it can end the element."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

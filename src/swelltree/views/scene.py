@@ -21,6 +21,8 @@ from swelltree.waves.airy import Components
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.waves.sea import RealisedSea
+
 COLORS = (
     "#2f6fb0",
     "#e08a1e",
@@ -176,7 +178,7 @@ def waves(dataset: xr.Dataset) -> dict[str, Any] | None:
     return drawn_waves(sea_of(dataset))
 
 
-def drawn_waves(sea: Any) -> dict[str, Any] | None:
+def drawn_waves(sea: RealisedSea | None) -> dict[str, Any] | None:
     """The same of a realised sea; None for still water and for seas that are no plane waves."""
     if not isinstance(sea, Components) or not np.any(sea.amplitude):
         return None

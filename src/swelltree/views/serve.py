@@ -11,14 +11,9 @@ from __future__ import annotations
 import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.views.report import page
-
-if TYPE_CHECKING:
-    from swelltree.views.report import Results
-
+from swelltree.views.report import Results, page
 
 HOST = "127.0.0.1"
 # beside the rule in the head of the page, which says what may run in it
@@ -123,7 +118,7 @@ def serve(text: str, port: int = 0) -> Served:
                 self.send_header(name, value)
             super().end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     try:

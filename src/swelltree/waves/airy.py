@@ -7,7 +7,7 @@ The functions work with numpy and with jax.numpy, under jit, vmap and grad.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Components:
     residual: Array = 0.0
     mean: Array = 0.0
     width: Array = 0.0
-    band: Any = None
+    band: Array = None
 
     def __len__(self) -> int:
         return len(self.amplitude)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,16 @@ from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import AMPLITUDE, HEADING, JITTER, PHASE, uniforms
 from swelltree.waves.water import AnyWater
 
+if TYPE_CHECKING:
+    from swelltree.system.waters.seas import FocusedWave, IrregularSea, Sea
+
+
 BREAKING = 0.142  # height over length of a regular wave in deep water
 STEEPEST = 0.1  # significant height over length of the mean wave of a sea
 HEADINGS = 16  # different headings in a block of components of a directional table
 
 
-def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
+def components(sea: Sea, water: AnyWater, case: int | str = 0) -> Components:
     """The plane waves of a sea.
 
     Args:
@@ -43,7 +47,7 @@ def components(sea: Any, water: AnyWater, case: int | str = 0) -> Components:
     return dataclasses.replace(result, ramp=float(sea.ramp))
 
 
-def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
+def tell_breaking(sea: Sea, waves: Components, water: AnyWater) -> None:
     r"""Warn of waves that would break.
 
     A regular wave breaks at :math:`H / L = 0.142 \tanh kh` (Miche 1944); the significant height of
@@ -70,7 +74,7 @@ def tell_breaking(sea: Any, waves: Components, water: AnyWater) -> None:
         )
 
 
-def _train(sea: Any, water: AnyWater, case: int | str, number: int) -> Components:
+def _train(sea: Sea, water: AnyWater, case: int | str, number: int) -> Components:
     match sea:
         case seas.StillWater():
             return _waves(water, [], [], [], [])
@@ -104,12 +108,12 @@ def _train(sea: Any, water: AnyWater, case: int | str, number: int) -> Component
             )
 
 
-def _waves(water: AnyWater, a: Any, omega: Any, beta: Any, phase: Any) -> Components:
+def _waves(water: AnyWater, a: Array, omega: Array, beta: Array, phase: Array) -> Components:
     a, omega, beta, phase = (_row(values) for values in (a, omega, beta, phase))
     return Components(a, omega, dispersion(omega, water.depth, water.g), beta, phase)
 
 
-def _row(values: Any) -> Array:
+def _row(values: Array) -> Array:
     """Numbers as a row, of JAX where one of them is traced."""
     if not isinstance(values, list):
         return values
@@ -136,7 +140,9 @@ def joined(trains: list[Components]) -> Components:
     )
 
 
-def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) -> Components:
+def irregular(
+    sea: IrregularSea, water: AnyWater, case: int | str = 0, train: int = 0
+) -> Components:
     r"""A random sea, :math:`a_i = \sqrt{2 S \Delta\omega}`.
 
     S d_omega is the energy of the bin, integrated. The usual band leaves out 0.25 % of the
@@ -159,7 +165,7 @@ def irregular(sea: Any, water: AnyWater, case: int | str = 0, train: int = 0) ->
     )
 
 
-def _amplitudes(sea: Any, energy: Array, draws: Array) -> Array:
+def _amplitudes(sea: IrregularSea, energy: Array, draws: Array) -> Array:
     """Of all components, from draws (..., n, 4)."""
     xp = namespace(energy, draws)
     amplitude = xp.sqrt(2 * energy)
@@ -178,7 +184,7 @@ class ManySeas(NamedTuple):
 
 
 def irregular_by_seed(
-    sea: Any, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
+    sea: IrregularSea, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
 ) -> ManySeas:
     """The components of `irregular` for many seeds of one sea at once.
 
@@ -198,8 +204,7 @@ def irregular_by_seed(
     if sea.spreading is None and not isinstance(sea.spectrum, DirectionalTable):
         beta = np.full(shape, float(sea.beta))
     else:
-        rows = zip(omega, draws[..., HEADING], strict=True)
-        beta = float(sea.beta) + np.stack([headings(sea, w, draw) for w, draw in rows])
+        beta = float(sea.beta) + headings(sea, omega, draws[..., HEADING])
     return ManySeas(omega, amplitude, beta, 2 * np.pi * draws[..., PHASE])
 
 
@@ -217,7 +222,7 @@ class Bins(NamedTuple):
         return math.inf if self.width is None else 2 * math.pi / self.width
 
 
-def bins(sea: Any, g: Array, jitter: Array | None) -> Bins:
+def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bins:
     """Energy and frequency of the components of a sea."""
     grid, below = spectra.cumulative(sea.spectrum, g)
     whole = spectra.total_energy(sea.spectrum, g)
@@ -265,7 +270,7 @@ def _invert(part: Array, grid: Array, below: Array) -> Array:
     return np.interp(part, below[rising], grid[rising])
 
 
-def band(sea: Any, grid: Array, below: Array) -> tuple[Array, Array]:
+def band(sea: IrregularSea | FocusedWave, grid: Array, below: Array) -> tuple[Array, Array]:
     """Lowest and highest frequency of a sea [rad/s]."""
     # spectra that end by themselves are used whole
     ends = hasattr(sea.spectrum, "omega_max") or hasattr(sea.spectrum, "omega")
@@ -285,25 +290,31 @@ def band(sea: Any, grid: Array, below: Array) -> tuple[Array, Array]:
     return float(low), float(high)
 
 
-def headings(sea: Any, omega: Array, draw: Array) -> Array:
-    """Heading of each component relative to `sea.beta` [rad].
+def headings(sea: IrregularSea, omega: Array, draw: Array) -> Array:
+    """Heading of each component relative to `sea.beta` [rad], (..., n).
 
     Neighbouring components share out the headings among them: every block holds each of the
     equally probable headings once, in random order. No two components have the same frequency,
     so that the sea is the same on average everywhere (Jefferys 1987).
+
+    Args:
+        sea: IrregularSea(...).
+        omega: frequencies of the components (..., n) [rad/s].
+        draw: a random number for each, (..., n).
     """
-    table = isinstance(sea.spectrum, DirectionalTable)
+    table, n = isinstance(sea.spectrum, DirectionalTable), omega.shape[-1]
     if sea.spreading is None and not table:
-        return np.zeros(len(omega))
+        return np.zeros(omega.shape)
     xp = namespace(draw)
     count: int = HEADINGS if table else sea.spreading.directions  # pyright: ignore
     rank = xp.concatenate(
         [
-            xp.argsort(xp.argsort(draw[k : k + count], stable=True), stable=True)
-            for k in range(0, len(omega), count)
-        ]
+            xp.argsort(xp.argsort(draw[..., k : k + count], stable=True), stable=True)
+            for k in range(0, n, count)
+        ],
+        axis=-1,
     )
-    sizes = np.minimum(count, len(omega) - count * (np.arange(len(omega)) // count))
+    sizes = np.minimum(count, n - count * (np.arange(n) // count))
     part = (rank + 0.5) / sizes
     if table and not known(draw):
         raise sea.fail(
@@ -311,10 +322,13 @@ def headings(sea: Any, omega: Array, draw: Array) -> Array:
             "outside of jit, grad and vmap: sw.realise(sea, model.water)."
         )
     if table:
-        return _table_headings(sea.spectrum, omega, part, sizes)
+        rows = zip(omega.reshape(-1, n), part.reshape(-1, n), strict=True)
+        by_row = [_table_headings(sea.spectrum, w, one, sizes) for w, one in rows]
+        return np.stack(by_row).reshape(omega.shape)
+    assert sea.spreading is not None
     beta = np.linspace(-np.pi, np.pi, 8193)
     spread = Spread.of(beta, spectra.spreading_density(sea.spreading, beta))
-    apart = np.array([spread.factor(int(n)) for n in sizes])
+    apart = np.array([spread.factor(int(size)) for size in sizes])
     return spread.mean + apart * spread.off(part)
 
 
@@ -368,12 +382,12 @@ class Spread:
         # one heading, or a distribution so wide that nothing can be moved, stays as it is
         if count < 2 or widest <= 1.0 or short(1.0) <= 0.0 or short(widest) >= 0.0:
             return 1.0
-        root: Any = brentq(short, 1.0, widest, xtol=1e-12)
+        root: Array = brentq(short, 1.0, widest, xtol=1e-12)
         return float(root)
 
 
 def _table_headings(
-    table: Any, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
+    table: DirectionalTable, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
     """Headings of a directional table that leave given parts of the energy on one side."""
     beta = np.asarray(table.beta)
@@ -393,7 +407,7 @@ def _table_headings(
     return result
 
 
-def focused(sea: Any, water: AnyWater) -> Components:
+def focused(sea: FocusedWave, water: AnyWater) -> Components:
     r"""NewWave (Tromans, Anaturk and Hagemeijer 1991).
 
     .. math:: a_i = A \frac{S_i \Delta\omega}{\sum S \Delta\omega}

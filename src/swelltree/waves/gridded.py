@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from swelltree.waves.water import AnyWater
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from swelltree.system.waters.seas import GriddedSea
 
 AXES = ("time", "x", "y", "z")
 UNEVEN = 1e-6  # of the spacing: how far points may be off it
@@ -51,7 +53,7 @@ class GridWaves:
         return float(self.origin[0] + self.spacing[0] * (self.elevation.shape[0] - 1))
 
 
-def grid_waves(sea: Any, water: AnyWater) -> GridWaves:
+def grid_waves(sea: GriddedSea, water: AnyWater) -> GridWaves:
     """Read and check a field on a grid.
 
     Args:
@@ -101,7 +103,7 @@ def grid_waves(sea: Any, water: AnyWater) -> GridWaves:
     )
 
 
-def _array(sea: Any, data: xr.Dataset, name: str, axes: tuple[str, ...]) -> np.ndarray:
+def _array(sea: GriddedSea, data: xr.Dataset, name: str, axes: tuple[str, ...]) -> np.ndarray:
     """A variable with its axes in order."""
     missing = [axis for axis in axes if axis not in data[name].dims]
     if missing and missing != ["y"]:

@@ -10,14 +10,13 @@ import warnings
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number, to_number
-from swelltree.system.waters.seas import MOST_COMPONENTS
+from swelltree.system.waters.seas import MOST_COMPONENTS, MeasuredWave
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.water import AnyWater
@@ -97,7 +96,7 @@ def _unpacked(path: str | Path, content: bytes) -> bytes:
     return plain
 
 
-def measured(sea: Any, water: AnyWater) -> Components:
+def measured(sea: MeasuredWave, water: AnyWater) -> Components:
     """Components that reproduce a record at its place.
 
     Args:

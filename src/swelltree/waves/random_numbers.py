@@ -7,7 +7,6 @@ numbers of the others alone.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ def case_number(case: int | str) -> int:
     return int(case) % 2**64
 
 
-def uniforms(seed: Any, case: int | str, count: int, train: int = 0) -> Array:
+def uniforms(seed: Array, case: int | str, count: int, train: int = 0) -> Array:
     """Numbers in [0, 1), four for each component: for phase, jitter, amplitude, heading.
 
     Philox gives one block of four numbers per count, so component i always owns block i of the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from swelltree.engine.arrays import Array, known, namespace
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters import spectra as described
 
+if TYPE_CHECKING:
+    from swelltree.system.waters.spectra import Cos2s, DirectionalTable, Spectrum
+
+
 PM_ALPHA = 0.0081  # Phillips' constant in the spectrum of Pierson and Moskowitz (1964)
 BELOW, ABOVE = 5e-4, 2e-3  # energy left outside the usual band, restored by scaling
 GRID = 16384
 
 
-def density(spectrum: Any, omega: Array, g: Array = 9.81) -> Array:
+def density(spectrum: Spectrum, omega: Array, g: Array = 9.81) -> Array:
     """Density S(omega) of a spectrum [m^2 s/rad].
 
     Args:
@@ -50,7 +54,7 @@ def density(spectrum: Any, omega: Array, g: Array = 9.81) -> Array:
             )
 
 
-def numbers_of(spectrum: Any) -> list[Any]:
+def numbers_of(spectrum: Spectrum) -> list[Array]:
     """The numbers of a spectrum that JAX may be tracing."""
     parts = [getattr(spectrum, part) for part in ("first", "second") if hasattr(spectrum, part)]
     names = ("Hs", "Tp", "gamma", "Hs1", "Tp1", "Hs2", "Tp2")
@@ -131,7 +135,7 @@ def height_and_period(spectrum: Any, g: Array) -> tuple[Array, Array]:
     return factor * Tp**2 if Hs is None else Hs, Tp
 
 
-def marginal(table: Any) -> np.ndarray:
+def marginal(table: DirectionalTable) -> np.ndarray:
     """Density of a directional table over frequency alone [m^2 s/rad]."""
     return np.asarray(table.density) @ heading_widths(np.asarray(table.beta))
 
@@ -190,7 +194,7 @@ def support(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
             return 0.45 * wp, 18.0 * wp
 
 
-def cumulative(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
+def cumulative(spectrum: Spectrum, g: Array = 9.81) -> tuple[Array, Array]:
     """Energy below each frequency of a fine grid: (omega [rad/s], energy [m^2])."""
     low, high = support(spectrum, g)
     xp = namespace(low, high)
@@ -203,7 +207,7 @@ def cumulative(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
     return omega, energy
 
 
-def spreading_density(spreading: Any, beta: Array) -> np.ndarray:
+def spreading_density(spreading: Cos2s, beta: Array) -> np.ndarray:
     r"""Spreading about the mean heading, with integral one over a turn [1/rad].
 
     .. math:: D = \frac{\Gamma(s+1)}{2\sqrt\pi\,\Gamma(s+\frac12)} \cos^{2s}(\beta / 2)

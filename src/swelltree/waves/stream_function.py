@@ -13,7 +13,8 @@ wave. There is no mean current (Eulerian).
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from swelltree.waves.dispersion import depth_decay, dispersion, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
 from swelltree.waves.water import AnyWater
+
+if TYPE_CHECKING:
+    from swelltree.system.waters.seas import StreamFunctionWave
+
 
 ACCEPTED = 1e-3  # the same, when more harmonics find no solution
 ORDERS = (8, 12, 18, 27, 40, 60)
@@ -73,7 +78,7 @@ def highest(wavelength: float, depth: float) -> float:
     return depth * top / (1 + 0.0788340 * r + 0.0317567 * r**2 + 0.0093407 * r**3)
 
 
-def stream_wave(sea: Any, water: AnyWater) -> StreamWave:
+def stream_wave(sea: StreamFunctionWave, water: AnyWater) -> StreamWave:
     """Solve for a steep wave; one that would break is refused.
 
     Args:
@@ -106,6 +111,7 @@ def stream_wave(sea: Any, water: AnyWater) -> StreamWave:
     order = (len(best) - 4) // 2
     k = float(best[-1] * k0)
     E, B = _surface_harmonics(best[: order + 1]) / k, best[order + 1 : 2 * order + 1]
+    assert sea.omega is not None
     return StreamWave(
         wavenumber=k,
         omega=float(sea.omega),
@@ -133,7 +139,9 @@ def _refined(u: np.ndarray, order: int) -> np.ndarray:
     return np.concatenate([np.cos(theta) @ E, u[n + 1 : 2 * n + 1], np.zeros(order - n), u[-3:]])
 
 
-def _climb(sea: Any, water: AnyWater, order: int, k0: float) -> tuple[np.ndarray | None, float]:
+def _climb(
+    sea: StreamFunctionWave, water: AnyWater, order: int, k0: float
+) -> tuple[np.ndarray | None, float]:
     """Raise the height in steps from a small wave, each solved from the ones before.
 
     Returns:
@@ -168,7 +176,7 @@ def _rises_to_one_crest(u: np.ndarray) -> bool:
     return bool(np.diff(surface).max() < 0.05 * (surface[0] - surface[-1]) and u[-1] > 1 / 1.3)
 
 
-def _too_high(sea: Any, water: AnyWater, k: float) -> str:
+def _too_high(sea: StreamFunctionWave, water: AnyWater, k: float) -> str:
     limit = highest(2 * math.pi / k, water.depth)
     where = "deep water" if is_deep(water.depth) else f"{water.depth:g} m of water"
     about = f"the highest wave of {sea.period:.4g} s in {where} is about {limit:.3g} m"
@@ -180,8 +188,11 @@ def _too_high(sea: Any, water: AnyWater, k: float) -> str:
     )
 
 
-def _small_wave(height: float, order: int, sea: Any, water: AnyWater, k0: float) -> np.ndarray:
+def _small_wave(
+    height: float, order: int, sea: StreamFunctionWave, water: AnyWater, k0: float
+) -> np.ndarray:
     """Unknowns of a sine wave: surface, coefficients, flux, Bernoulli constant, wavenumber."""
+    assert sea.omega is not None
     a = height / 2
     w = sea.omega / math.sqrt(water.g * k0)  # = sqrt(tanh kh) in units of g and k
     surface = a * np.cos(np.pi * np.arange(order + 1) / order)
@@ -191,7 +202,12 @@ def _small_wave(height: float, order: int, sea: Any, water: AnyWater, k0: float)
 
 
 def _guess(
-    done: list[Any], height: float, order: int, sea: Any, water: AnyWater, k0: float
+    done: list[tuple[float, np.ndarray]],
+    height: float,
+    order: int,
+    sea: StreamFunctionWave,
+    water: AnyWater,
+    k0: float,
 ) -> np.ndarray:
     """Extrapolate earlier steps; from still water alone take the sine wave."""
     if len(done) == 1:
@@ -205,7 +221,7 @@ def _guess(
 
 
 def conditions(
-    u: np.ndarray, height: float, sea: Any, water: AnyWater, k0: float
+    u: np.ndarray, height: float, sea: StreamFunctionWave, water: AnyWater, k0: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The conditions of a steady wave in units of g and k, and their derivative.
 
@@ -259,7 +275,7 @@ def conditions(
 
 
 def _newton(
-    u: np.ndarray, height: float, sea: Any, water: AnyWater, k0: float
+    u: np.ndarray, height: float, sea: StreamFunctionWave, water: AnyWater, k0: float
 ) -> np.ndarray | None:
     """Newton's iteration; None if it does not settle."""
     with np.errstate(all="ignore"):
@@ -320,7 +336,9 @@ def elevation(wave: StreamWave, t: Array, x: Array = 0.0, y: Array = 0.0) -> Arr
     return ramp(t, wave.ramp) * _powers(E, cos, sin)[0]
 
 
-def _series(wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: AnyWater) -> Any:
+def _series(
+    wave: StreamWave, t: Array, x: Array, y: Array, z: Array, water: AnyWater
+) -> Callable[[np.ndarray], tuple[Array, Array, Array, Array]]:
     """Function of weights w_j: the sums of w_j b_j C_j exp(i j theta) and w_j b_j S_j exp(...)."""
     xp = namespace(wave.harmonics, t, x, y, z, water.depth, water.g)
     k, depth = wave.wavenumber, water.depth

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ class WaterNumbers:
 
     rho: Array  # kg/m^3
     g: Array  # m/s^2, downwards
-    bottom: Any = None  # depth [m], None: deep
+    bottom: Array = None  # depth [m], None: deep
 
     @property
     def depth(self) -> Array:

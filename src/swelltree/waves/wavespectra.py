@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.waters import seas
 from swelltree.system.waters.spectra import DirectionalTable, SpectrumTable
@@ -20,6 +20,8 @@ from swelltree.waves.water import AnyWater
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from swelltree.system.waters.seas import IrregularSea, SeaOf
 
 EAST = 90.0  # by default x points East, so y points North
 PER_HZ_DEGREE = 2 * np.pi * np.pi / 180  # S(omega, beta) [m^2 s/rad^2] -> efth [m^2/Hz/degree]
@@ -37,7 +39,7 @@ def heading_of(direction: Array, x_axis_deg: float = EAST) -> Array:
     return np.deg2rad((x_axis_deg - (np.asarray(direction, float) + 180.0)) % 360.0)
 
 
-def direction_of(beta: Any, x_axis_deg: float = EAST) -> Any:
+def direction_of(beta: Array, x_axis_deg: float = EAST) -> Array:
     """Where a wave of a heading comes from, clockwise from North, 0 to 360 [degrees]."""
     return (x_axis_deg - np.rad2deg(np.asarray(beta, float)) - 180.0) % 360.0
 
@@ -87,9 +89,9 @@ def from_wavespectra(
 
 
 def to_wavespectra(
-    sea: Any,
-    freq: Any = None,
-    dir: Any = None,
+    sea: IrregularSea | SeaOf,
+    freq: Numbers | xr.DataArray | None = None,
+    dir: Numbers | xr.DataArray | None = None,
     water: AnyWater | None = None,
     x_axis_deg: float = EAST,
 ) -> xr.Dataset:
@@ -110,7 +112,7 @@ def to_wavespectra(
     """
     import xarray as xr
 
-    trains = sea.trains if isinstance(sea, seas.SeaOf) else (sea,)
+    trains: tuple[IrregularSea, ...] = sea.trains if isinstance(sea, seas.SeaOf) else (sea,)
     for train in trains:
         if not isinstance(train, seas.IrregularSea):
             raise SwelltreeError(
@@ -144,7 +146,9 @@ def to_wavespectra(
     return data
 
 
-def _efth(sea: Any, omega: Array, direction: Array, g: float, x_axis_deg: float) -> np.ndarray:
+def _efth(
+    sea: IrregularSea, omega: Array, direction: Array, g: float, x_axis_deg: float
+) -> np.ndarray:
     """Density of one train on the grid [m^2/Hz/degree]."""
     relative = heading_of(direction, x_axis_deg) - sea.beta
     if isinstance(sea.spectrum, DirectionalTable):
@@ -162,7 +166,7 @@ def spectra_width(direction: np.ndarray) -> np.ndarray:
     return np.rad2deg(spectra.heading_widths(np.deg2rad(direction)))
 
 
-def _table_density(table: Any, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
+def _table_density(table: DirectionalTable, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Values of a directional table, linear between its points and around the circle."""
     headings, rows = np.asarray(table.beta), np.asarray(table.density)
     if spectra.is_circle(headings):

@@ -184,6 +184,52 @@ def test_floater_with_crane_cable_and_payload_moves_as_by_cummins_in_a_small_wav
     assert loads[0] == pytest.approx(loads[1], rel=1e-4)
 
 
+def test_load_on_a_cable_and_its_tension_are_those_by_data_in_a_small_wave():
+    """Section 6.2 with a floater that heaves too: the tension then changes with the wave itself.
+
+    Both models in the limit of a small wave, at one frequency: added mass, damping and excitation
+    of the discrete tank in the place of hydro data (`harmonic`).
+    """
+    from swelltree.effects.weak_scatterer.effect import WeakScatterers
+    from swelltree.effects.weak_scatterer.harmonic import harmonic
+    from swelltree.validation.moorings.cables import OMEGA, hanging, rope
+    from swelltree.waves.sea import realise
+
+    hull = sw.HorizontalCylinder(0.2, 1.0, axis="y", panel_size=0.05)
+    body = sw.Body("float", mass=64.4, inertia=(6.0, 2.0, 6.0), hull=hull)
+    joint = sw.SubsetJoint("afloat", sw.WORLD, body, dofs=("Surge", "Heave"))
+    spring = sw.LinearMooring("spring", body, stiffness={"Surge": 1990.0})
+    plain = sw.System("plain", [body], [joint], moorings=[spring])
+    near = [0.8 * OMEGA, OMEGA, 1.25 * OMEGA]
+    data = sw.run_bem(plain, omega=near, refine="extrapolate", progress=False)
+    tank = sw.WeakScatterer(
+        "tank", 9.5, 0.2, ["float"], fine=0.3, far_spacing=1.0, panel_size=0.1, levels=3,
+        symmetric=True, mode="linear",
+    )  # fmt: skip
+    model = sw.compile(plain.replace(forces=(tank,)))
+    waves = realise(sw.RegularWave(amplitude=0.01, omega=OMEGA), plain.water)
+    A, B, F = harmonic(model.effect(WeakScatterers).in_sea(model, waves).scene, OMEGA, np.inf)
+    ours = data.copy(deep=True)
+    at = int(np.argmin(np.abs(data.omega.values - OMEGA)))
+    assert data.omega.values[at] == pytest.approx(OMEGA)
+    ours.added_mass.values[at], ours.radiation_damping.values[at] = A, B
+    ours.excitation_force.values[at, 0] = F
+    light = body.replace(mass=64.4 - 11.0)  # cable and load hang on it
+    system = hanging(light.at(), rope(2.0), [joint], bodies=[light])
+    system = system.replace(moorings=(spring,))
+    found = [sw.rao(sw.compile(system, d, radiation="none"), omega=[OMEGA]) for d in (ours, data)]
+    load = [f.rao.sel(body="rope_3", dof=["Surge", "Heave"]).values.reshape(-1) for f in found]
+    stretch = [f.coordinate_rao.values.reshape(-1) for f in found]
+    assert np.abs(load[1]).min() > 1.0  # it swings three times as far as the water
+    assert 0.0 < errors(*load).max() < 0.03
+    # the first element stretches with the tension: 1 N per centimetre of the wave
+    part = np.abs(stretch[1]) > 1e-5
+    tension = 7.75e7 * np.pi / 4 * 0.0332**2 * np.abs(stretch[1][2:]).max() / 0.5
+    print("6.2 load", np.abs(load[1]), errors(*load), tension, errors(*stretch)[part])
+    assert tension > 50.0
+    assert 0.0 < errors(stretch[0][part], stretch[1][part]).max() < 0.03
+
+
 def dropped(lift, duration, **tank):
     """Heave of the sphere of IEA OES Task 10, of 5 m, released above its rest."""
     ball = sw.Body("ball", hull=sw.Sphere(5.0))
@@ -222,6 +268,10 @@ def test_sphere_dropped_by_its_radius_runs_through(lift):
     assert -lift < heave.min() < -0.8 * lift
     assert 0.55 * lift < heave[times > 3.0].max() < 0.8 * lift
     assert lost < 0.12
+    # no change of the mesh brings more than a twentieth of the largest kinetic energy
+    jump = np.abs(np.diff(run.weak_scatterer_remeshing.values)).max() / moved
+    print("drop, largest change by a mesh", jump)
+    assert jump < 0.06
 
 
 def test_submerged_sphere_in_a_steep_wave_has_the_harmonics_of_finer_meshes():

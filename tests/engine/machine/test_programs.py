@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from made_programs import ARRAYS, BESIDE, ELEMENTWISE, UNTIL, spd
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.program import ASKED, Program
+from swelltree.engine.machine.flatten import Flattening
+from swelltree.engine.machine.program import ASKED, Program, Writing
 
 
 def numbers(seed):
@@ -182,6 +183,56 @@ def test_full_matrix_is_kept_whole_and_has_the_product_of_jax(name, shape):
         assert program.engine(A, x, y) == "LLVM"
         close(program(A, x, y), jax.jit(function)(A, x, y))
     assert len(program.programs) == 1
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.integers(2, 34), st.integers(1, 17), st.integers(0, 1000))
+def test_symmetric_systems_of_any_size_are_those_of_numpy(n, columns, seed):
+    rng = np.random.default_rng(seed)
+    A, B = rng.standard_normal((n, n)), rng.standard_normal((n, columns))
+    A = A @ A.T + np.eye(n)
+
+    def solved(A, B):
+        factor = jax.scipy.linalg.cho_factor(A, lower=True)
+        return factor[0], jax.scipy.linalg.cho_solve(factor, B), B.T @ A @ B
+
+    program = Program(solved, fixed=0)
+    assert program.engine(A, B) == "LLVM"
+    L, X, square = program(A, B)
+    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=0, atol=1e-12 * n)
+    np.testing.assert_allclose(A @ X, B, rtol=0, atol=1e-11 * n)
+    np.testing.assert_allclose(square, B.T @ A @ B, rtol=0, atol=1e-12 * n * np.abs(A).max() * n)
+
+
+def test_factors_of_what_is_not_definite_are_no_numbers():
+    A = np.eye(15) * 2.5
+    A[7, 7] = -1.5
+    L = Program(jnp.linalg.cholesky, fixed=0)(A)
+    assert np.isnan(L[7:, 7]).all()
+
+
+def test_blocks_keep_programs_small():
+    """A matrix of 150 x 30 times a vector, and 30 unknowns solved for, in few operations."""
+    rng = np.random.default_rng(2)
+    C, K = rng.standard_normal((150, 30)), rng.standard_normal((30, 30))
+
+    def rate(C, z, x):
+        K = jnp.outer(jnp.sin(x), jnp.cos(x)) + jnp.outer(x, x)
+        M = K @ K.T + 40.0 * jnp.eye(30)
+        factor = jax.scipy.linalg.cho_factor(M, lower=True)
+        return jax.scipy.linalg.cho_solve(factor, (C * z[:, None]).sum(0)), (C * x[None, :]).sum(1)
+
+    writing = Writing()
+    values = C, rng.standard_normal(150), K[0]
+    inputs = [
+        writing.argument(w, x, w == "fixed")
+        for w, x in zip(("fixed", "in", "in"), values, strict=True)
+    ]
+    closed = jax.make_jaxpr(rate)(*values)
+    Flattening(writing.graph).run(closed.jaxpr, closed.consts, inputs)
+    # numbers that are read, written and made: 45,000 multiplications, were they written out
+    assert len(writing.graph.ops) < 9_000
+    close(Program(rate)(*values), jax.jit(rate)(*values))
 
 
 def test_matrix_with_zeros_and_ones_is_built_in():

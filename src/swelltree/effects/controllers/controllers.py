@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from swelltree.effects.controllers.law_checks import plain_values
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.effects.strokes.strokes import stroke
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Numbers, namespace, pytree
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
@@ -36,7 +36,7 @@ class CompiledController:
 class LawOfGains:
     """A law that takes gains by name; they come behind what is measured."""
 
-    function: Callable[..., Any]
+    function: Callable[..., Array]
     names: tuple[str, ...]
 
     def __call__(self, t: Array, y: Array) -> Array:
@@ -52,7 +52,7 @@ class PlainLaw:
     Its derivative is taken by differences, so that linear studies and gradients see it.
     """
 
-    function: Callable[[float, np.ndarray], Any]
+    function: Callable[[float, np.ndarray], Numbers]
     count: int
     name: str
     faults: list[str] = field(default_factory=list, compare=False)  # of calls from a program
@@ -124,7 +124,7 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
     motion = now.motion
     xp = namespace(motion.pose.p, *controller.gains)
     forces = stroke_forces(model)
-    strokes: Any = None
+    strokes: tuple[Array, Array] | None = None
     values = []
     for quantity, index, is_rate in controller.measures:
         if quantity == "coordinate":

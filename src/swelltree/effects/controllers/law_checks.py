@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.system.errors import SwelltreeError
 
 PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
 
 
-def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str:
+def where_of(law: Callable[..., Array], error: BaseException | None = None) -> str:
     """Name, file and line of a law; the line of an error where it is inside of the law."""
     wrapped: Any = law
     while hasattr(wrapped, "function"):
@@ -33,7 +33,7 @@ def where_of(law: Callable[..., Any], error: BaseException | None = None) -> str
     return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
 
 
-def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) -> None:
+def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
     """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
 
     Args:
@@ -78,7 +78,7 @@ def check_law(name: str, law: Callable[..., Any], measures: int, drives: int) ->
         raise SwelltreeError(wrong_size(name, law, value.size, drives))
 
 
-def wrong_size(name: str, law: Any, size: int, drives: int) -> str:
+def wrong_size(name: str, law: Callable[..., Array], size: int, drives: int) -> str:
     """A law with too many or too few values."""
     return (
         f"controller '{name}': the law gives {size} values but drives {drives} elements "
@@ -91,7 +91,9 @@ def _short(error: BaseException) -> str:
     return (lines[0] if lines else "no message").rstrip(".")
 
 
-def plain_values(name: str, law: Any, count: int, t: Array, y: Array) -> np.ndarray:
+def plain_values(
+    name: str, law: Callable[[float, np.ndarray], Numbers], count: int, t: Array, y: Array
+) -> np.ndarray:
     """Values of a law in plain Python; every fault as a sentence."""
     try:
         value = law(float(t), np.array(y))

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
 from swelltree.effects.controllers.law_checks import where_of
-from swelltree.engine.arrays import namespace
+from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax
 
 if TYPE_CHECKING:
+    from swelltree.model.effect import Now
     from swelltree.model.model import Model
 
 
-def not_finite(model: Model, moments: Iterable[Any]) -> str:
+def not_finite(model: Model, moments: Iterable[Now]) -> str:
     """A sentence for the first law that has no number, and when; empty: none.
 
     Args:
@@ -40,7 +41,7 @@ def not_finite(model: Model, moments: Iterable[Any]) -> str:
     return ""
 
 
-def _first_gap(law: Any, t: Any, y: Any) -> BaseException | None:
+def _first_gap(law: Callable[[Array, Array], Array], t: Array, y: Array) -> BaseException | None:
     """The error of the line that first has no number, with its traceback; None: it is not known."""
     for infinite in (False, True):
         watched = (jax.debug_nans(True), jax.debug_infs(infinite))

@@ -11,14 +11,14 @@ is normal to w, of size |w|^2 sin(a) cos(a) with sin(a) = w_i / |w|.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.drag.drag import TINY, DragPieces, size
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -41,7 +41,7 @@ class BodyDrags(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"body_drag": ("body_drag", self.names, "drag and lift of a body")}
 
     def loads(self, model: Model, now: Now) -> Loads:

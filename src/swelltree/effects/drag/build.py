@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from swelltree.effects.drag.morison import MorisonMembers, wetness
 from swelltree.effects.drag.quadratic_drag import QuadraticDrags
 from swelltree.effects.drag.water_inertia import WaterInertia
 from swelltree.effects.wind.wind_drag import WindDrags
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.model.build_layout import local_point
 from swelltree.model.effect import Effect
 from swelltree.model.layout import Layout
@@ -20,6 +20,10 @@ from swelltree.model.model import Bodies
 from swelltree.spatial.vectors import skew
 from swelltree.system import BodyDrag, Immersion, MorisonMember, QuadraticDrag, System, WindDrag
 from swelltree.system.six import dense
+
+if TYPE_CHECKING:
+    from swelltree.system.bodies.body import Point
+
 
 ANGLES = 361  # of wind tables
 
@@ -85,18 +89,18 @@ def with_added_mass(
     return replace(bodies, added_mass=A) if A.any() else bodies
 
 
-def _bodies(layout: Layout, points: list[Any]) -> tuple[int, ...]:
+def _bodies(layout: Layout, points: list[Point]) -> tuple[int, ...]:
     return tuple(layout.bodies.index(point.body) for point in points)
 
 
 def _members(system: System, layout: Layout, members: list[MorisonMember]) -> MorisonMembers:
     """Strips of all members, then their end plates where these do anything."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Array]] = []
     for number, member in enumerate(members):
         rows += _strips(system, layout, member, number)
     names = [field.name for field in fields(MorisonMembers) if field.name != "names"]
     columns = {name: [row[name] for row in rows] for name in names}
-    arrays: dict[str, Any] = {
+    arrays: dict[str, Tree] = {
         name: tuple(column)
         if name in ("body", "member", "follows")
         else np.array(column, dtype=float)
@@ -105,7 +109,9 @@ def _members(system: System, layout: Layout, members: list[MorisonMember]) -> Mo
     return MorisonMembers(**arrays, names=tuple(member.name for member in members))
 
 
-def _strips(system: System, layout: Layout, member: MorisonMember, number: int) -> list[Any]:
+def _strips(
+    system: System, layout: Layout, member: MorisonMember, number: int
+) -> list[dict[str, Array]]:
     a, b = (local_point(system, point) for point in (member.a, member.b))
     span = float(np.linalg.norm(b - a))
     s = (b - a) / span

@@ -14,8 +14,9 @@ Pressure on the ends is in buoyancy and in the axial inertia of the displaced vo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -23,7 +24,7 @@ from jaxtyping import Float
 from swelltree.effects.drag.drag import DragPieces, size
 from swelltree.effects.drag.wet_strips import submergence, wetness
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -58,7 +59,7 @@ class MorisonMembers(Effect):
     member: tuple[int, ...]  # of each strip
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"member": ("member", self.names, "slender member")}
 
     def loads(self, model: Model, now: Now) -> Loads:
@@ -131,7 +132,7 @@ class MorisonMembers(Effect):
         return replace(self, drag_normal=0.0 * self.drag_normal, drag_axial=0.0 * self.drag_axial)
 
 
-def _quadratic(c: np.ndarray) -> Any:
+def _quadratic(c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return lambda w: c[:, None] * np.linalg.norm(w, axis=-1, keepdims=True) * w
 
 

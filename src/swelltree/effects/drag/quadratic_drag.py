@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from swelltree.effects.drag.drag import TINY, DragPieces
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -30,7 +30,7 @@ class QuadraticDrags(Effect):
     felt: tuple[str, ...]  # ground, current or water
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"quadratic_drag": ("quadratic_drag", self.names, "quadratic drag")}
 
     def loads(self, model: Model, now: Now) -> Loads:

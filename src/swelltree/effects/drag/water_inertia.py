@@ -11,12 +11,12 @@ water itself turns is left out.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.inertia import kirchhoff, world_added_mass
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
@@ -37,7 +37,7 @@ class WaterInertia(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"water_inertia": ("water_inertia", self.names, "body with added mass of its own")}
 
     def loads(self, model: Model, now: Now) -> Loads:

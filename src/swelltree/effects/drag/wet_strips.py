@@ -21,11 +21,15 @@ member has the moment of its waterplane, :math:`\rho g \tfrac{\pi}{64} D^4` for 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jaxtyping import Float
 
 from swelltree.engine.arrays import Array, namespace
+
+if TYPE_CHECKING:
+    from swelltree.effects.drag.morison import MorisonMembers
+
 
 SAME_VARIANCE = 0.75  # of D^2: square of the width of a uniform distribution, D^2 / 16 = W^2 / 12
 LEVEL = 0.2  # slope below which a strip counts as level
@@ -43,7 +47,7 @@ def wetness(
     surface: Float[Array, " k"],
     at: Float[Array, "k 3"],
     s: Float[Array, "k 3"],
-    strips: Any,
+    strips: MorisonMembers,
 ) -> Float[Array, " k"]:
     """Part of each strip under the surface, with a continuous derivative.
 
@@ -62,7 +66,7 @@ def submergence(
     surface: Float[Array, " k"],
     at: Float[Array, "k 3"],
     s: Float[Array, "k 3"],
-    strips: Any,
+    strips: MorisonMembers,
 ) -> Submergence:
     """Wet part, stored head and its derivative by the slope of the member."""
     xp = namespace(at, surface)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.local import LocalWaves, local_waves, roomy
-from swelltree.waves.sea import surface_head
+from swelltree.waves.sea import RealisedSea, surface_head
 
 
 @pytree("names", "bodies", "radius")
@@ -26,12 +26,14 @@ class Hulls(Effect):
     kind: ClassVar[str] = "hull"
     uses_sea: ClassVar[bool] = True
     triangles: Triangles
-    near: Any  # the sea expanded about the bodies; None: use that of the model
+    near: (
+        RealisedSea | LocalWaves | None
+    )  # the sea expanded about the bodies; None: use that of the model
     names: tuple[str, ...]
     bodies: tuple[int, ...]
     radius: float  # of the farthest point of any hull from its reference point, m
 
-    def in_sea(self, model: Model, waves: Any) -> Hulls:
+    def in_sea(self, model: Model, waves: RealisedSea) -> Hulls:
         """The same in a realised sea, expanded about the bodies where that is quicker."""
         near = waves
         if isinstance(waves, Components) and waves.is_known and known(model.water.depth):

@@ -17,7 +17,7 @@ and neither jumps when a panel crosses the surface.
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from swelltree.engine.arrays import Array, namespace, pytree
 
@@ -43,7 +43,9 @@ class Wetted:
     potential: Array  # (b,) J, in still water
 
 
-def _ordered(low: tuple[Array, ...], high: tuple[Array, ...], xp: Any) -> Any:
+def _ordered(
+    low: tuple[Array, ...], high: tuple[Array, ...], xp: ModuleType
+) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
     """Two corners with the lower one first, and whether they were exchanged."""
     swap = low[0] > high[0]
     first = tuple(xp.where(swap, b, a) for a, b in zip(low, high, strict=True))
@@ -151,7 +153,7 @@ def wetted(
     return Wetted(wrench, volume, 0.0 * volume)
 
 
-def _turned(R: Array, rows: list[Array], xp: Any) -> Array:
+def _turned(R: Array, rows: list[Array], xp: ModuleType) -> Array:
     """Vectors of the bodies from body to world axes."""
     return xp.stack(
         [R[:, i, 0] * rows[0] + R[:, i, 1] * rows[1] + R[:, i, 2] * rows[2] for i in range(3)], -1

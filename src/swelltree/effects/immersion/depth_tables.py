@@ -6,7 +6,7 @@ The rows of a table pick themselves: the interval of a depth is the number of ro
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float
@@ -86,5 +86,5 @@ def wet_at(tables: DepthTables, depth: Float[Array, " e"]) -> Wet:
     )
 
 
-def _finite(start: Array, xp: Any) -> Array:
+def _finite(start: Array, xp: ModuleType) -> Array:
     return xp.where(xp.isfinite(start), start, 0.0)

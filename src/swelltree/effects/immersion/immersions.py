@@ -20,7 +20,7 @@ water keeps its momentum (nothing acts, and the energy it has is lost), or gives
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -28,7 +28,7 @@ from jaxtyping import Float
 from swelltree.effects.drag.drag import TINY, DragPieces
 from swelltree.effects.immersion.depth_tables import DepthTables, Wet, wet_at
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.inertia import kirchhoff
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
@@ -74,7 +74,7 @@ class Immersions(Effect):
     names: tuple[str, ...]
     stepped: bool = False  # the wrench is taken elsewhere
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         bodies = self.names[: len(self.body)]
         return {"immersion": ("immersion", bodies, "body at the surface")}
 

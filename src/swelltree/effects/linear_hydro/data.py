@@ -17,17 +17,19 @@ on dry bodies, so nothing is counted twice.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
 from swelltree.spatial.vectors import matmul, transpose
 
 if TYPE_CHECKING:
+    from swelltree.effects.linear_hydro.drift.data import DriftTable
+    from swelltree.effects.linear_hydro.drift.turning import TurningLoads
     from swelltree.effects.linear_hydro.radiation import Memory
 
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data
@@ -49,19 +51,19 @@ class RadiationMemory:
         """Step that it was made for and must be stepped by [s]; None: any."""
         return None
 
-    def start(self) -> Any:
+    def start(self) -> Tree:
         """Before any motion."""
         raise NotImplementedError
 
-    def force_at(self, t: Array, v: Array, chi: Any) -> Array:
+    def force_at(self, t: Array, v: Array, chi: Tree) -> Array:
         """Memory force (6N,), which acts against the motion."""
         raise NotImplementedError
 
-    def rate(self, chi: Any, v: Array) -> Any:
+    def rate(self, chi: Tree, v: Array) -> Tree:
         """Rate of what is remembered."""
         raise NotImplementedError
 
-    def after_step(self, t: Array, v: Array, chi: Any) -> Any:
+    def after_step(self, t: Array, v: Array, chi: Tree) -> Tree:
         """What is remembered after a step, beside what the rate has changed."""
         return chi
 
@@ -88,7 +90,7 @@ class WaveForce:
         """Those of a sea of height zero, where all shapes can stay."""
         return self
 
-    def scaled(self, fraction: Any) -> WaveForce:
+    def scaled(self, fraction: Array) -> WaveForce:
         """A fraction of them."""
         raise NotImplementedError
 
@@ -127,7 +129,7 @@ class WaveLoads(WaveForce):
     def flat(self) -> WaveLoads:
         return self.scaled(0.0)
 
-    def scaled(self, fraction: Any) -> WaveLoads:
+    def scaled(self, fraction: Array) -> WaveLoads:
         return replace(self, force=fraction * self.force, rate=fraction * self.rate)
 
     def filled_up(self, count: int) -> WaveLoads:
@@ -157,7 +159,7 @@ def grid_begin(window: Window, step: float) -> float:
     return step * max(np.floor(window.time / step) - window.points // MARGIN, 0.0)
 
 
-def good_until(loads: Any) -> float:
+def good_until(loads: WaveLoads | TurningLoads) -> float:
     """Time up to which steps may go with loads on a grid [s]; schemes look ahead."""
     rows = len(loads.force)
     return float(loads.begin) + float(loads.step) * (rows - rows // MARGIN)
@@ -174,7 +176,7 @@ class Table:
     excitation: Array  # (f, d, 6N) complex, per metre of a crest at the body, exp(-i w t)
     added_mass_inf: Array  # (6N, 6N)
     place: Array  # (6N, 2) x and y of the body of each freedom
-    drift: Any = None  # drift.data.DriftTable, or None
+    drift: DriftTable | None = None  # drift.data.DriftTable, or None
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 
 

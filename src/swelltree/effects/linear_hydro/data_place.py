@@ -8,7 +8,7 @@ draft or trim, or another distance between bodies, are other data.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -156,7 +156,7 @@ def _height(body: Body, data: xr.Dataset, size: float) -> float:
     return min(draft, size) if draft > FLATTEST * size else size
 
 
-def _at_its_draft(body: Body, data: Any) -> bool:
+def _at_its_draft(body: Body, data: xr.Dataset) -> bool:
     """Whether hull or reference point tell that the body is where the data were made."""
     volume, center = (_point(data, x, body.name) for x in ("displaced_volume", "rotation_center"))
     if body.hull is not None and volume is not None and volume > 0:

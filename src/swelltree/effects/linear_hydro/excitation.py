@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,16 @@ from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
 
-SPLINES: deque[Any] = deque(maxlen=8)  # arrays and their splines
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
+
+    from swelltree.waves.airy import Components
+    from swelltree.waves.water import WaterNumbers
+
+
+SPLINES: deque[tuple[np.ndarray, np.ndarray, tuple[CubicSpline, ...]]] = deque(
+    maxlen=8
+)  # arrays and their splines
 
 
 def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -28,7 +37,7 @@ def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     return splines[0](at) + 1j * splines[-1](at) if np.iscomplexobj(y) else splines[0](at)
 
 
-def _splines(x: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
+def _splines(x: np.ndarray, y: np.ndarray) -> tuple[CubicSpline, ...]:
     """Splines of the real and imaginary parts; those of the last few arrays are kept."""
     from scipy.interpolate import CubicSpline
 
@@ -83,7 +92,7 @@ def excitation_at(
     return way
 
 
-def in_band(table: Table, waves: Any) -> np.ndarray:
+def in_band(table: Table, waves: Components) -> np.ndarray:
     """Which components the data cover; an error when more than a trifle is not covered."""
     omega = np.asarray(waves.omega)
     low, high = float(table.omega[0]), float(table.omega[-1])
@@ -103,8 +112,8 @@ class DataExcitation:
     """Force of plane waves on all bodies by the data."""
 
     table: Table
-    water: Any  # waves.water.WaterNumbers
-    yaw: Any  # (N,) of the bodies from where the data hold; None: fixed axes
+    water: WaterNumbers  # waves.water.WaterNumbers
+    yaw: Array | None  # (N,) of the bodies from where the data hold; None: fixed axes
 
     def __call__(self, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Per metre of a crest at the origin, exp(-iwt), world axes, (c, 6N)."""
@@ -112,7 +121,7 @@ class DataExcitation:
         yaw = None if self.yaw is None else np.asarray(self.yaw)
         return excitation_at(self.table, omega, beta, np.asarray(k), yaw=yaw)
 
-    def in_band(self, waves: Any) -> np.ndarray:
+    def in_band(self, waves: Components) -> np.ndarray:
         """Which components of a sea the data cover, (c,) bool."""
         return in_band(self.table, waves)
 

@@ -13,7 +13,7 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
 
 if TYPE_CHECKING:
-    from swelltree.system.waters.water import Water
+    from swelltree.waves.water import AnyWater
 
 
 class Record(NamedTuple):
@@ -26,7 +26,7 @@ class Record(NamedTuple):
 
 
 def excitation_kernel(
-    table: Table, water: Water, beta: float, step: float
+    table: Table, water: AnyWater, beta: float, step: float
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Impulse response of the excitation (Paparella 001, eq. 10).
 
@@ -65,7 +65,7 @@ def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
 
 
 def convolved_loads(
-    table: Table, water: Water, beta: np.ndarray, record: Record
+    table: Table, water: AnyWater, beta: np.ndarray, record: Record
 ) -> tuple[np.ndarray, np.ndarray]:
     """Excitation and its rate from the elevation record by the impulse response."""
     if np.ptp(beta) > 1e-9:

@@ -16,7 +16,7 @@ so that forces, mean drift and transfer functions use the same weights.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -186,13 +186,13 @@ def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.abs((one - other + np.pi) % TURN - np.pi)
 
 
-def _bernoulli(xp: Any, angle: Array) -> Array:
+def _bernoulli(xp: ModuleType, angle: Array) -> Array:
     x = (angle / TURN) % 1.0
     x = xp.minimum(x, 1.0 - x)  # even; the difference is only round-off
     return x**6 - 3.0 * x**5 + 2.5 * x**4 - 0.5 * x**2
 
 
-def _harmonics(xp: Any, angle: Array, count: int) -> Array:
+def _harmonics(xp: ModuleType, angle: Array, count: int) -> Array:
     rows = [xp.ones_like(angle)]
     for m in range(1, count + 1):
         rows += [xp.cos(m * angle), xp.sin(m * angle)]

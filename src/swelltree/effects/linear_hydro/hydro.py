@@ -15,7 +15,7 @@ polynomial between them is exact to about 2e-6.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,11 @@ from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.products import apply
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+    from swelltree.waves.water import AnyWater
+
 
 POINTS_PER_PERIOD = 40
 
@@ -128,8 +133,8 @@ class Hydro(Effect):
 
 def wave_loads(
     table: Table,
-    water: Any,
-    waves: Any,
+    water: AnyWater,
+    waves: Components,
     duration: float,
     method: str = "components",
     step: float | None = None,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Table, Window
+from swelltree.effects.linear_hydro.data import Table, WaveForce, Window
 from swelltree.effects.linear_hydro.drift.loads import drift_loads
 from swelltree.effects.linear_hydro.hydro import wave_loads
 from swelltree.effects.linear_hydro.moving_waves import moving_waves
@@ -18,12 +18,17 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 
+if TYPE_CHECKING:
+    from swelltree.waves.sea import RealisedSea
+    from swelltree.waves.stream_function import StreamWave
+
+
 METHODS = ("components", "convolution", "moving")
 
 
 def in_waves(
     model: Model,
-    waves: Any,
+    waves: RealisedSea,
     duration: float,
     method: str = "components",
     step: float | None = None,
@@ -72,7 +77,7 @@ def in_waves(
         if traced:
             _refuse_traced(table, method, turning)
         if sums_step is not None and linear and not turning:
-            loads: Any = wave_sums(table, waves, sums_step)
+            loads: WaveForce = wave_sums(table, waves, sums_step)
         elif method == "moving" or turning:
             loads = moving_waves(table, waves, method == "moving")
         else:
@@ -107,7 +112,7 @@ def _refuse_traced(table: Table, method: str, turning: bool) -> None:
             )
 
 
-def _linear_part(table: Table, waves: Any) -> Components:
+def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
     """The first harmonic of a steep wave, whose diffraction stays linear."""
     from swelltree.waves.stream_function import StreamWave, bound_components
 

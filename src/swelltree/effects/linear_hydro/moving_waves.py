@@ -10,7 +10,6 @@ excitation (with its phase at the body) follows the curve of `headings`, as else
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class MovingWaves(WaveForce):
         total = xp.real(at * wave[..., None]).sum(1)
         return ramp(t, waves.ramp) * total
 
-    def scaled(self, fraction: Any) -> MovingWaves:
+    def scaled(self, fraction: Array) -> MovingWaves:
         return replace(self, curve=fraction * self.curve)
 
 

@@ -13,7 +13,6 @@ time as well. Time stepping, the periodic solver and the linear model all use th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Complex, Float
@@ -22,7 +21,7 @@ from swelltree.effects.linear_hydro.data import RadiationMemory
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.model import Model
-from swelltree.spatial.linear_steps import exact_stages, first_order_hold
+from swelltree.spatial.linear_steps import ExactStages, exact_stages, first_order_hold
 from swelltree.spatial.products import apply
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -36,7 +35,7 @@ class Memory(RadiationMemory):
     A: Array  # (k, k) 1/s
     B: Array  # (k, 6N)
     C: Array  # (6N, k)
-    exact: Any = None  # linear_steps.ExactStages of the fixed step of a run, or None
+    exact: ExactStages | None = None  # linear_steps.ExactStages of the fixed step of a run, or None
 
     @property
     def order(self) -> int:
@@ -80,7 +79,7 @@ class Memory(RadiationMemory):
         """
         return first_order_hold(np.asarray(self.A), np.asarray(self.B), step)
 
-    def midpoint(self, step: Any) -> tuple[Array, Array]:
+    def midpoint(self, step: Array) -> tuple[Array, Array]:
         r"""Step of the implicit midpoint rule: states in its middle are X chi + Y v.
 
         The rule keeps a passive memory passive step by step, whatever the step; the states at the
@@ -153,8 +152,8 @@ class RadiationData:
 class Radiation:
     """The whole block: what acts at once, and the memory."""
 
-    added_mass: Any  # (6N, 6N) at infinite frequency, that of the model's mass
-    damping: Any  # (6N, 6N) at once
+    added_mass: Array  # (6N, 6N) at infinite frequency, that of the model's mass
+    damping: Array  # (6N, 6N) at once
     states: Memory | None = None  # the memory in its form with states, or
     data: RadiationData | None = None  # the data themselves
 
@@ -170,7 +169,7 @@ class Radiation:
         if self.data is not None:
             A, B = self.data.within(omega)
             return A, B + np.asarray(self.damping)
-        K: Any = self.transfer(omega)
+        K: Array = self.transfer(omega)
         A = np.asarray(self.added_mass) + K.imag / omega[:, None, None]
         return A, np.asarray(self.damping) + K.real
 
@@ -179,8 +178,8 @@ class Radiation:
 class RadiationSources:
     """What a model knows of its radiation."""
 
-    added_mass: Any  # (6N, 6N) at infinite frequency
-    damping: Any  # (6N, 6N) of a model of one frequency
+    added_mass: Array  # (6N, 6N) at infinite frequency
+    damping: Array  # (6N, 6N) of a model of one frequency
     memory: RadiationMemory | None
     data: RadiationData | None
 
@@ -209,7 +208,7 @@ class RadiationSources:
         return Radiation(self.added_mass, self.damping, states)
 
 
-def dry(size: int, added_mass: Any = None) -> Radiation:
+def dry(size: int, added_mass: Array = None) -> Radiation:
     """The block of a model without hydro data.
 
     Args:

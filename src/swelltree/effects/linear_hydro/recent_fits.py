@@ -10,7 +10,7 @@ from swelltree.hydro.cache import content_key
 from swelltree.hydro.radiation.fit import RadiationModel, fit_radiation
 
 MOST = 8
-_RECENT: dict[str, tuple[RadiationModel, list[Any]]] = {}
+_RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
 
 
 def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -> RadiationModel:

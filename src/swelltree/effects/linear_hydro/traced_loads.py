@@ -7,7 +7,7 @@ sea of which more than a trifle lies outside the data gets loads that are not nu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from swelltree.effects.linear_hydro.headings import basis, headings_of, within
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import Tracer, jax, jnp
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+
 
 BLOCK = 512  # times that are summed together
 
@@ -33,8 +37,9 @@ def spline(x: np.ndarray, y: np.ndarray, at: Array) -> Array:
     """Cubic spline through real data along the first axis, at traced places."""
     from scipy.interpolate import CubicSpline, PPoly
 
-    curve: Any = CubicSpline(x, y) if len(x) >= 4 else None
-    if curve is None:
+    if len(x) >= 4:
+        curve = CubicSpline(x, y)
+    else:
         slope = np.diff(y, axis=0) / np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
         curve = PPoly(np.stack([slope, y[:-1]]), x)
     at = jnp.clip(at, x[0], x[-1])
@@ -46,7 +51,7 @@ def spline(x: np.ndarray, y: np.ndarray, at: Array) -> Array:
     return total
 
 
-def excitation_of(table: Table, waves: Any) -> Array:
+def excitation_of(table: Table, waves: Components) -> Array:
     """Excitation of each component with its amplitude and phase at the origin (c, 6N)."""
     x, y = np.asarray(table.omega), np.asarray(table.excitation)
     omega, beta = jnp.asarray(waves.omega), jnp.asarray(waves.beta)
@@ -65,7 +70,7 @@ def excitation_of(table: Table, waves: Any) -> Array:
     return jnp.where(bad, jnp.nan, total)
 
 
-def traced_loads(table: Table, waves: Any, step: float, count: int) -> WaveLoads:
+def traced_loads(table: Table, waves: Components, step: float, count: int) -> WaveLoads:
     """Excitation on the grid, ramp included."""
     F, omega = excitation_of(table, waves), jnp.asarray(waves.omega)
     both = jnp.concatenate([F, -1j * omega[:, None] * F], axis=1)

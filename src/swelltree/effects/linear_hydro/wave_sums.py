@@ -9,7 +9,7 @@ the memory of a graphics processor, which sums them block by block.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from swelltree.effects.linear_hydro.data import Table, WaveForce, WaveLoads
 from swelltree.effects.linear_hydro.excitation import excitation_at, in_band
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+
 
 AT_ONCE = 2  # rows that are summed together: a component is read once for them
 
@@ -34,7 +38,7 @@ class WaveSums(WaveForce):
     def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
         return self.loads(t, 1).force[0].reshape(-1, 6)
 
-    def scaled(self, fraction: Any) -> WaveSums:
+    def scaled(self, fraction: Array) -> WaveSums:
         return replace(self, real=fraction * self.real, imag=fraction * self.imag)
 
     @property
@@ -73,7 +77,7 @@ class WaveSums(WaveForce):
         return WaveLoads(self.step, force.reshape(shape), rate.reshape(shape), begin)
 
 
-def wave_sums(table: Table, waves: Any, step: float) -> WaveSums:
+def wave_sums(table: Table, waves: Components, step: float) -> WaveSums:
     """The components of a sea with their forces; those outside the data have none.
 
     Args:

@@ -6,12 +6,10 @@ that theory.
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.effects.lines.dynamic.contacts import seabed_of
 from swelltree.system import WORLD, Body, System
 from swelltree.system.joints.kinds import SubsetJoint
-from swelltree.system.lines.line import Junction, OnJunction
+from swelltree.system.lines.line import Junction, LineEnd, OnJunction
 from swelltree.system.lines.seabed import SeabedContact
 
 MOVES = ("Surge", "Sway", "Heave")
@@ -23,9 +21,10 @@ def with_mixed_junctions(system: System) -> System:
     if not mixed:
         return system
 
-    def end(value: Any) -> Any:
-        on_body = isinstance(value, OnJunction) and value.junction in mixed
-        return bodies[value.junction].at() if on_body else value
+    def end(value: LineEnd) -> LineEnd:
+        if isinstance(value, OnJunction) and value.junction in mixed:
+            return bodies[value.junction].at()
+        return value
 
     bodies = {name: _body(system, junction) for name, junction in mixed.items()}
     joints = [SubsetJoint(f"{name}_free", WORLD, body, MOVES) for name, body in bodies.items()]

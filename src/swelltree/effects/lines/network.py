@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.system import System
 from swelltree.system.bodies.body import Point
-from swelltree.system.lines.line import Line, OnJunction, OnLine
+from swelltree.system.lines.line import Line, LineEnd, OnJunction, OnLine
 from swelltree.system.lines.line_types import LineType
 
 SAME_PLACE = 1e-9  # of a line's length: cuts closer than this are one
@@ -148,7 +147,7 @@ def line_network(system: System, layout: Layout, model: str) -> Network:
             )
     numbers = {name: k for k, name in enumerate(knots)}
 
-    def end(value: Any) -> End:
+    def end(value: LineEnd) -> End:
         if isinstance(value, Point):
             world = value.body == "world"
             body = layout.n_bodies if world else layout.bodies.index(value.body)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Numbers, namespace, pytree
 
 
 @pytree("soft", "rough")
@@ -42,12 +40,12 @@ class Bed:
 
 def make_bed(
     depth: float,
-    slope: Any = (0.0, 0.0),
+    slope: Numbers = (0.0, 0.0),
     stiffness: float | None = None,
     damping: float = 0.0,
     friction: float = 0.0,
     friction_speed: float = 0.01,
-    grid: tuple[Any, Any, Any] | None = None,
+    grid: tuple[Numbers, Numbers, Numbers] | None = None,
 ) -> Bed:
     """Arrays of a seabed; plain numpy.
 

@@ -7,13 +7,12 @@ positive when it pays out. The same functions serve fixed steps (`after_step`) a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.model.signals import compile_signal
@@ -42,7 +41,7 @@ class SetSpeed:
         width: time about an instant of which the mean is taken; zero for the value there [s].
     """
 
-    signal: Any
+    signal: Tree
     time: Array
     speed: Array
     brakes: Array
@@ -70,7 +69,7 @@ class SetSpeed:
         some = xp.where(h > 0.0, h, 1.0)
         ends = t - 0.5 * h, t + 0.5 * h
 
-        def mean(value: Array, integral: Any) -> Array:
+        def mean(value: Array, integral: Callable[[Array], Array]) -> Array:
             return xp.where(h > 0.0, (integral(ends[1]) - integral(ends[0])) / some, value)
 
         stages = 0.0 * t
@@ -218,7 +217,7 @@ def build_winches(
     hold = [w.control if isinstance(w.control, ConstantTension) else None for w in described]
     heave = [w.control if isinstance(w.control, HeaveCompensation) else None for w in described]
 
-    def column(items: Sequence[Any], name: str, usual: float) -> np.ndarray:
+    def column(items: Sequence[object], name: str, usual: float) -> np.ndarray:
         values = [None if item is None else getattr(item, name) for item in items]
         return np.array([usual if x is None else x for x in values], float)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from swelltree.system import JointForce, SpringDamper, System
 
 if TYPE_CHECKING:
     from swelltree.system.bodies.body import Point
+    from swelltree.system.forces.elements import Force
+    from swelltree.system.ptos.machines import DirectDrivePto, HydraulicPto, MechanicalRectifierPto
 
 # the law of each type; elements of one law stand together
 LAWS = {
@@ -40,12 +43,12 @@ LAWS = {
 ORDER = tuple(dict.fromkeys(LAWS.values()))
 
 
-def law_of(item: Any) -> str:
+def law_of(item: Force) -> str:
     """The law of an element."""
     return "friction" if isinstance(item, JointForce) and item.friction else LAWS[item.type]
 
 
-def role_of(item: Any) -> str:
+def role_of(item: Force) -> str:
     """As what an element was described."""
     if isinstance(item, SpringDamper):
         return "spring"
@@ -102,12 +105,12 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     )
 
 
-def joint_of(item: Any) -> str | None:
+def joint_of(item: Force) -> str | None:
     """Name of the joint that an element acts on, None between points."""
     return getattr(item, "joint", None)
 
 
-def column(items: list[Any], name: str, missing: float = 0.0) -> np.ndarray:
+def column(items: Sequence[object], name: str, missing: float = 0.0) -> np.ndarray:
     """One number of every item."""
     values = [getattr(item, name, None) for item in items]
     return np.array([missing if x is None else x for x in values], dtype=float)
@@ -144,7 +147,7 @@ def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
     def body(point: Point) -> int:
         return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
 
-    def places(points: list[Any]) -> np.ndarray:
+    def places(points: list[Point]) -> np.ndarray:
         return np.array([local_point(system, p) for p in points], dtype=float).reshape(-1, 3)
 
     ends = Ends(
@@ -162,11 +165,11 @@ def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
 
 
 # --- one maker for each law ------------------------------------------------------------------
-def _damper(group: list[Any], _: set[str]) -> Law:
+def _damper(group: list[Force], _: set[str]) -> Law:
     return Damper(column(group, "damping"), column(group, "efficiency", 1.0))
 
 
-def _friction(group: list[Any], _: set[str]) -> Law:
+def _friction(group: list[Force], _: set[str]) -> Law:
     force = column(group, "friction") + column(group, "pressure") * column(group, "piston_area")
     smoothing = [
         getattr(pto, "friction_velocity", getattr(pto, "smoothing_velocity", 1.0)) for pto in group
@@ -175,7 +178,7 @@ def _friction(group: list[Any], _: set[str]) -> Law:
     return FrictionDamper(column(group, "damping"), force, np.array(smoothing), efficiency)
 
 
-def _hydraulic(group: list[Any], _: set[str]) -> Law:
+def _hydraulic(group: list[HydraulicPto], _: set[str]) -> Law:
     begin = np.array([pto.begin for pto in group])
     precharge, volume, gamma = (column(group, x) for x in ("precharge", "gas_volume", "gamma"))
     return Hydraulic(
@@ -195,7 +198,7 @@ def _hydraulic(group: list[Any], _: set[str]) -> Law:
     )
 
 
-def _generator(group: list[Any], _: set[str]) -> Law:
+def _generator(group: list[DirectDrivePto], _: set[str]) -> Law:
     (pto,) = group
     table = np.array(pto.map_efficiency or [[pto.efficiency] * 2] * 2, dtype=float)
     copper = pto.resistance / (pto.force_constant or 1.0) ** 2
@@ -208,7 +211,7 @@ def _generator(group: list[Any], _: set[str]) -> Law:
     )
 
 
-def _rectifier(group: list[Any], _: set[str]) -> Law:
+def _rectifier(group: list[MechanicalRectifierPto], _: set[str]) -> Law:
     clutch = [
         100.0 * pto.generator_damping if pto.clutch_damping is None else pto.clutch_damping
         for pto in group
@@ -225,8 +228,8 @@ def _rectifier(group: list[Any], _: set[str]) -> Law:
     )
 
 
-def _switching(law: Any, time: str) -> Any:
-    def make(group: list[Any], driven: set[str]) -> Law:
+def _switching(law: Callable[..., Law], time: str) -> Callable[[list[Force], set[str]], Law]:
+    def make(group: list[Force], driven: set[str]) -> Law:
         return law(
             column(group, "damping"),
             column(group, "friction"),
@@ -241,7 +244,7 @@ def _switching(law: Any, time: str) -> Any:
     return make
 
 
-MAKERS: dict[str, Any] = {
+MAKERS: dict[str, Callable[[list[Any], set[str]], Law]] = {
     "damper": _damper,
     "friction": _friction,
     "hydraulic": _hydraulic,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from swelltree.effects.strokes.laws.damper import FrictionDamper
 from swelltree.effects.strokes.strokes import pair_wrench
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.model.effect import LinearElements, Now
 from swelltree.model.model import Model
 
@@ -23,7 +23,7 @@ def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearEleme
     """All elements at a state of rest."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
-    stops: Any = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
+    stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
     whole = [
         not (forces.law_of(i)[0].states or forces.tension_only[i] or stops[i]) for i in range(count)
     ]
@@ -50,7 +50,7 @@ def damping_at_rest(forces: StrokeForces, model: Model, now: Now) -> Array:
     return jnp.concatenate(out)
 
 
-DAMPING = in_numpy(damping_at_rest)
+DAMPING = point_program(damping_at_rest, fixed=3)
 
 
 def notes_of(forces: StrokeForces) -> tuple[str, ...]:

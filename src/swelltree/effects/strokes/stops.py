@@ -9,8 +9,6 @@ force a parabola over the first w, so that its slope is continuous as well.
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.engine.arrays import Array, namespace, pytree
 
 
@@ -23,7 +21,7 @@ class Stops:
     stop_stiffness: Array
     stop_damping: Array
     stop_ramp: Array
-    tip: Any = None  # (e,) m, rad: thickness of a soft tip; none
+    tip: Array | None = None  # (e,) m, rad: thickness of a soft tip; none
 
 
 def stop_forces(stops: Stops, x: Array, v: Array) -> tuple[Array, Array, Array]:

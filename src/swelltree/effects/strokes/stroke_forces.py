@@ -10,6 +10,7 @@ motion, -F v, is stored, delivered or lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +23,7 @@ from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
 from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now, Place
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 
@@ -53,7 +54,7 @@ class StrokeForces(Effect):
     stops: Stops
     force_limit: Array  # (e,) N, N m
     power_limit: Array  # (e,) W
-    signals: tuple[Any, ...]  # u(t) of each, or None
+    signals: tuple[Callable[[Array], Array] | None, ...]  # u(t) of each, or None
     laws: tuple[Law, ...]
     counts: tuple[int, ...]  # elements of each law
     names: tuple[str, ...]
@@ -134,7 +135,7 @@ class StrokeForces(Effect):
         if self.limited:
             bound = xp.minimum(self.force_limit, self.power_limit / xp.maximum(xp.abs(v), 1e-9))
 
-        def part(values: Any, s: slice) -> Any:
+        def part(values: Array | None, s: slice) -> Array | None:
             return None if values is None else values[s]
 
         return [
@@ -149,7 +150,7 @@ class StrokeForces(Effect):
     def evaluated(self, inputs: list[LawInputs], outputs: list[LawOutputs]) -> dict[str, Array]:
         """Force, stroke, energies and powers of every element, (e,) each."""
 
-        def joined(name: str, parts: list[Any]) -> Array:
+        def joined(name: str, parts: list[LawInputs] | list[LawOutputs]) -> Array:
             rows = [getattr(part, name) for part in parts]
             return rows[0] if len(rows) == 1 else namespace(*rows).concatenate(rows)
 
@@ -268,12 +269,12 @@ class StrokeForces(Effect):
                     return f"{what} changes with time"
         return ""
 
-    def numbers(self) -> dict[str, Any]:
-        out: dict[str, Any] = {}
+    def numbers(self) -> dict[str, list[Place]]:
+        out: dict[str, list[Place]] = {}
         for number, rows in enumerate(self.slices()):
             for i in range(rows.start, rows.stop):
                 rest = {"spring": "rest_length", "joint_force": "rest_position", "pto": "rest"}
-                places: list[Any] = [(("laws", number), i - rows.start, {})]
+                places: list[Place] = [(("laws", number), i - rows.start, {})]
                 hidden = {} if self.limited else {"force_limit": "", "power_limit": ""}
                 if self.roles[i] == "joint_force":
                     places.append(((), i, hidden | {"neutral": "rest_position"}))
@@ -287,13 +288,13 @@ class StrokeForces(Effect):
                 out[self.names[i]] = places
         return out
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         springs, joints = self.with_role("spring"), self.with_role("joint_force")
         dofs: list[Any] = [self.strokes.dof_of(i) for i in joints]
         moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
         unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
 
-        def names(rows: Any) -> list[str]:
+        def names(rows: Iterable[int]) -> list[str]:
             return [self.names[i] for i in rows]
 
         return {
@@ -339,7 +340,7 @@ def stroke_forces(model: Model) -> StrokeForces:
     return model.effect(StrokeForces) or NO_STROKES
 
 
-def with_control(model: Model, signals: dict[int, Any]) -> Model:
+def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:
     """The model with actuators u of some elements given by compiled signals, by number."""
     forces = stroke_forces(model)
     chosen = tuple(signals.get(i, signal) for i, signal in enumerate(forces.signals))

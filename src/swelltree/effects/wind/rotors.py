@@ -5,13 +5,13 @@ r"""Thrust of wind turbines from their thrust curves.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.build_layout import local_point
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
@@ -42,6 +42,7 @@ class Rotors(Effect):
         hub = point_motion(now.motion, body, self.point)
         xp = namespace(hub.position)
         wind = model.sea.wind
+        assert wind is not None
         along = matvec(hub.rotation, self.axis)
         still_air = wind.at(hub.position)
         W = xp.concatenate([still_air, 0.0 * still_air[:, :1]], -1) - hub.velocity
@@ -55,10 +56,10 @@ class Rotors(Effect):
         power = dot(force, hub.velocity)
         return Loads(wrench, 0.0 * power, power, channels)
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"rotor": ("rotor", self.names, "rotor in the wind")}
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, list[Place]]:
         return {name: [((), i, {})] for i, name in enumerate(self.names)}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
@@ -25,7 +26,7 @@ class WindDrags(Effect):
     body: tuple[int, ...]
     names: tuple[str, ...]
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"wind_drag": ("wind_drag", self.names, "wind force")}
 
     def loads(self, model: Model, now: Now) -> Loads:
@@ -34,6 +35,7 @@ class WindDrags(Effect):
         at_point = point_motion(now.motion, body, self.point)
         xp = namespace(at_point.position)
         wind = model.sea.wind
+        assert wind is not None
         W = wind.at(at_point.position) - at_point.velocity[:, :2]
         # heading: the body's x axis seen from above
         ahead = at_point.rotation[:, :2, 0]
@@ -51,7 +53,7 @@ class WindDrags(Effect):
         return Loads(wrench, 0.0 * power, power, {"force": force})
 
 
-def _angle(xp: Any, y: Array, x: Array) -> Array:
+def _angle(xp: ModuleType, y: Array, x: Array) -> Array:
     """Angle of (x, y), with a derivative where both are zero."""
     calm = (x**2 + y**2) < 1e-20
     return xp.arctan2(xp.where(calm, 0.0, y), xp.where(calm, 1.0, x))

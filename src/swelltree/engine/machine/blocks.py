@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.engine.machine.graph import Buffer, Graph
+from swelltree.engine.machine.graph import Buffer, Graph, Region
 from swelltree.engine.machine.statements import Combination
-from swelltree.engine.machine.values import Product, Stored, Value, places, stored
+from swelltree.engine.machine.values import Product, Stored, Value, in_memory, places, stored
 
 LARGE = 96  # numbers of a matrix whose product with a vector is kept whole
-FULL = 0.5  # share of numbers that are not known to be zero
+FULL = 0.25  # share of numbers that are not known to be zero
+MANY = 1500  # multiplications of a product of matrices that is kept whole
+NARROW = 6  # numbers of its rows, at least
 
 
 def is_block(x: Value) -> bool:
@@ -19,18 +21,31 @@ def is_block(x: Value) -> bool:
     return x.special is None or float(np.mean(x.special != 0.0)) > FULL
 
 
-def lazy_product(x: Value, y: Value) -> Product | None:
-    """The product of a matrix and a vector that was broadcast; None where it is no such thing."""
+def lazy_product(graph: Graph, x: Value, y: Value) -> Product | None:
+    """The product of a matrix and a vector that is broadcast; None where it is no such thing."""
     for matrix, other in ((x, y), (y, x)):
-        if not is_block(matrix) or not isinstance(other, np.ndarray):
+        if not is_block(matrix) or 1 in matrix.shape:
             continue
-        if other.shape != matrix.shape or 1 in matrix.shape:
+        axis = _along(other, matrix.shape)
+        if axis is not None and _lies(matrix, axis):
+            vector = np.take(places(graph, other), 0, axis=1 - axis)
+            return Product(matrix, vector, axis)
+    return None
+
+
+def _along(x: Value, shape: tuple[int, ...]) -> int | None:
+    """The axis of a matrix of some shape that an array goes along, the same along the other."""
+    if len(x.shape) != 2:
+        return None
+    for axis in (0, 1):
+        if x.shape[axis] != shape[axis]:
             continue
-        for axis in (0, 1):
-            # a broadcast axis has no stride
-            if other.strides[1 - axis] == 0 and other.strides[axis] != 0 and _lies(matrix, axis):
-                vector = np.take(other, 0, axis=1 - axis)
-                return Product(matrix, vector, axis)
+        if x.shape[1 - axis] == 1:
+            return axis
+        # a broadcast axis has no stride
+        same = isinstance(x, np.ndarray) and x.shape == shape
+        if same and x.strides[1 - axis] == 0 and x.strides[axis] != 0:
+            return axis
     return None
 
 
@@ -63,6 +78,25 @@ def times_columns(graph: Graph, x: Value, y: Value, cx: int, cy: int) -> np.ndar
     return None
 
 
+def dense_product(graph: Graph, A: np.ndarray, B: np.ndarray) -> np.ndarray | None:
+    """Product of two matrices of expressions, row by row; None where few products are left.
+
+    Args:
+        graph: of the program.
+        A: (m, k).
+        B: (k, n).
+    """
+    (m, k), n = A.shape, B.shape[1]
+    full_A, full_B = (float(np.mean(x != graph.zero)) for x in (A, B))
+    if m * k * n * full_A * full_B < MANY or min(full_A, full_B) < FULL or max(m, n) < NARROW:
+        return None
+    if m > n:
+        turned = dense_product(graph, B.T, A.T)
+        return None if turned is None else turned.T
+    rows = in_memory(graph, B, "f8")
+    return np.stack([places(graph, combined(graph, Product(rows, a, 0))) for a in A])
+
+
 def combined(graph: Graph, x: Product) -> Stored:
     """The product summed along the axis of its vector."""
     matrix = x.matrix
@@ -72,15 +106,26 @@ def combined(graph: Graph, x: Product) -> Stored:
     else:
         buffer, start = _turned(graph, matrix), 0
         count, many = rows, columns
-    weights = x.vector.tolist()
-    kept = [k for k in range(many) if graph.value(weights[k]) != 0.0]
+    places_of_rows = [(buffer, start + k * count, matrix.home) for k in range(many)]
+    return _summed(graph, places_of_rows, x.vector.tolist(), count)
+
+
+def combination(graph: Graph, rows: list[Stored], weights: list[int]) -> list[int]:
+    """Numbers of the sum of rows in memory, all of one length, each times a number."""
+    where = [(row.buffer, row.start, row.home) for row in rows]
+    return places(graph, _summed(graph, where, weights, rows[0].size)).tolist()
+
+
+def _summed(
+    graph: Graph, rows: list[tuple[Buffer, int, Region]], weights: list[int], count: int
+) -> Stored:
+    """The sum of rows that lie somewhere, each times a number, in new memory."""
+    kept = [k for k, a in enumerate(weights) if graph.value(a) != 0.0] or [0]
+    homes = [home for k in kept for home in (rows[k][2], graph.home[weights[k]])]
+    home = max(homes, key=lambda region: region.depth)
     out = graph.room(count, "f8")
-    regions = [matrix.home, *(graph.home[weights[k]] for k in kept)]
-    home = max(regions, key=lambda region: region.depth)
-    rows_kept = [(buffer, start + k * count) for k in kept]
-    if not kept:
-        kept, rows_kept = [0], [(buffer, start)]
-    home.items.append(Combination(out, rows_kept, [weights[k] for k in kept], count))
+    where = [rows[k][:2] for k in kept]
+    home.items.append(Combination(out, where, [weights[k] for k in kept], count))
     return stored(out, 0, (count,), home)
 
 

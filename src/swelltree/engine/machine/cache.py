@@ -3,20 +3,28 @@
 An entry is named by the hash of all that the code depends on: the text it is compiled from, LLVM's
 version, the processor and its features. It holds the hash of its own content. What is broken, is
 not the user's own or could have been written by others is not read but made again. Entries are
-put in place whole, so that processes may share them.
+put in place whole, so that processes may share them. What was not used for long goes, and the
+oldest where all together are too large.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
+import time
 from hashlib import sha256
 from pathlib import Path
 
 MARK = b"swelltree object 1\n"
 LARGEST = 64_000_000  # bytes of one entry
+MOST = 1_000_000_000  # bytes of all
+KEPT_FREE = 0.2  # of these, after some had to go
+DAY = 86_400.0  # s
+UNUSED = 90 * DAY  # s, after which an entry goes
+NEW = ".new-"  # how names of files begin that are being written
 
 
 def entry_name(*parts: str) -> str:
@@ -61,6 +69,8 @@ def read(folder: Path | None, name: str) -> bytes | None:
             if not (whole and _is_private(status)):
                 return None
             content = file.read(LARGEST)
+        if time.time() - status.st_mtime > DAY:
+            os.utime(folder / name)  # it was used
     except OSError:
         return None
     head = len(MARK) + 32
@@ -75,11 +85,42 @@ def write(folder: Path | None, name: str, code: bytes) -> None:
         return
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")  # only the user's
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=NEW)  # only the user's
         with os.fdopen(handle, "wb") as file:
             file.write(MARK + sha256(code).digest() + code)
         os.replace(temporary, folder / name)
+        clean(folder)
     except OSError:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def clean(folder: Path, most: int = MOST) -> None:
+    """Let entries go that nobody used for long, and the oldest of too many.
+
+    Args:
+        folder: of entries; other files in it stay.
+        most: bytes of all entries.
+    """
+    now, entries = time.time(), []
+    with os.scandir(folder) as files:
+        for file in files:
+            half_written = file.name.startswith(NEW)
+            if not half_written and re.fullmatch(r"[0-9a-f]{64}", file.name) is None:
+                continue
+            with contextlib.suppress(OSError):  # another process may have removed it
+                status = file.stat(follow_symlinks=False)
+                if now - status.st_mtime > (DAY if half_written else UNUSED):
+                    os.unlink(file.path)
+                elif not half_written:
+                    entries.append((status.st_mtime, status.st_size, file.path))
+    total = sum(size for _, size, _ in entries)
+    if total <= most:
+        return
+    for _, size, path in sorted(entries):
+        if total <= (1.0 - KEPT_FREE) * most:
+            return
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        total -= size

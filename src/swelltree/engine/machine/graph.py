@@ -12,6 +12,7 @@ What is not an expression (a loop, a branch, stores) is a `Statement` of a regio
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -177,6 +178,7 @@ class Graph:
         return self._put((name, kind, *args), (name, *args), kind, home)
 
 
+@functools.lru_cache(maxsize=256)
 def kind_of(dtype: Any) -> str:
     """Kind of the numbers of an array; refused where there is none."""
     try:

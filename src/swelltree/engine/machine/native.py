@@ -39,6 +39,18 @@ def _machine(optimise: int) -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=optimise, jit=True)
 
 
+def compiler() -> tuple[str, ...]:
+    """All that machine code depends on besides its text: LLVM, and this processor."""
+    import llvmlite
+
+    return llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info)), *_processor()
+
+
+def object_name(text: str, optimise: int = 2) -> str:
+    """Name of the object of a module on disk."""
+    return cache.entry_name(text, str(optimise), *compiler())
+
+
 def object_code(text: str, optimise: int = 2) -> bytes:
     """Compiled object of a module, from the disk where it is known.
 
@@ -46,10 +58,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
         text: of the module.
         optimise: 0 to 3, how much time the compiler takes.
     """
-    import llvmlite
-
-    versions = llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info))
-    name = cache.entry_name(text, str(optimise), *versions, *_processor())
+    name = object_name(text, optimise)
     folder = cache.private_folder(cache_folder())
     code = cache.read(folder, name)
     if code is None:

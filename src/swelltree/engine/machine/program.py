@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.native import Native, object_code, object_name
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Stored, stored, stores
@@ -65,10 +66,19 @@ class Program:
         fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
+        like: a tree of the structure of the results for some arguments, so that nothing needs to be
+            traced to know it; None: only results that are a dictionary of arrays are found on disk
+            without tracing.
     """
 
-    def __init__(self, function: Callable[..., Any], fixed: int = 1, refused: str = "") -> None:
-        self.function, self.fixed, self.refused = function, fixed, refused
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        fixed: int = 1,
+        refused: str = "",
+        like: Callable[..., Any] | None = None,
+    ) -> None:
+        self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
         self.by_xla = jax.jit(function)
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
@@ -106,20 +116,17 @@ class Program:
         if any(isinstance(x, Tracer) for x in (*fixed, *leaves)):
             return "inside another program", np.zeros(0), leaves
         try:
-            for x in (*fixed, *leaves):
-                kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
+            key, numbers = self._fixed(fixed, fixed_tree)
+            whole = (key, tree, _kinds(leaves))
+            program = self.programs.get(whole)
+            if program is None:
+                check_kinds(leaves)
         except NotFlattenedError as error:
             return str(error), np.zeros(0), leaves
-        key, numbers = self._fixed(fixed, fixed_tree)
-        whole = (key, tree, _kinds(leaves))
-        program = self.programs.get(whole)
         if program is None:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
-            try:
-                program = self._compiled(args, fixed, leaves)
-            except NotFlattenedError as error:
-                program = str(error)
+            program = self._known_or_compiled(args, fixed, leaves, key)
             self.programs[whole] = program
         return program, numbers, leaves
 
@@ -127,13 +134,48 @@ class Program:
         """What shapes the program of the fixed arguments, and their numbers."""
         before, before_tree, found = self.last
         if before is None or before_tree != tree or not _same_objects(before, leaves):
+            check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
             pattern = b"".join(pattern_of(x).tobytes() for x in arrays)
             found = Key(tree, _kinds(arrays), pattern), packed(arrays)
             self.last = leaves, tree, found
         return found
 
-    def _compiled(self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]) -> Compiled:
+    def _known_or_compiled(
+        self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any], key: Key
+    ) -> Compiled | str:
+        """The program from the disk, or made now; or why there is none."""
+        functions = self.function, self.like
+        entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
+        found = None if entry is None else entry.read()
+        if isinstance(found, str):
+            return found
+        if found is not None:
+            layout, code = found
+            tree = self._results(layout.names, args)
+            if tree is not None and tree.num_leaves == len(layout.outs):
+                return compiled_of(layout, code, tree)
+        try:
+            layout, code, tree = self._written(args, fixed, leaves)
+        except NotFlattenedError as error:
+            if entry is not None:
+                entry.refuse(str(error))
+            return str(error)
+        known = self._results(layout.names, args)
+        if entry is not None and known is not None and known == tree:
+            entry.write(layout)
+        return compiled_of(layout, code, tree)
+
+    def _results(self, names: list[str] | None, args: tuple[Any, ...]) -> Any:
+        """Structure of the results without tracing; None where it is not known."""
+        if names is not None:
+            return jax.tree.structure(dict.fromkeys(names, 0))
+        return None if self.like is None else jax.tree.structure(self.like(*args))
+
+    def _written(
+        self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]
+    ) -> tuple[Layout, bytes, Any]:
+        """Memory, object code and structure of the results, by tracing."""
         traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
         count = count_numbers(closed.jaxpr)
@@ -147,15 +189,29 @@ class Program:
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
         text = Writer(writing.graph).function()
-        return Compiled(
-            Native(object_code(text)),
+        code, tree = object_code(text), jax.tree.structure(traced.out_info)
+        layout = Layout(
+            object_name(text),
             np.concatenate([np.zeros(0), *writing.tables]),
             turns,
             places,
             writing.numbers["out"],
             writing.graph.work,
-            jax.tree.structure(traced.out_info),
+            names_of(tree),
         )
+        return layout, code, tree
+
+
+def compiled_of(layout: Layout, code: bytes, tree: Any) -> Compiled:
+    """A program that is ready to run."""
+    memory = layout.tables, layout.turns, layout.outs, layout.size, layout.work
+    return Compiled(Native(code), *memory, tree)
+
+
+def check_kinds(arrays: list[Any]) -> None:
+    """Refuse numbers of kinds that programs do not know."""
+    for x in arrays:
+        kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
 
 
 class Writing:

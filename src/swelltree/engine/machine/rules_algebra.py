@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices, number by number."""
+"""Linear algebra of small matrices, number by number; of larger ones row by row."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.machine.blocks import NARROW, combination
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError
-from swelltree.engine.machine.values import Value, places
+from swelltree.engine.machine.values import Stored, Value, in_memory, places
 
 LARGEST_MATRIX = 24  # rows written out
+BY_ROWS = 12  # rows from which on whole rows are combined
+LARGEST_BY_ROWS = 100
 
 
 def _each_matrix(x: np.ndarray) -> list[list[list[int]]]:
@@ -29,9 +32,10 @@ def _cholesky(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
     """Lower factor; not a number where the matrix is not positive definite."""
     graph, x = flat.graph, places(flat.graph, x)
     n = x.shape[-1]
-    if n > LARGEST_MATRIX:
+    if n > LARGEST_BY_ROWS:
         raise NotFlattenedError(f"the factors of a matrix of {n} rows")
-    out = [_lower_factor(graph, A, n) for A in _each_matrix(x)]
+    factor = _lower_factor if n < BY_ROWS else _factor_by_rows
+    out = [factor(graph, A, n) for A in _each_matrix(x)]
     return np.array(out, dtype=int).reshape(x.shape)
 
 
@@ -46,12 +50,31 @@ def _lower_factor(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]:
     return L
 
 
+def _factor_by_rows(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]:
+    """The same, the rows of the transposed factor as combinations of those above them."""
+    op = graph.op
+    L = [[graph.zero] * n for _ in range(n)]
+    above: list[Stored] = []  # rows of the transposed factor, each from its diagonal on
+    for j in range(n):
+        column = [A[i][j] for i in range(j, n)]
+        if j:
+            rows = [row.part(j - k, (n - j,)) for k, row in enumerate(above)]
+            taken = combination(graph, rows, L[j][:j])
+            column = [op("sub", a, b) for a, b in zip(column, taken, strict=True)]
+        root = op("sqrt", column[0])
+        column = [root, *(op("div", a, root) for a in column[1:])]
+        for i, a in enumerate(column, j):
+            L[i][j] = a
+        above.append(in_memory(graph, np.array(column), "f8"))
+    return L
+
+
 @rule("triangular_solve")
 def _triangular(flat: Flattening, eqn: Any, a: Value, b: Value) -> np.ndarray:
     graph, p = flat.graph, eqn.params
     a, b = places(graph, a), places(graph, b)
     n = a.shape[-1]
-    if n > LARGEST_MATRIX:
+    if n > LARGEST_BY_ROWS:
         raise NotFlattenedError(f"a triangular system of {n} rows")
     if p["transpose_a"]:
         a = np.swapaxes(a, -1, -2)
@@ -60,15 +83,35 @@ def _triangular(flat: Flattening, eqn: Any, a: Value, b: Value) -> np.ndarray:
         a, b, lower = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), not lower
     order = list(range(n)) if lower else list(range(n))[::-1]
     out = []
+    unit = bool(p["unit_diagonal"])
     for A, B in zip(_each_matrix(a), _each_matrix(b), strict=True):
+        if n >= BY_ROWS and b.shape[-1] >= NARROW:
+            out.append(_solved_by_rows(graph, A, B, order, unit))
+            continue
         X = [list(row) for row in B]
         for k, i in enumerate(order):
             for col in range(b.shape[-1]):
                 value = _less(graph, B[i][col], ((A[i][j], X[j][col]) for j in order[:k]))
-                X[i][col] = value if p["unit_diagonal"] else graph.op("div", value, A[i][i])
+                X[i][col] = value if unit else graph.op("div", value, A[i][i])
         out.append(X)
     x = np.array(out, dtype=int).reshape(b.shape)
     return x if p["left_side"] else np.swapaxes(x, -1, -2)
+
+
+def _solved_by_rows(
+    graph: Graph, A: list[list[int]], B: list[list[int]], order: list[int], unit: bool
+) -> list[list[int]]:
+    """Rows of the solution as combinations of those before them."""
+    op, X = graph.op, [list(row) for row in B]
+    rows: list[Stored] = []
+    for k, i in enumerate(order):
+        if k:
+            taken = combination(graph, rows, [A[i][j] for j in order[:k]])
+            X[i] = [op("sub", a, b) for a, b in zip(B[i], taken, strict=True)]
+        if not unit:
+            X[i] = [op("div", a, A[i][i]) for a in X[i]]
+        rows.append(in_memory(graph, np.array(X[i]), "f8"))
+    return X
 
 
 @rule("qr")

@@ -45,7 +45,7 @@ def filled(graph: Graph, like: np.ndarray, value: Any, kind: str = FLOAT) -> np.
 def _each(flat: Flattening, eqn: Any, *values: Value) -> Value:
     primitive = str(eqn.primitive.name)
     name = {"is_finite": "finite", "add_any": "add"}.get(primitive, primitive)
-    product = lazy_product(*values) if name == "mul" else None
+    product = lazy_product(flat.graph, *values) if name == "mul" else None
     if product is not None:
         return product
     return each(flat.graph, name, *(places(flat.graph, x) for x in values))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.machine.blocks import combined, times_columns
+from swelltree.engine.machine.blocks import combined, dense_product, times_columns
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.rules_numbers import each
@@ -96,6 +96,10 @@ def _dot(flat: Flattening, eqn: Any, x: Value, y: Value) -> np.ndarray:
         raise NotFlattenedError(f"products of matrices of {eqn.outvars[0].aval.dtype}")
     if not x.size or not y.size:
         return np.full(shape, graph.constant(0, kind))
+    if kind == "f8" and not bx and x.ndim == y.ndim == 2 and len(cx) == 1:
+        whole = dense_product(graph, np.moveaxis(x, cx[0], 1), np.moveaxis(y, cy[0], 0))
+        if whole is not None:
+            return whole
     inner = int(np.prod([x.shape[d] for d in cx], dtype=int))
     count = int(np.prod(batch, dtype=int))
     left = x.transpose([*bx, *fx, *cx]).reshape(count, -1, inner)

@@ -243,17 +243,27 @@ class Writer:
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         """Some numbers of the sum at once, in several partial sums that do not wait for another."""
         weights = [self._name(a, names) for a in item.weights]
-        at = 0
-        while at < item.count:
-            width = next(w for w in WIDTHS if w <= item.count - at)
+
+        def some(width: int, at: int, index: str | None = None) -> None:
             vector = f"<{width} x double>" if width > 1 else "double"
             rows = (
-                self.line(f"load {vector}, ptr {self._address(buffer, start + at)}, align 8")
+                self.line(f"load {vector}, ptr {self._address(buffer, start + at, index)}, align 8")
                 for buffer, start in item.rows
             )
             total = self.weighted(vector, [self._splat(width, w) for w in weights], rows)
-            address = self._address(item.out, at)
+            address = self._address(item.out, at, index)
             self.lines.append(f"  store {vector} {total}, ptr {address}, align 8")
+
+        def whole(j: str | None, k: int) -> None:
+            index = None if j is None else self.line(f"mul i64 {j}, {WIDTHS[0]}")
+            some(WIDTHS[0], WIDTHS[0] * k, index)
+
+        registers = item.count // WIDTHS[0]
+        self.repeated(registers, whole)
+        at = WIDTHS[0] * registers
+        while at < item.count:
+            width = next(w for w in WIDTHS if w <= item.count - at)
+            some(width, at)
             at += width
 
     def weighted(self, T: str, weights: list[str], rows: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.lids import lid_inside
 from swelltree.hydro.bem.meshes import to_capytaine
 from swelltree.hydro.bem.solve import Wetted, import_capytaine, lid_height, quiet
@@ -180,7 +181,7 @@ def _waves(motion: xr.DataArray, far: xr.Dataset) -> _Waves:
     turn = H.sel(theta=slice(-1e-9, 2.0 * np.pi + 1e-9))
     power, theta, beta = np.abs(turn) ** 2, turn["theta"], far["wave_direction"]
 
-    def scattered(weights: Any) -> np.ndarray:
+    def scattered(weights: Array) -> np.ndarray:
         whole = (power * weights).integrate("theta")
         return weight * whole.transpose("omega", "wave_direction").values
 

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.solve import Solved
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from swelltree.system.bodies.solids import Immersed
 
 NAMES = {
     "added_mass": ("added_mass",),
@@ -24,7 +27,9 @@ NAMES = {
 }
 
 
-def with_errors(data: xr.Dataset, levels: list[tuple[Any, ...]], extrapolate: bool) -> xr.Dataset:
+def with_errors(
+    data: xr.Dataset, levels: list[tuple[Solved, list[Immersed], list[int], str]], extrapolate: bool
+) -> xr.Dataset:
     """Add `..._error` variables and the attribute `refinement`.
 
     Args:
@@ -43,7 +48,7 @@ def with_errors(data: xr.Dataset, levels: list[tuple[Any, ...]], extrapolate: bo
     sizes = np.cbrt(data["displaced_volume"].values)
     lengths = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
     for name, parts in NAMES.items():
-        values: list[Any] = [
+        values: list[Array] = [
             sum(getattr(s, part)[np.isin(s.omega, common)] for part in parts) for s in solved
         ]
         scale = lengths[:, None] * lengths if len(parts) == 1 else lengths
@@ -71,7 +76,7 @@ def with_errors(data: xr.Dataset, levels: list[tuple[Any, ...]], extrapolate: bo
     return data
 
 
-def _error(values: list[Any], h: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, float]:
+def _error(values: list[Array], h: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, float]:
     """Estimated error of the first of several values, and the order."""
     order = 1.5  # between that of smooth hulls and that of edges
     if len(values) > 2:

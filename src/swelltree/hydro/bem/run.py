@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Numbers
 from swelltree.hydro import cache as kept
 from swelltree.hydro.bem.drift import check_drift, with_mean_drift
 from swelltree.hydro.bem.errors import with_errors
@@ -151,7 +152,9 @@ def _capytaine_version() -> str:
         return "none"
 
 
-def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.Dataset:
+def bem_of_case(
+    case: Case, *, cache: bool = True, progress: bool | Callable[[int, int], None] | None = None
+) -> xr.Dataset:
     """The BEM run that the [hydro] section of a case asks for.
 
     Args:
@@ -181,8 +184,8 @@ def bem_of_case(case: Case, *, cache: bool = True, progress: Any = None) -> xr.D
 
 def _job(
     system: System,
-    omega: Any,
-    wave_direction: Any,
+    omega: Numbers,
+    wave_direction: Numbers,
     lid: bool,
     green: str,
     method: str,
@@ -230,7 +233,7 @@ def _level(
         if not f
     }
     points = [_above(body) for body in job.bodies]
-    parts: list[Any] = [scale if any(files) else None]
+    parts: list[object] = [scale if any(files) else None]
     for body, point in zip(job.bodies, points, strict=True):
         parts += [body.name, point]
         if body.name in panels:
@@ -342,8 +345,8 @@ def reference_in_world(body: Body) -> np.ndarray:
     return np.array(body.position) + body.rotation_matrix @ np.array(body.reference)
 
 
-def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, Any]:
-    arrays: dict[str, Any] = {
+def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {
         name: getattr(solved, name) for name in Solved.__dataclass_fields__ if name != "notes"
     }
     for name in Immersed.__dataclass_fields__:
@@ -351,7 +354,7 @@ def _pack(solved: Solved, wet: list[Immersed], counts: list[int]) -> dict[str, A
     return {**arrays, "counts": np.array(counts), "notes": np.array(json.dumps(solved.notes))}
 
 
-def _unpack(result: dict[str, Any]) -> tuple[Solved, list[Immersed], list[int]]:
+def _unpack(result: dict[str, np.ndarray]) -> tuple[Solved, list[Immersed], list[int]]:
     notes = json.loads(str(result["notes"]))
     fields = {name: result[name] for name in Solved.__dataclass_fields__ if name != "notes"}
     names = Immersed.__dataclass_fields__
@@ -445,7 +448,9 @@ def _inertia(mass: float, inertia: np.ndarray, arm: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def _bar(progress: Any, total: int) -> Iterator[Callable[[], None]]:
+def _bar(
+    progress: bool | Callable[[int, int], None] | None, total: int
+) -> Iterator[Callable[[], None]]:
     """Something to call after each frequency."""
     done = 0
     if callable(progress):

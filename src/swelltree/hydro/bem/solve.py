@@ -251,7 +251,7 @@ class _Variants:
             self.solvers[name] = cpt.BEMSolver(green_function=made, method=self.method)
         return self.solvers[name]
 
-    def doubt(self, w: float, result: tuple[Any, ...], height: float | None) -> str | None:
+    def doubt(self, w: float, result: tuple[np.ndarray, ...], height: float | None) -> str | None:
         """Why damping cannot be true: negative, or in short waves not that of deep water."""
         if not 0.0 < w < np.inf:
             return None
@@ -298,7 +298,9 @@ def _floating_body(body: Wetted, lid: float | None) -> Any:
     return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
 
 
-def _one(solver: Any, body: Any, w: float, directions: np.ndarray, water: Water) -> tuple[Any, ...]:
+def _one(
+    solver: Any, body: Any, w: float, directions: np.ndarray, water: Water
+) -> tuple[np.ndarray, ...]:
     """All problems of one frequency; anything that is not a finite number is an error."""
     cpt = import_capytaine()
     from capytaine.bem.airy_waves import froude_krylov_force

@@ -8,7 +8,6 @@ Others are offered beside it for comparison (docs/theory/radiation.md).
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,7 @@ METHODS: dict[str, Callable[[RadiationData, float, int, int], Fit]] = {
 }
 
 
-def _key(data: RadiationData, *options: Any) -> str:
+def _key(data: RadiationData, *options: object) -> str:
     """Name of a fit: the data it works on, its options and the text of the programs."""
     modules = (passive_fit, passive_form, radiation_methods, reduction, symmetry, vector_fitting)
     programs = [Path(str(module.__file__)).read_bytes() for module in modules]

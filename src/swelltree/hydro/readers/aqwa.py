@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.hydro.dataset import HydroParts, rigid_labels, wavenumber
 from swelltree.hydro.readers.textfile import TextFile, is_number, leading_numbers
 from swelltree.system.errors import SwelltreeError
@@ -197,7 +197,7 @@ def _square(base: Database, keyword: str, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def _put(base: Database, k: int, target: np.ndarray, row: Any) -> None:
+def _put(base: Database, k: int, target: np.ndarray, row: Array) -> None:
     """Write numbers where there are none yet."""
     if not np.isnan(target).all():
         raise base.file.wrong(k, "these structures and this frequency come twice. Keep one.")

@@ -7,14 +7,19 @@ Stored normalised: A/rho, B/(rho omega), F/(rho g), K/(rho g), unless `scaled` i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Numbers
 from swelltree.hydro.dataset import HydroParts, rigid_labels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.hdf5 import as_numbers, open_hdf5, read_value
 from swelltree.system.files.numbers import check_size, to_positive
+
+if TYPE_CHECKING:
+    import h5py
+
 
 PARTS = {
     "excitation_force": "excitation",
@@ -33,13 +38,15 @@ def read_bemio(path: Path) -> HydroParts:
         return _read(file, path)
 
 
-def _read(file: Any, path: Path) -> HydroParts:
+def _read(file: h5py.File, path: Path) -> HydroParts:
     omega = _get(file, "simulation_parameters/w", path).reshape(-1)
     rho = _positive(file, "simulation_parameters/rho", path)
     g = _positive(file, "simulation_parameters/g", path)
     depth = _depth(file, "simulation_parameters/water_depth", path)
     headings = np.deg2rad(_get(file, "simulation_parameters/wave_dir", path).reshape(-1))
-    numbers = sorted(int(key[4:]) for key in file if key.startswith("body") and key[4:].isdigit())
+    numbers = sorted(
+        int(key[4:]) for key in map(str, file) if key.startswith("body") and key[4:].isdigit()
+    )
     if not numbers:
         raise SwelltreeError(f"'{path}' has no group 'body1'. It is not a BEMIO file.")
     groups = [f"body{number}" for number in numbers]
@@ -98,7 +105,7 @@ def _read(file: Any, path: Path) -> HydroParts:
 
 
 def _body(
-    file: Any,
+    file: h5py.File,
     path: Path,
     group: str,
     parts: HydroParts,
@@ -145,7 +152,7 @@ def _body(
         whole[:, :, rows] = force_unit * np.moveaxis(value, (0, 1, 2), (2, 1, 0))
 
 
-def _shaped(file: Any, path: Path, key: str, size: int, n: int, n_omega: int) -> np.ndarray:
+def _shaped(file: h5py.File, path: Path, key: str, size: int, n: int, n_omega: int) -> np.ndarray:
     values = _get(file, key, path)
     if (
         values.ndim != 3
@@ -161,7 +168,7 @@ def _shaped(file: Any, path: Path, key: str, size: int, n: int, n_omega: int) ->
     return values
 
 
-def _exactly(file: Any, path: Path, key: str, shape: tuple[int, ...]) -> np.ndarray:
+def _exactly(file: h5py.File, path: Path, key: str, shape: tuple[int, ...]) -> np.ndarray:
     values = _get(file, key, path)
     if values.shape != shape:
         raise _fail(path, f"'{key}' has shape {values.shape}, expected {shape}.")
@@ -172,33 +179,33 @@ def _fail(path: Path, text: str) -> SwelltreeError:
     return SwelltreeError(f"'{path}': {text}")
 
 
-def _raw(file: Any, key: str, path: Path, default: Any = None) -> Any:
+def _raw(file: h5py.File, key: str, path: Path, default: Any = None) -> Any:
     values = read_value(file, key, path, "hydro data")
     if values is None and default is None:
         raise SwelltreeError(f"'{path}' has no '{key}'. It is not a whole BEMIO file.")
     return default if values is None else values
 
 
-def _get(file: Any, key: str, path: Path, default: Any = None) -> np.ndarray:
+def _get(file: h5py.File, key: str, path: Path, default: Numbers | None = None) -> np.ndarray:
     values = as_numbers(_raw(file, key, path, default), key, lambda text: _fail(path, text))
     if values.dtype.kind == "c":
         raise _fail(path, f"'{key}' holds complex numbers where real ones are expected.")
     return values
 
 
-def _shape(file: Any, key: str, path: Path) -> tuple[int, ...]:
+def _shape(file: h5py.File, key: str, path: Path) -> tuple[int, ...]:
     shape = _get(file, key, path).shape
     if not shape:
         raise _fail(path, f"'{key}' is one number, expected a table.")
     return shape
 
 
-def _positive(file: Any, key: str, path: Path) -> float:
+def _positive(file: h5py.File, key: str, path: Path) -> float:
     value = float(_get(file, key, path).reshape(-1)[0])
     return to_positive(value, f"'{key}'", lambda text: _fail(path, text))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, np.ndarray):
@@ -208,7 +215,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _name(file: Any, group: str, path: Path) -> str:
+def _name(file: h5py.File, group: str, path: Path) -> str:
     return _text(_raw(file, f"{group}/properties/name", path, group)).strip().replace("__", "_")
 
 
@@ -220,7 +227,7 @@ def _unique(names: list[str]) -> list[str]:
     ]
 
 
-def _depth(file: Any, key: str, path: Path) -> float:
+def _depth(file: h5py.File, key: str, path: Path) -> float:
     """Depth in metres; some files say 'infinite'."""
     value = _raw(file, key, path)
     array = np.asarray(value)

@@ -41,9 +41,9 @@ def read_hydro(
     g: float | None = None,
     depth: float | None = None,
     length: float | None = None,
-    rotation_center: Mapping[str, Any] | None = None,
-    center_of_mass: Mapping[str, Any] | None = None,
-    rotation_deg: Mapping[str, Any] | None = None,
+    rotation_center: Mapping[str, Sequence[float]] | None = None,
+    center_of_mass: Mapping[str, Sequence[float]] | None = None,
+    rotation_deg: Mapping[str, Sequence[float]] | None = None,
     format: str | None = None,
     check: bool = True,
     gaps: str = "error",
@@ -171,7 +171,9 @@ def _read(
     return read_capytaine(path)
 
 
-def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | None) -> xr.Dataset:
+def _with_points(
+    data: xr.Dataset, variable: str, table: Mapping[str, Sequence[float]] | None
+) -> xr.Dataset:
     """Points that the user tells, put over those of the file."""
     if not table:
         return data
@@ -187,7 +189,7 @@ def _with_points(data: xr.Dataset, variable: str, table: Mapping[str, Any] | Non
     return data.assign({variable: (data[variable].dims, values, data[variable].attrs)})
 
 
-def _with_axes(data: xr.Dataset, table: Mapping[str, Any] | None) -> xr.Dataset:
+def _with_axes(data: xr.Dataset, table: Mapping[str, Sequence[float]] | None) -> xr.Dataset:
     """Axes of bodies that the user tells; those of others stay unknown."""
     if not table:
         return data

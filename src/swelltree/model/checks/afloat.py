@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from swelltree.system import System
-from swelltree.system.bodies.body import Point
+from swelltree.system.bodies.body import Body, Point
 from swelltree.system.findings import Finding
 from swelltree.system.lines.moorings import LinearMooring
 from swelltree.system.six import dense, six
@@ -22,7 +22,7 @@ from swelltree.system.values import DOFS
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
-    from swelltree.system.bodies.body import Body
+    from swelltree.system.joints.joint import Joint
 
 UNBALANCED = 0.01  # of the weight
 UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
@@ -131,7 +131,7 @@ def _hull_volume(body: Body) -> float:
     return float(hull_immersed(body.hull, body.rotation_matrix).volume)
 
 
-def _leaves_the_vertical(system: System, joint: Any) -> bool:
+def _leaves_the_vertical(system: System, joint: Joint) -> bool:
     """Whether a joint lets its follower rise."""
     layout, driven = joint.layout(), joint.motions()
     base = joint.base.body

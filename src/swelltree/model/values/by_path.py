@@ -14,12 +14,12 @@ layout of the tree, which rows depend on one another, sizes of arrays) are refus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, known
+from swelltree.engine.arrays import Array, Tree, known
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.paths import number_at, with_numbers
@@ -52,7 +52,7 @@ def _system(model: Model) -> System:
     return model.described.given
 
 
-def with_described(model: Model, values: dict[str, Any]) -> Model:
+def with_described(model: Model, values: dict[str, Array]) -> Model:
     """The model that the changed description compiles to; other changes of the model stay."""
     system, described = _system(model), model.described
     for path, value in values.items():
@@ -64,6 +64,7 @@ def with_described(model: Model, values: dict[str, Any]) -> Model:
     plain = {path: _tuples(value) for path, value in values.items() if not _traced(value)}
     traced = {path: x for path, x in described.traced.items() if path not in plain}
     traced |= {path: x for path, x in values.items() if _traced(x)}
+    assert described.again is not None
     new = described.again(with_numbers(system, plain))
     new.described.keep(new)
     model = _merged(model, described.compiled, new, plain)
@@ -74,23 +75,23 @@ def _traced(value: Array) -> bool:
     return not known(value) and not isinstance(value, list | tuple)
 
 
-def _tuples(value: Array) -> Any:
+def _tuples(value: Array) -> Tree:
     """Arrays as descriptions keep them."""
     rows = np.asarray(value, dtype=float).tolist()
     return _tuple(rows)
 
 
-def _tuple(rows: Any) -> Any:
+def _tuple(rows: Tree) -> Tree:
     return tuple(_tuple(row) for row in rows) if isinstance(rows, list) else rows
 
 
-def _flat(model: Model) -> tuple[list[Any], Any]:
+def _flat(model: Model) -> tuple[list[Array], Hashable]:
     from swelltree.engine.backend import jax
 
     return jax.tree.flatten(model)
 
 
-def _merged(model: Model, base: Model, new: Model, paths: Any) -> Model:
+def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Model:
     """The model with those entries replaced in which the new compilation differs from the base."""
     ours, form = _flat(model)
     old, before = _flat(base)
@@ -118,7 +119,9 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
     return xp.where(np.asarray(old) != np.asarray(new), new, ours)
 
 
-def _check_same(paths: Any, old: Any, before: Any, new: Any, after: Any) -> None:
+def _check_same(
+    paths: Iterable[str], old: list[Array], before: Hashable, new: list[Array], after: Hashable
+) -> None:
     """Refuse what changes more than numbers."""
     same = before == after and all(
         np.shape(a) == np.shape(b) for a, b in zip(old, new, strict=True)
@@ -131,27 +134,28 @@ def _check_same(paths: Any, old: Any, before: Any, new: Any, after: Any) -> None
         )
 
 
-def _same_shape(a: Any, b: Any) -> bool:
+def _same_shape(a: Array, b: Array) -> bool:
     return np.shape(a) == np.shape(b)
 
 
 class _Fed(NamedTuple):
     """The entries of a model that some numbers feed."""
 
-    leaves: list[Any]  # of the base
-    form: Any
+    leaves: list[Array]  # of the base
+    form: Hashable
     masks: list[np.ndarray]  # of each leaf, the entries fed
 
 
-def _with_traced(model: Any, values: dict[str, Array]) -> Any:
+def _with_traced(model: Model, values: dict[str, Array]) -> Model:
     """The model with numbers that JAX is tracing, by calling back to compile."""
     from swelltree.engine.backend import jax, jnp
 
-    system, again = model.described.given, model.described.again
+    system, again = _system(model), model.described.again
+    assert again is not None
     start = {path: np.asarray(number_at(system, path)) for path in values}
     sizes = [x.size for x in start.values()]
 
-    def compiled(x: np.ndarray) -> Any:
+    def compiled(x: np.ndarray) -> Model:
         parts = np.split(np.asarray(x, float), np.cumsum(sizes)[:-1])
         rows = zip(start.items(), parts, strict=True)
         return again(with_numbers(system, {p: _tuples(v.reshape(o.shape)) for (p, o), v in rows}))
@@ -185,7 +189,7 @@ def _with_traced(model: Any, values: dict[str, Array]) -> Any:
     return model.replace(described=model.described.with_traced(values))
 
 
-def _allowed(tries: list[Callable[[], Any]]) -> list[Any]:
+def _allowed(tries: list[Callable[[], Model]]) -> list[Model]:
     """Results of those that the description allows; its sentence where it allows none."""
     result, refusal = [], None
     for one in tries:
@@ -202,7 +206,7 @@ def _scale(x: np.ndarray) -> np.ndarray:
     return np.where(x == 0.0, 1.0, np.abs(x))
 
 
-def _fed(base: Any, probes: list[Any], paths: Any) -> _Fed:
+def _fed(base: Model, probes: list[Model], paths: Iterable[str]) -> _Fed:
     """Which entries change with the numbers."""
     old, form = _flat(base)
     masks = [np.zeros(np.shape(leaf), dtype=bool) for leaf in old]
@@ -214,7 +218,9 @@ def _fed(base: Any, probes: list[Any], paths: Any) -> _Fed:
     return _Fed(old, form, masks)
 
 
-def _difference(function: Callable[[np.ndarray], np.ndarray], x: Any, h: np.ndarray) -> Any:
+def _difference(
+    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: np.ndarray
+) -> Array:
     """Change of a function per step h, from the side that the description allows."""
     refusal = None
     here = function(x)  # taken off first, so that what does not change has no rounding
@@ -231,7 +237,7 @@ def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) 
     """Values (count,) of a plain function of a vector, with derivatives by differences."""
     from swelltree.engine.backend import jax
 
-    def differences(x: Any) -> np.ndarray:
+    def differences(x: Array) -> np.ndarray:
         x = np.asarray(x, float)
         columns = []
         for i, size in enumerate(_scale(x)):
@@ -247,7 +253,7 @@ def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) 
         )
 
     @call.defjvp
-    def derivative(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    def derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
         (x,), (dx,) = primals, tangents
         shape = jax.ShapeDtypeStruct((count, x.shape[0]), float)
         J = jax.pure_callback(differences, shape, x, vmap_method="sequential")

@@ -7,8 +7,10 @@ programs.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from swelltree.engine.arrays import Array
 from swelltree.model.checks.afloat import Afloat
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
@@ -32,6 +34,8 @@ class Described:
         traced: numbers of the description that JAX is tracing, by path.
     """
 
+    without_content = True  # for fingerprints (`engine.contents`)
+
     def __init__(
         self,
         system: System | None = None,
@@ -41,8 +45,8 @@ class Described:
         afloat: tuple[Afloat, ...] = (),
         notes: tuple[str, ...] = (),
         given: System | None = None,
-        again: Any = None,
-        traced: dict[str, Any] | None = None,
+        again: Callable[[System], Model] | None = None,
+        traced: dict[str, Array] | None = None,
     ) -> None:
         self.system = system
         self._drawing = drawing
@@ -58,11 +62,11 @@ class Described:
         """The same with more notes."""
         return self._with(notes=(*self.notes, *notes))
 
-    def with_traced(self, values: dict[str, Any]) -> Described:
+    def with_traced(self, values: dict[str, Array]) -> Described:
         """The same with numbers that JAX is tracing."""
         return self._with(traced=values)
 
-    def knowing(self, given: Any, again: Any) -> Described:
+    def knowing(self, given: System | None, again: Callable[[System], Model] | None) -> Described:
         """The same in a process that was told the description and how to compile it."""
         return self._with(given=given, again=again)
 
@@ -74,6 +78,8 @@ class Described:
     @functools.cached_property
     def compiled(self) -> Model:
         """The model of the given system, as it was compiled."""
+        assert self.again is not None
+        assert self.given is not None
         return self.again(self.given)
 
     def keep(self, model: Model) -> None:
@@ -99,12 +105,12 @@ class Described:
                 self._case = f"# this system has no text: {error}\n"
         return self._case
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Described)
 
     def __hash__(self) -> int:
         return 0
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Described], tuple[object, ...]]:
         # functions in a description cannot travel to another process; its drawing can
         return Described, (None, self.drawing, self.case, self.data, self.afloat, self.notes)

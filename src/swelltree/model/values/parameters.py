@@ -18,16 +18,17 @@ measured from the body's reference point.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.model.values.by_path import described_value, with_described
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.paths import is_path
 
 if TYPE_CHECKING:
+    from swelltree.model.effect import Effect
     from swelltree.model.model import Model
 
 
@@ -65,7 +66,7 @@ def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
     )
 
 
-def _spread(model: Model, name: str) -> tuple[Any, str, str] | None:
+def _spread(model: Model, name: str) -> tuple[Effect, str, str] | None:
     """Effect, item and quantity where the name is that of a number spread over its arrays."""
     item, _, quantity = name.rpartition(".")
     for effect in model.effects:
@@ -80,20 +81,20 @@ def _spread(model: Model, name: str) -> tuple[Any, str, str] | None:
     return None
 
 
-def _numbers(holder: Any) -> list[str]:
+def _numbers(holder: Tree) -> list[str]:
     """Names of the arrays with one row for each item."""
     return [f.name for f in fields(holder) if hasattr(getattr(holder, f.name), "shape")]
 
 
-def _follow(model: Model, path: Path) -> Any:
+def _follow(model: Model, path: Path) -> Tree:
     """What stands at the end of a path of fields and entries."""
-    holder: Any = model
+    holder: Tree = model
     for part in path:
         holder = holder[part] if isinstance(part, int) else getattr(holder, part)
     return holder
 
 
-def _changed(holder: Any, part: str | int, value: Any) -> Any:
+def _changed(holder: Tree, part: str | int, value: Tree) -> Tree:
     """The holder with one field or entry replaced."""
     if isinstance(part, int):
         return (*holder[:part], value, *holder[part + 1 :])
@@ -113,7 +114,7 @@ def get_value(model: Model, name: str) -> Array:
     return result if row is None else result[row]
 
 
-def set_values(model: Model, values: dict[str, Any]) -> Model:
+def set_values(model: Model, values: dict[str, Array]) -> Model:
     """Model with the named numbers replaced."""
     paths = {name: value for name, value in values.items() if _is_described(model, name)}
     values = {name: value for name, value in values.items() if name not in paths}

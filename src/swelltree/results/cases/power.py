@@ -10,7 +10,7 @@ is
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _of_states(values: xr.DataArray) -> xr.DataArray:
 
 
 def annual_energy(
-    matrix: xr.Dataset, occurrence: Any = None, availability: float = 1.0
+    matrix: xr.Dataset, occurrence: xr.DataArray | None = None, availability: float = 1.0
 ) -> xr.Dataset:
     """Mean annual energy production from a power matrix and the occurrence of its states.
 

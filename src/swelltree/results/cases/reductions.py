@@ -12,7 +12,7 @@ dimension time, or with a shorter one. `REDUCTIONS` has them by name:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _series(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.rename({name: f"{name}{ENDINGS['series']}" for name in dataset.data_vars})
 
 
-REDUCTIONS: dict[str, Callable[[Any], Any]] = {
+REDUCTIONS: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
     "statistics": _statistics,
     "peaks": _peaks,
     "fatigue": _fatigue,

@@ -33,7 +33,7 @@ class Planned(NamedTuple):
     h: Any  # s
     t_new: Any  # s, at its end
     planned: Any  # s, as long as it was to be before it was made to land
-    remaining: Any  # s, to the target
+    nearest: Any  # s, to the next output
     starting: Any  # the length of the first step is not known yet
     cornered: Any  # it ends at a corner
     latest: Any  # s, before which its stages stay
@@ -74,6 +74,7 @@ class Attempts:
         args: first argument of the functions.
         options: tolerances and steps.
         bounded: a fixed number of rounds, for reverse derivatives.
+        free: steps pass over output times up to `Options.free_until`.
     """
 
     problem: Problem
@@ -81,6 +82,7 @@ class Attempts:
     args: Any
     options: Options
     bounded: bool
+    free: bool = False
 
     @property
     def adaptive(self) -> bool:
@@ -122,11 +124,17 @@ class Attempts:
             n_rate=carry.n_rate + tried.n_rate,
             code=code,
             t_fail=jnp.where((code != 0) & (carry.code == 0), t, carry.t_fail),
+            # outputs up to now have been taken: that of the step before is not needed any more
+            extension=tried.extension if self.free else carry.extension,
+            sampled=carry.sampled,
         )
 
     def _planned(self, carry: Carry, target: Any) -> Planned:
         """The length: as planned, stretched or divided to land on the target or a corner."""
         options = self.options
+        nearest = target - carry.t
+        if self.free:
+            target = jnp.maximum(target, options.free_until)
         starting = (carry.step == 0.0) if self.adaptive else jnp.zeros((), bool)
         corner = jnp.min(jnp.where(options.corners > carry.t, options.corners, jnp.inf))
         cornered = corner <= target
@@ -138,7 +146,8 @@ class Attempts:
         planned = jnp.minimum(asked, options.max_step)
         longest = jnp.where(starting, remaining, asked * stretch)
         longest = jnp.minimum(longest, options.max_step * control.ROUNDING)
-        h, lands = control.landing_step(remaining, longest)
+        usual = jnp.where(starting, longest, asked) if self.adaptive or self.free else None
+        h, lands = control.landing_step(remaining, longest, usual)
         before = None
         if self.problem.event is not None:
             before = stop(self.problem.event(self.args, carry.t, carry.y))
@@ -150,7 +159,7 @@ class Attempts:
         # a jump at a corner belongs to the step after it
         cornered = cornered & lands
         latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
-        return Planned(h, t_new, planned, remaining, starting, cornered, latest, before)
+        return Planned(h, t_new, planned, nearest, starting, cornered, latest, before)
 
     def _tried(self, carry: Carry, plan: Planned) -> tuple[Planned, Any]:
         """The stages."""
@@ -222,7 +231,7 @@ class Attempts:
         outcome = (ended.finite, ended.accepted, order, self.method == "stiff")
         step = control.next_step(plan.h, plan.planned, checked.error, *memory, *outcome)
         step = jnp.where(checked.overstepped, carry.step, step)
-        guess = jnp.minimum(control.first_step(checked.error, options.rtol), plan.remaining)
+        guess = jnp.minimum(control.first_step(checked.error, options.rtol), plan.nearest)
         step = stop(jnp.where(plan.starting, guess, step))
         smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))
         return step, rejected & (step < smallest)

@@ -22,6 +22,7 @@ SHRINK = 0.2  # largest reduction of the step from one attempt to the next
 MEMORY = 0.04  # exponent of the previous error (the I in PI)
 STRETCH = 1.05  # a step may be this much longer than planned to land on an output time
 ROUNDING = 1.0 + 1e-9  # the same for a step that is given
+GRID = 0.02  # ratio of one possible step to the next, less one
 FIRST_ERROR = 1e-4  # error memory at the start
 
 
@@ -63,15 +64,22 @@ def all_finite(y: Any) -> Flag:
     return fine
 
 
-def landing_step(remaining: Scalar, longest: Scalar) -> tuple[Scalar, Flag]:
+def landing_step(
+    remaining: Scalar, longest: Scalar, usual: Scalar | None = None
+) -> tuple[Scalar, Flag]:
     """Step that divides the remaining time evenly, and whether it reaches the target.
 
     Args:
         remaining: time to the next output or corner [s].
         longest: the step may be this long [s].
+        usual: step that is taken while the target is further than two steps away [s]; None: time
+            is divided evenly from afar.
     """
     n = jnp.maximum(jnp.ceil(remaining / longest), 1.0)
-    return remaining / n, n == 1.0
+    even = remaining / n
+    if usual is not None:
+        even = jnp.where(n > 2.0, jnp.minimum(usual, longest), even)
+    return even, n == 1.0
 
 
 def first_step(speed: Scalar, rtol: Scalar) -> Scalar:
@@ -118,4 +126,13 @@ def next_step(
     grown = jnp.where(factor >= 1.0, jnp.maximum(grown, planned), grown)
     # rejected: shrink by the error alone
     shrunk = h * jnp.where(finite, jnp.clip(base, SHRINK, 1.0), shrink_not_finite)
-    return jnp.where(accepted, grown, shrunk)
+    return on_grid(jnp.where(accepted, grown, shrunk))
+
+
+def on_grid(h: Scalar) -> Scalar:
+    """The next shorter of steps that differ by `GRID`.
+
+    An estimate of the error is a difference of almost equal numbers, so that its rounding shows in
+    the step. With few lengths to choose from, runs by different machines take the same steps.
+    """
+    return jnp.exp(GRID * jnp.floor(jnp.log(h) / GRID + 1e-3))

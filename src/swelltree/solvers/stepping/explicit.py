@@ -13,6 +13,7 @@ from typing import Any
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Attempt, Carry, Problem
 from swelltree.solvers.stepping.exact_block import exact_block
+from swelltree.solvers.stepping.extension import Extension, quartic
 from swelltree.solvers.stepping.tableaus import Tableau
 
 
@@ -77,7 +78,19 @@ def explicit(
         rate_end=jax.tree.map(lambda x: x[-1], k) if fsal else None,
         n_rate=last - first,
         converged=jnp.ones((), bool),
+        extension=within_step(tableau, carry, h, y, k),
     )
+
+
+def within_step(tableau: Tableau, carry: Carry, h: Any, y: Any, k: Any) -> Extension:
+    """The value within a step from the carry to a value, with the rates of its stages."""
+    weights = tableau.extension
+
+    def terms(y0: Any, y1: Any, k: Any) -> Any:
+        more = h * jnp.sum(weights.reshape((-1,) + (1,) * y0.ndim) * k, axis=0)
+        return quartic(y0, y1, k[0], k[-1], more, h)
+
+    return Extension(carry.t, h, jax.tree.map(terms, carry.y, y, k))
 
 
 def in_parts(

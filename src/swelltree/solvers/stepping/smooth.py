@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
@@ -17,9 +17,25 @@ from swelltree.engine.machine.program import Program
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping.attempt import Attempts, choose
+from swelltree.solvers.stepping.tableaus import TABLEAUS
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
-__all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start"]
+__all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
+
+
+class Reaching(NamedTuple):
+    """On the way to an output.
+
+    Args:
+        carry: of the stepper.
+        between: what is known of channels since the output before; None where none are kept.
+        seen: time of the last look at them [s], or None.
+    """
+
+    carry: Carry
+    between: Extremes | None
+    seen: Any
+
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
 
@@ -36,6 +52,7 @@ def integrate(
     kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
     differentiable: bool = False,
     max_steps_per_output: int = 64,
+    free: bool = False,
 ) -> tuple[Carry, Any]:
     """Step through the output times and return the carry and one output per time.
 
@@ -55,6 +72,9 @@ def integrate(
             themselves are held constant in the derivative.
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
             a reverse derivative grows with it).
+        free: steps of explicit methods pass over output times, up to `Options.free_until`; what
+            lies within a step is taken from the continuous extension of the method. Else a step
+            lands on every output time.
     """
     if method not in METHODS:
         raise SwelltreeError(
@@ -62,50 +82,68 @@ def integrate(
             f"Choose one of {listed(METHODS)}."
         )
     options = Options(*(jnp.asarray(number) for number in options))
-    attempt = Attempts(problem, method, args, options, differentiable)
+    free = free and method in TABLEAUS and problem.in_step is None
+    attempt = Attempts(problem, method, args, options, differentiable, free)
 
     def unfinished(carry: Carry, target: Any) -> Any:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
 
-    def values_now(carry: Carry) -> Extremes | None:
-        return None if kept is None else known_now(kept(args, carry.t, carry.y))
+    def value(carry: Carry, t: Any) -> Any:
+        return value_at(problem, args, carry, t) if free else carry.y
 
-    def further(state: tuple[Carry, Extremes | None], target: Any) -> Any:
-        carry, between = state
-        after = attempt(carry, target)
+    def further(state: Reaching, target: Any) -> Reaching:
+        carry, between, seen = state
         if kept is None or between is None:
-            return after, between
-        longer = with_step(between, kept(args, after.t, after.y), after.t - carry.t)
-        return after, choose(after.t > carry.t, longer, between)
+            return Reaching(attempt(carry, target), None, None)
+        if free:  # the last step may have gone beyond the output before
+            waits = carry.t > seen
+            carry = jax.lax.cond(waits, lambda: carry, lambda: attempt(carry, target))
+        else:
+            carry = attempt(carry, target)
+        # the next moment at which channels are looked at: the end of a step, or an output within
+        t = jnp.minimum(carry.t, target)
+        longer = with_step(between, kept(args, t, value(carry, t)), t - seen)
+        return Reaching(carry, choose(t > seen, longer, between), jnp.maximum(t, seen))
 
-    def reach(carry: Carry, target: Any) -> tuple[Carry, Extremes | None]:
+    def under_way(state: Reaching, target: Any) -> Any:
+        if state.seen is None:
+            return unfinished(state.carry, target)
+        return (state.seen < target) & (state.carry.code == Code.SUCCESS)
+
+    def begun(carry: Carry) -> Reaching:
+        if kept is None:
+            return Reaching(carry, None, None)
+        t = carry.sampled
+        return Reaching(carry, known_now(kept(args, t, value(carry, t))), t)
+
+    def reach(carry: Carry, target: Any) -> Reaching:
         if differentiable:
 
             def maybe(state: Any, _: Any) -> tuple[Any, None]:
-                go = unfinished(state[0], target)
+                go = under_way(state, target)
                 return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
-            return jax.lax.scan(
-                maybe, (carry, values_now(carry)), None, length=max_steps_per_output
-            )[0]
+            return jax.lax.scan(maybe, begun(carry), None, length=max_steps_per_output)[0]
 
         def go(state: Any) -> Any:
-            return unfinished(state[0], target) & (state[2] < options.max_steps)
+            return under_way(state[0], target) & (state[1] < options.max_steps)
 
         def body(state: Any) -> Any:
-            return *further(state[:2], target), state[2] + 1
+            return further(state[0], target), state[1] + 1
 
-        begin = carry, values_now(carry), jnp.zeros((), jnp.int32)
-        return jax.lax.while_loop(go, body, begin)[:2]
+        begin = begun(carry), jnp.zeros((), jnp.int32)
+        return jax.lax.while_loop(go, body, begin)[0]
 
     def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
-        carry, between = reach(carry, target)
+        carry, between, _ = reach(carry, target)
         late = unfinished(carry, target)
         carry = carry._replace(
             code=jnp.where(late, Code.TOO_MANY_STEPS, carry.code).astype(jnp.int32),
             t_fail=jnp.where(late, carry.t, carry.t_fail),
         )
-        sample = carry.y if observe is None else observe(args, target, carry.y)
+        carry = carry._replace(sampled=target)
+        y = value(carry, target)
+        sample = y if observe is None else observe(args, target, y)
         if between is not None:
             sample = sample, as_channels(between)
         fine = carry.code == Code.SUCCESS
@@ -118,20 +156,36 @@ def integrate(
     return jax.lax.scan(output, carry, jnp.asarray(times, float))
 
 
+def value_at(problem: Problem, args: Any, carry: Carry, t: Any) -> Any:
+    """The value at a time of the last step, on its constraints."""
+
+    def within() -> Any:
+        y = carry.extension.at(t)
+        return y if problem.settle is None else problem.settle(args, t, y)
+
+    return jax.lax.cond(t < carry.t, within, lambda: carry.y)
+
+
 @functools.lru_cache(maxsize=64)
 def compiled(
     problem: Problem,
     method: str = "tsit5",
     observe: Callable[[Any, Any, Any], Any] | None = None,
     kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
+    free: bool = False,
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
     Explicit methods run as machine code of their own where all can be flattened, else by XLA.
     """
-    how = {"method": method, "observe": observe, "kept": kept}
+    how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
     def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
         return integrate(problem, args, carry, times, options, **how)
 
-    return Program(advance, refused="the implicit solver" if method == "stiff" else "")
+    def like(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
+        return carry, carry.y
+
+    known = observe is None and kept is None
+    refused = "the implicit solver" if method == "stiff" else ""
+    return Program(advance, refused=refused, like=like if known else None)

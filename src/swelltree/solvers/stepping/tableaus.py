@@ -24,6 +24,7 @@ class Tableau:
         b: weights of the new value, shape (stage,).
         c: times of the stages as a fraction of the step, shape (stage,).
         error: weights of the error estimate, or None for a fixed-step method.
+        extension: weights of the stages in the continuous extension (`extension`), (stage,).
     """
 
     name: str
@@ -31,6 +32,7 @@ class Tableau:
     A: np.ndarray
     b: np.ndarray
     c: np.ndarray
+    extension: np.ndarray
     error: np.ndarray | None = None
 
     @property
@@ -45,17 +47,29 @@ class Tableau:
 
 
 def _tableau(
-    name: str, order: int, rows: list[list[float]], b: list[float], error: list[float] | None
+    name: str,
+    order: int,
+    rows: list[list[float]],
+    b: list[float],
+    extension: list[float],
+    error: list[float] | None = None,
 ) -> Tableau:
     A = np.zeros((len(b), len(b)))
     for i, row in enumerate(rows):
         A[i + 1, : len(row)] = row
     c = A.sum(axis=1)
     c[np.abs(c - 1.0) < 1e-12] = 1.0
-    return Tableau(name, order, A, np.array(b), c, None if error is None else np.array(error))
+    estimate = None if error is None else np.array(error)
+    return Tableau(name, order, A, np.array(b), c, np.array(extension), estimate)
 
 
-RK4 = _tableau("rk4", 4, [[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], None)
+RK4 = _tableau(
+    "rk4",
+    4,
+    [[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]],
+    [1 / 6, 1 / 3, 1 / 3, 1 / 6],
+    [0.0] * 4,  # the cubic alone, with the last stage as rate of the end
+)
 
 _DOPRI5_B = [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
 DOPRI5 = _tableau(
@@ -70,6 +84,16 @@ DOPRI5 = _tableau(
         _DOPRI5_B,
     ],
     [*_DOPRI5_B, 0.0],
+    # Hairer, Norsett and Wanner (1993), section II.6: d_1 to d_7 of the code DOPRI5
+    [
+        -12715105075 / 11282082432,
+        0.0,
+        87487479700 / 32700410799,
+        -10690763975 / 1880347072,
+        701980252875 / 199316789632,
+        -1453857185 / 822651844,
+        69997945 / 29380423,
+    ],
     [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
 )
 
@@ -99,6 +123,16 @@ TSIT5 = _tableau(
         _TSIT5_B,
     ],
     [*_TSIT5_B, 0.0],
+    # Tsitouras (2011), section 5: coefficients of the fourth power in the interpolant
+    [
+        -1.0530884977290216,
+        0.1017,
+        2.490627285651252793,
+        -16.54810288924490272,
+        47.37952196281928122,
+        -34.87065786149660974,
+        2.5,
+    ],
     # fifth minus fourth order
     [
         0.00178001105222577714,
@@ -137,5 +171,6 @@ KVAERNO5 = Tableau(
     np.array([[0.0] * 7, *([*row, *[0.0] * (7 - len(row))] for row in _KVAERNO5_ROWS)]),
     _LAST,
     np.array([0.0, *(sum(row) + 0.26 for row in _KVAERNO5_ROWS)]),
+    np.zeros(7),
     _LAST - _BEFORE,
 )

@@ -36,6 +36,7 @@ from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
 from swelltree.solvers.fourier import Basis
+from swelltree.waves.airy import Components
 
 
 @pytree()
@@ -142,7 +143,7 @@ def scaled(period: Period, fraction: float) -> Period:
     """The same with waves of a part of their height."""
     model = period.model
     waves = model.sea.waves
-    if waves is not None and hasattr(waves, "amplitude"):
+    if isinstance(waves, Components):
         lower = replace(waves, amplitude=fraction * waves.amplitude)
         model = model.replace(sea=replace(model.sea, waves=lower))
     if model.hydro is not None and model.hydro.waves is not None:

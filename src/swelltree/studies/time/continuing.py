@@ -7,14 +7,15 @@ that a run read from a file can be continued too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
+from swelltree.engine.contents import content_key
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
-from swelltree.solvers.fingerprint import content_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown
 
@@ -25,7 +26,7 @@ STATE = "end_state"
 WHOLE = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
 
 
-def is_run(start: Any) -> bool:
+def is_run(start: object) -> bool:
     """Is a start the result of another run?"""
     return hasattr(start, "data_vars") and hasattr(start, "coords")
 
@@ -36,7 +37,7 @@ def model_key(model: Model) -> str:
 
 
 def keep_end(
-    result: xr.Dataset, model: Model, coordinates: str, state: Any, time: float
+    result: xr.Dataset, model: Model, coordinates: str, state: Tree, time: float
 ) -> xr.Dataset:
     """The result with the state it ended in.
 
@@ -80,7 +81,7 @@ def end_time(run: xr.Dataset) -> float:
     return float(about["end_time"])
 
 
-def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Any) -> Any:
+def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Tree) -> Tree:
     """The state in which a run of the same model ended.
 
     Args:
@@ -132,7 +133,7 @@ def continued(times: np.ndarray, begin: float, given: bool) -> np.ndarray:
     return times
 
 
-def refuse_start(start: Any, words: str) -> SwelltreeError:
+def refuse_start(start: object, words: str) -> SwelltreeError:
     """What may be given as a start, when something else was."""
     what = shown(start) if isinstance(start, str | int | float) else type(start).__name__
     return SwelltreeError(

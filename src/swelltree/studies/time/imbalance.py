@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.studies.time.two_step.channels import observer
 from swelltree.two_step.state import Form
+
+if TYPE_CHECKING:
+    from swelltree.two_step.samples import Sample
 
 
 def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
@@ -23,7 +26,7 @@ def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
     return f"Before: {names[k].replace('__', ' ')}: {before[k]:.4g} {unit} out of balance."
 
 
-def channels_of(model: Model, form: Form, sample: Any) -> dict[str, np.ndarray]:
+def channels_of(model: Model, form: Form, sample: Sample) -> dict[str, np.ndarray]:
     """Channels of one sample, time first."""
     one = jax.tree.map(lambda x: np.asarray(x)[None], sample)
     return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}

@@ -24,6 +24,9 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.system.findings import Finding
+    from swelltree.waves.sea import AnySea
+
 
 @runtime_checkable
 class Run(Protocol):
@@ -47,8 +50,8 @@ class Run(Protocol):
 def result_of(
     task: Task,
     run: Run,
-    sea: Any,
-    findings: list[Any],
+    sea: AnySea | None,
+    findings: list[Finding],
     provenance: dict[str, Any] | None = None,
 ) -> xr.Dataset:
     """The dataset of a run that has looked at itself.
@@ -84,7 +87,7 @@ def _labelled(task: Task, run: Run, provenance: dict[str, Any] | None) -> xr.Dat
     return result
 
 
-def checked(model: Model) -> list[Any]:
+def checked(model: Model) -> list[Finding]:
     """What is wrong with the physics of a model at first sight, told as warnings."""
     findings = brief_check(model)
     for finding in findings:
@@ -92,7 +95,7 @@ def checked(model: Model) -> list[Any]:
     return findings
 
 
-def _with_findings(task: Task, result: xr.Dataset, before: list[Any]) -> xr.Dataset:
+def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.Dataset:
     """The result with what was found before and after the run."""
     after = left_linear_range(task.model, result, task.waves)
     for finding in after:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
@@ -43,7 +41,7 @@ def simulate(
     *,
     duration: float = 0.0,
     output_step: float | None = None,
-    times: Sequence[float] | np.ndarray | None = None,
+    times: Array | None = None,
     extremes: Sequence[str] = (),
     formulation: str | Formulation | None = None,
     solver: str | None = None,
@@ -69,8 +67,9 @@ def simulate(
         model: from `compile`.
         sea: a described sea; still water if not given.
         duration: [s].
-        output_step: time between samples [s]; if not given a twentieth of the shortest period of
-            the waves and of the bodies, and no more than a two-hundredth of the duration.
+        output_step: time between samples, over which steps may pass [s]; if not given a twentieth
+            of the shortest period of the waves and of the bodies, and no more than a two-hundredth
+            of the duration.
         times: the output times themselves, instead of duration and step [s].
         extremes: channels whose largest, smallest and mean values between samples are kept, step
             by step: ``["line_tension"]`` gives ``line_tension_max``, ``line_tension_min`` and
@@ -127,7 +126,7 @@ def simulate_traced(
     *,
     duration: float = 0.0,
     output_step: float | None = None,
-    times: Any = None,
+    times: Array = None,
     extremes: Sequence[str] = (),
     formulation: str | Formulation | None = None,
     solver: str | None = None,

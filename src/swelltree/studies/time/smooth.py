@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-import math
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.step_means import with_step_means
-from swelltree.compiler.unseen import unseen_times
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
@@ -38,21 +35,29 @@ from swelltree.formulations.radiation_block import (
     with_memory,
 )
 from swelltree.model.model import Model
-from swelltree.model.solved import coupled_effect, fixed_step
+from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import chosen
-from swelltree.solvers.problem import LinearBlock, padded_corners
+from swelltree.solvers.problem import LinearBlock
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
-from swelltree.solvers.stepping.smooth import Carry, Options, Problem, compiled, integrate
+from swelltree.solvers.stepping.smooth import (
+    Carry,
+    Options,
+    Problem,
+    compiled,
+    integrate,
+    value_at,
+)
 from swelltree.solvers.stepping.smooth import start as start_carry
 from swelltree.spatial.products import compact
 from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.time.continuing import end_of, refuse_start
 from swelltree.studies.time.smooth_failure import failure
+from swelltree.studies.time.smooth_steps import options_of
 from swelltree.studies.time.task import Task, kept_step
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError
 
 BY_HAND = "XLA: numbers change on the way"
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -64,13 +69,13 @@ def problem(
 ) -> Problem:
     """The initial-value problem of a formulation; one object per choice, so one compilation."""
 
-    def event(model: Model, t: Any, y: Phase) -> Any:
+    def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
 
-    def switch(model: Model, t: Any, y: Phase, hit: Any) -> Phase:
+    def switch(model: Model, t: Array, y: Phase, hit: Array) -> Phase:
         return switched(model, formulation, t, y, hit)
 
-    def in_step(model: Model, t: Any, y: Phase, h: Any) -> Model:
+    def in_step(model: Model, t: Array, y: Phase, h: Array) -> Model:
         return step_model(model, formulation, t, y, h)
 
     return Problem(
@@ -86,7 +91,7 @@ def problem(
     )
 
 
-def out_of_range(model: Model, t: Any, y: Phase) -> Any:
+def out_of_range(model: Model, t: Array, y: Phase) -> Array:
     """Has a motion or an internal state left all measure?"""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
     for effect in model.effects:
@@ -105,11 +110,11 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 def observer(formulation: Formulation) -> Program:
     """Compiled observation of a stack of phases."""
 
-    def one(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def one(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         with compact():
             return observe(model, formulation, t, y)
 
-    def if_wanted(model: Model, t: Any, y: Phase) -> dict[str, Any]:
+    def if_wanted(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         if coupled_effect(model) is None:
             return one(model, t, y)
         # an observation solves for the flow: samples that only fill a chunk are left out
@@ -121,7 +126,9 @@ def observer(formulation: Formulation) -> Program:
 
 
 @functools.lru_cache(maxsize=64)
-def kept_channels(formulation: Formulation, names: tuple[str, ...]) -> Any:
+def kept_channels(
+    formulation: Formulation, names: tuple[str, ...]
+) -> Callable[[Model, Array, Phase], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
     def kept(model: Model, t: Array, y: Phase) -> dict[str, Array]:
@@ -139,7 +146,7 @@ class SmoothStepper(Stepper):
     ran: dict[str, str] = field(default_factory=dict, compare=False)  # which engine, and why
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Model, formulation, method and numbers."""
         task = self.task
         numbers = task.model, task.formulation, task.solver, self.options, task.extremes
@@ -160,7 +167,7 @@ class SmoothStepper(Stepper):
         y = first_phase(model, how, task.start)
         return start_carry(0.0, y, events=event_count(model))
 
-    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Any]:
+    def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
         args = self._stepped, self.options, state, times
         if self.task.by_hand:
@@ -177,7 +184,13 @@ class SmoothStepper(Stepper):
     def _program(self) -> Program:
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
-        return compiled(problem_of(task.model, task.formulation), task.solver, kept=kept)
+        equations = problem_of(task.model, task.formulation)
+        return compiled(equations, task.solver, kept=kept, free=self.free)
+
+    @property
+    def free(self) -> bool:
+        """Do steps pass over samples?"""
+        return bool(np.isfinite(self.options.free_until))
 
     def onward(self, task: Task, state: Carry, times: np.ndarray) -> tuple[SmoothStepper, Carry]:
         """The same state; where the model has other numbers its rate is not known any more."""
@@ -200,16 +213,17 @@ class SmoothStepper(Stepper):
         """Length of fixed steps, or of their parts [s]."""
         return float(self.options.step) / self.options.parts
 
-    def blank(self, count: int) -> Any:
+    def blank(self, count: int) -> Tree:
         """The start, again and again."""
         task = self.task
         y = start_carry(0.0, start_phase(task.still, task.formulation)).y
         if task.extremes:
             kept = kept_channels(task.formulation, task.extremes)
+            assert kept is not None
             y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
         return jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
-    def observe(self, times: np.ndarray, samples: Any) -> dict[str, Any]:
+    def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
         phases, extremes = samples if self.task.extremes else (samples, {})
         if coupled_effect(self.task.model) is None:
@@ -221,8 +235,19 @@ class SmoothStepper(Stepper):
         return observe_samples(self.task.model, times, phases) | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
-        """The whole state."""
-        return state, float(state.t)
+        """The whole state, at the last sample.
+
+        Steps end there, but a run that was stopped may have gone a part of a step further.
+        """
+        time = float(state.sampled)
+        if time < state.t:
+            task = self.task
+            equations = problem_of(task.model, task.formulation)
+            y = value_at(equations, self._stepped, jax.tree.map(jnp.asarray, state), time)
+            y = jax.tree.map(np.asarray, y)
+            unknown = np.zeros((), bool)
+            state = state._replace(t=np.asarray(time), y=y, rate_known=unknown)
+        return state, time
 
     def failure(self, state: Carry, code: Code) -> tuple[Code, str]:
         """Which body or loop, when and why."""
@@ -252,80 +277,11 @@ class SmoothStepper(Stepper):
 
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
-    step, parts = task.stepping.step, 1
-    if kept_step(task.model) is not None:
-        step = _convolution_step(task)
-    whole = fixed_step(task.model)
-    if whole is not None:
-        step = whole if step is None else step
-        for effect in task.model.effects:
-            effect.check_step(min(step, task.stepping.longest))
-        # flows that are solved for keep their own, longer step
-        parts = max(1, math.ceil(whole / step * (1 - 1e-9)))
-        step = parts * step
-    gaps = np.diff(task.times, prepend=task.begin)
-    numbers = task.stepping
-    options = Options(
-        rtol=numbers.rtol,
-        atol=numbers.atol,
-        step=float(gaps.max()) if step is None else step,
-        max_step=numbers.longest,
-        parts=parts,
-    )
-    return SmoothStepper(task, options._replace(corners=_corners(task, options.step / parts)))
+    return SmoothStepper(task, options_of(task))
 
 
-def _summaries(shapes: dict[str, Any]) -> dict[str, np.ndarray]:
+def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
-
-
-def _convolution_step(task: Task) -> float:
-    """The step of the convolution, which the run must keep."""
-    kept, step = kept_step(task.model), task.stepping.step
-    assert kept is not None
-    if event_count(task.model):
-        raise SwelltreeError(
-            "radiation='convolution' keeps its step, and this model switches at events "
-            "(latching, declutching) between steps. Compile with radiation='state_space'."
-        )
-    if task.solver != "rk4":
-        raise SwelltreeError(
-            f"radiation='convolution' needs solver='rk4' with its step of {kept:g} s, "
-            f"not '{task.solver}'. Use radiation='state_space' with adaptive solvers."
-        )
-    if step is not None and abs(step - kept) > 1e-9 * kept:
-        raise SwelltreeError(
-            f"step {step:g} s is not the {kept:g} s that the convolution was compiled for. "
-            f"Compile with step={step:g}."
-        )
-    ratio = np.diff(task.times - task.begin, prepend=0.0) / kept
-    if np.abs(ratio - np.round(ratio)).max() > 1e-6:
-        raise SwelltreeError(
-            f"output times must be multiples of the convolution's step of {kept:g} s. "
-            "Choose output_step accordingly."
-        )
-    return kept
-
-
-def _corners(task: Task, step: float) -> Any:
-    """Where steps end besides the samples."""
-    model, times = task.model, np.union1d(task.begin, task.times)
-    if kept_step(model) is not None:  # means over the steps stand for loads in time
-        return padded_corners(())
-    known = corner_times(model)
-    if is_traced(model):
-        return padded_corners(known)
-    if task.solver != "rk4":
-        return padded_corners(np.concatenate([known, noticed_times(model, times)]))
-    unseen, divided = unseen_times(model, times, step)
-    if divided and not unseen.size:
-        warnings.warn(
-            f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not tell. Give a shorter step.",
-            SwelltreeWarning,
-            stacklevel=4,
-        )
-    return padded_corners(np.concatenate([known, unseen]))
 
 
 def first_phase(model: Model, how: Formulation, start: Any) -> Phase:
@@ -368,6 +324,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
         kept=kept_channels(how, task.extremes),
         differentiable=True,
         max_steps_per_output=max_steps,
+        free=stepper.free,
     )
     phases, extremes = samples if task.extremes else (samples, {})
     times = jnp.asarray(task.times)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.controllers.missing_numbers import not_finite
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import rates
@@ -30,7 +30,7 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
         last: the last good state.
         code: how it ended.
     """
-    when = float(last.t) if code is Code.STOPPED_BY_USER else float(last.t_fail)
+    when = float(last.sampled) if code is Code.STOPPED_BY_USER else float(last.t_fail)
     sentence = describe(code, when)
     if code is Code.STOPPED_BY_USER:
         return code, sentence
@@ -62,7 +62,7 @@ def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterat
     y = jax.tree.map(jnp.asarray, last.y)
     t = float(last.t)
 
-    def at(later: Any, h: Any, rate: Any) -> Now:
+    def at(later: Array, h: Array, rate: Tree) -> Now:
         moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
         kin = how.kinematics(model, jnp.asarray(later), moved.state)
         return Now(jnp.asarray(later), kin.motion, moved.internal)

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -56,7 +57,7 @@ class Sampling:
 
     duration: float = 0.0
     output_step: float | None = None
-    times: Any = None
+    times: Array = None
     extremes: tuple[str, ...] = ()
 
 

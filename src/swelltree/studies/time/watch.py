@@ -9,13 +9,13 @@ equations. Where a loop is singular its multipliers, and what follows, are not d
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.checks.rank import RANK, term_size
-from swelltree.model.constraints import evaluate_rows
+from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
@@ -173,7 +173,7 @@ def _loops(model: Model) -> dict[str, tuple[str, ...]]:
 
 def _rows(
     model: Model, rows: tuple[Row, ...], pose: Pose, angles: np.ndarray, t: float
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> tuple[Rows, np.ndarray, np.ndarray]:
     """Rows at a pose, their sizes, and the velocity transformation of the tree."""
     frames = joint_frames(model, pose)
     P = velocity_matrix(*tree_blocks(model, pose, frames))

@@ -1,5 +1,6 @@
 """Rigid bodies, the world, and points on them."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -29,10 +30,10 @@ DISPLACEMENT = "displacement"
 HOMOGENEOUS = "homogeneous"
 
 
-def _or_word(word: str, read: Any, what: str = "numbers") -> BeforeValidator:
+def _or_word(word: str, read: Callable[[object], object], what: str = "numbers") -> BeforeValidator:
     """Reader of a value that may also be left to the hull by a word."""
 
-    def read_either(value: Any) -> Any:
+    def read_either(value: object) -> Any:
         if value is None or (isinstance(value, str) and value == word):
             return value
         if isinstance(value, str):
@@ -60,7 +61,7 @@ ComOrWord = Annotated[
 ]
 
 
-def _as_body_name(value: Any) -> str:
+def _as_body_name(value: object) -> str:
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise ValueError(f"{shown(value)} is not a body. Give a body, WORLD or a name.")
@@ -313,7 +314,7 @@ class Body(Description, _Place):
         return self.replace(**changes)
 
 
-def as_point(value: Any) -> Point:
+def as_point(value: object) -> Point:
     """A point from a Point, a Body, the world, a name or a TOML table."""
     if isinstance(value, Point):
         return value

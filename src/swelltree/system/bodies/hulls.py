@@ -21,7 +21,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 def _one_of(*known: str) -> BeforeValidator:
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"{shown(value)} does not exist. Give one of {listed(known)}.")
         return value
@@ -29,7 +29,7 @@ def _one_of(*known: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _as_profile(value: Any) -> tuple[tuple[float, ...], ...]:
+def _as_profile(value: object) -> tuple[tuple[float, ...], ...]:
     rows = row_of(value)
     if rows is None or len(rows) < 2:
         raise ValueError(f"{shown(value)} is not a profile. Give rows of (radius, z).")
@@ -48,7 +48,7 @@ class Hull(Description):
 
     kind: ClassVar[str] = "hull"
     shape: ClassVar[str] = ""
-    offset: Any
+    offset: Vector
     panel_size: Any
 
     @property
@@ -239,7 +239,7 @@ class Plate(Hull):
         )
 
 
-def _no_size(value: Any) -> None:
+def _no_size(value: object) -> None:
     if value is not None:
         raise ValueError(
             f"{shown(value)} cannot be had: a mesh keeps its own panels. Leave panel_size out and "
@@ -277,7 +277,7 @@ class MeshFile(PanelHull):
         self.check_sizes(scale=self.scale)
 
 
-def _as_points(value: Any) -> tuple[tuple[float, ...], ...]:
+def _as_points(value: object) -> tuple[tuple[float, ...], ...]:
     rows = row_of(value)
     points = tuple(as_numbers(row) for row in rows or ())
     if len(points) < 3 or any(len(point) != 3 for point in points):
@@ -285,7 +285,7 @@ def _as_points(value: Any) -> tuple[tuple[float, ...], ...]:
     return points
 
 
-def _as_faces(value: Any) -> tuple[tuple[int, ...], ...]:
+def _as_faces(value: object) -> tuple[tuple[int, ...], ...]:
     faces = tuple(as_numbers(row) for row in row_of(value) or ())
     if not faces or any(len(face) not in (3, 4) for face in faces):
         raise ValueError("is not a list of panels. Give three or four numbers of points for each.")
@@ -334,13 +334,13 @@ def _panels_of(value: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _path_text(path: Any) -> Any:
+def _path_text(path: object) -> object:
     import os
 
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
-def _as_parts(value: Any) -> tuple[Any, ...]:
+def _as_parts(value: object) -> tuple[Any, ...]:
     rows = row_of(value)
     if not rows:
         raise ValueError(f"{shown(value)} is not a list of hulls. Give one or more.")
@@ -394,7 +394,7 @@ HULL_SHAPES: dict[str, Any] = {
 }
 
 
-def as_hull(value: Any, required: bool = False) -> Any:
+def as_hull(value: object, required: bool = False) -> Any:
     """A hull; a TOML table with a `shape` becomes its hull."""
     if (value is None and not required) or isinstance(value, Hull):
         return value

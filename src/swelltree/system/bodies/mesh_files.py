@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.system.bodies.hulls import Mesh, PanelHull
+from swelltree.system.bodies.hulls import Hull, Mesh, PanelHull
 from swelltree.system.bodies.mesh_edges import mended
 from swelltree.system.bodies.panels import Panels, merged
 from swelltree.system.errors import SwelltreeError, suggest
@@ -37,7 +37,7 @@ def read_panels(hull: Any) -> Panels:
     return _mended(hull)[0]
 
 
-def mesh_notes(hull: Any) -> list[str]:
+def mesh_notes(hull: Hull) -> list[str]:
     """What was wrong with the meshes of a hull and is mended, in words."""
     return [note for part in hull.parts if isinstance(part, PanelHull) for note in _mended(part)[1]]
 
@@ -51,7 +51,9 @@ def _mended(hull: Any) -> tuple[Panels, tuple[str, ...]]:
 
 
 @functools.lru_cache(maxsize=16)
-def _from_memory(vertices: Any, faces: Any) -> tuple[Panels, tuple[str, ...]]:
+def _from_memory(
+    vertices: tuple[tuple[float, ...], ...], faces: tuple[tuple[int, ...], ...]
+) -> tuple[Panels, tuple[str, ...]]:
     numbers = np.array([face if len(face) == 4 else (*face, face[2]) for face in faces], int)
     triangles = numbers[:, 0] == numbers[:, 3]  # Capytaine repeats the first point of a triangle
     numbers[triangles, 3] = numbers[triangles, 2]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,11 @@ class Panels:
     vertices: np.ndarray
     faces: np.ndarray
 
-    def moved(self, offset: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Panels:
+    def moved(
+        self,
+        offset: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
+        rotation: np.ndarray | None = None,
+    ) -> Panels:
         """Turned, then shifted."""
         turned = self.vertices if rotation is None else self.vertices @ np.asarray(rotation).T
         return Panels(turned + np.asarray(offset, float), self.faces)

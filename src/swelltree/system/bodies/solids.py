@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ def hull_solid(hull: h.Hull) -> Solid:
     )
 
 
-def hull_immersed(hull: h.Hull, rotation: Any = None) -> Immersed:
+def hull_immersed(hull: h.Hull, rotation: np.ndarray | None = None) -> Immersed:
     """The part of a hull below z = 0.
 
     Args:
@@ -113,7 +112,7 @@ def immersed_of_panels(panels: Panels) -> Immersed:
     down = 0.5 * np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0])[:, 2]
     mid = 0.5 * (t + np.roll(t, -1, axis=1))  # exact for polynomials of degree two
 
-    def integral(f: np.ndarray) -> Any:
+    def integral(f: np.ndarray) -> np.ndarray:
         return np.tensordot(down, f.mean(1), 1)
 
     x, y, z = mid[..., 0], mid[..., 1], mid[..., 2]
@@ -130,7 +129,7 @@ def immersed_of_panels(panels: Panels) -> Immersed:
     )
 
 
-def _solid(part: Any) -> Solid:
+def _solid(part: h.Hull) -> Solid:
     """A part without its horizontal offset; the vertical one is left out too."""
     match part:
         case h.Box() | h.Plate():
@@ -153,7 +152,7 @@ def _solid(part: Any) -> Solid:
             return Solid(q[0], c, np.diag([q[3], q[3], q[2]]))
 
 
-def _immersed(part: Any) -> Immersed:
+def _immersed(part: h.Hull) -> Immersed:
     """A part of simple shape, upright, at its offset."""
     x, y, up = part.offset
     match part:
@@ -191,7 +190,9 @@ def _immersed(part: Any) -> Immersed:
     )
 
 
-def _pieces(part: Any, top: float) -> list[tuple[float, float, Any]]:
+def _pieces(
+    part: h.Hull, top: float
+) -> list[tuple[float, float, Callable[[np.ndarray], np.ndarray]]]:
     """Stretches of height with the radius as a smooth function, below a level."""
     if isinstance(part, h.Sphere | h.Hemisphere):
         centre, whole = sphere_centre(part)
@@ -209,12 +210,12 @@ def _pieces(part: Any, top: float) -> list[tuple[float, float, Any]]:
     return result
 
 
-def _bore(part: Any) -> float:
+def _bore(part: h.Hull) -> float:
     """Radius of the hole along the axis [m]."""
     return part.bore if isinstance(part, h.Axisymmetric) else 0.0
 
 
-def _round(part: Any, top: float) -> np.ndarray:
+def _round(part: h.Hull, top: float) -> np.ndarray:
     """Volume, its integrals of z and z^2, and of x^2, of a shape of revolution below a level."""
     nodes, weights = np.polynomial.legendre.leggauss(6)  # exact: at most degree four in z
     total = np.zeros(4)
@@ -226,7 +227,7 @@ def _round(part: Any, top: float) -> np.ndarray:
     return total
 
 
-def _radius_at_waterline(part: Any) -> float:
+def _radius_at_waterline(part: h.Hull) -> float:
     for low, high, radius in _pieces(part, math.inf):
         # a body whose top is just awash counts as cut: its flat side lies on the water
         if low < 0.0 <= high + 1e-12:
@@ -234,13 +235,13 @@ def _radius_at_waterline(part: Any) -> float:
     return 0.0
 
 
-def _shifted_solid(solid: Solid, offset: Any) -> Solid:
+def _shifted_solid(solid: Solid, offset: Sequence[float] | np.ndarray) -> Solid:
     d, c, v = np.asarray(offset, float), solid.centroid, solid.volume
     cross = v * np.outer(c, d)
     return Solid(v, c + d, solid.moments + cross + cross.T + v * np.outer(d, d))
 
 
-def _turned(part: Immersed, rotation: Any) -> Immersed:
+def _turned(part: Immersed, rotation: np.ndarray | None) -> Immersed:
     if rotation is None:
         return part
     R = np.asarray(rotation, float)

@@ -117,7 +117,7 @@ class ChannelLimit(Description):
         return f"{self.title} {text}"
 
 
-def as_limits(value: Any) -> tuple[ChannelLimit, ...]:
+def as_limits(value: object) -> tuple[ChannelLimit, ...]:
     """Limits from a list of tables, or from {number of judge: limit}.
 
     Raises:
@@ -155,7 +155,7 @@ def _row(row: Any) -> ChannelLimit:
     return ChannelLimit(**row)
 
 
-def read_limits(value: Any) -> tuple[ChannelLimit, ...]:
+def read_limits(value: object) -> tuple[ChannelLimit, ...]:
     """The same as the field of a study, whose message has a beginning of its own."""
     if isinstance(value, list | tuple) and not value:
         return ()  # told by the study

@@ -41,10 +41,10 @@ class Study(Description):
     """Base of the studies."""
 
     kind: ClassVar[str] = "study"
-    name: Any
+    name: str
 
     @property
-    def in_time(self) -> Any:
+    def in_time(self) -> "SimulateStudy | None":
         """The run in time that it is or repeats, None for other studies."""
         return None
 

@@ -16,7 +16,7 @@ from swelltree.system.values import Name, as_numbers
 UNNAMED = ("name", "type")
 
 
-def as_conditions(value: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Values of each condition, kept as (name, values) in a row that can be compared."""
     rows = dict(value) if isinstance(value, tuple) else value
     if not isinstance(rows, dict) or not rows:
@@ -30,7 +30,7 @@ def conditions_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": values, "minProperties": 1}
 
 
-def as_run(value: Any) -> SimulateStudy:
+def as_run(value: object) -> SimulateStudy:
     """A study of the type simulate, or its table, whose name is not needed."""
     if isinstance(value, SimulateStudy):
         return value

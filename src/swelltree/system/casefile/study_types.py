@@ -1,7 +1,5 @@
 """The studies of a case file by their `type`."""
 
-from typing import Any
-
 from swelltree.system.casefile.studies import (
     EquilibriumStudy,
     ModesStudy,
@@ -13,7 +11,7 @@ from swelltree.system.casefile.studies import (
 )
 from swelltree.system.casefile.study_operability import OperabilityStudy
 
-STUDY_TYPES: dict[str, Any] = {
+STUDY_TYPES: dict[str, type] = {
     cls.type: cls
     for cls in (
         SimulateStudy,

@@ -13,7 +13,7 @@ from swelltree.system.values import row_of
 LARGEST = 1e300
 
 
-def as_case(value: Any) -> int | str:
+def as_case(value: object) -> int | str:
     """Number or name of a run."""
     if isinstance(value, str) and value:
         return value
@@ -22,7 +22,7 @@ def as_case(value: Any) -> int | str:
     return value
 
 
-def as_names(value: Any) -> tuple[str, ...] | str | None:
+def as_names(value: object) -> tuple[str, ...] | str | None:
     """One name, several, or none."""
     if value is None or isinstance(value, str):
         return value
@@ -32,7 +32,7 @@ def as_names(value: Any) -> tuple[str, ...] | str | None:
     return row
 
 
-def as_limit(value: Any) -> Any:
+def as_limit(value: object) -> Any:
     """None, a number, a pair of numbers, or these by name, kept as (name, value) in a row."""
     if value is None:
         return None
@@ -53,18 +53,18 @@ def limit_argument(value: Any) -> Any:
     return value
 
 
-def _is_named(entry: Any) -> bool:
+def _is_named(entry: object) -> bool:
     row = row_of(entry)
     return row is not None and len(row) == 2 and isinstance(row[0], str)
 
 
-def _name(key: Any) -> str:
+def _name(key: object) -> str:
     if not isinstance(key, str) or not key:
         raise ValueError(f"{shown(key)} is not a name. Give e.g. {{ram = 1e5}}.")
     return key
 
 
-def _bound(value: Any) -> float | tuple[float, float]:
+def _bound(value: object) -> float | tuple[float, float]:
     row = row_of(value)
     if row is not None and len(row) == 2:
         low, high = (_number(x) for x in row)

@@ -36,7 +36,7 @@ def _section(table: dict[str, Any], path: str) -> list[str]:
     return blocks
 
 
-def _is_list_of_tables(value: Any) -> bool:
+def _is_list_of_tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
@@ -48,7 +48,7 @@ def _key(key: str) -> str:
     )
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"

@@ -3,7 +3,6 @@
 import importlib.util
 import sys
 from pathlib import Path
-from typing import Any
 
 from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError
@@ -16,7 +15,7 @@ def named_code(case: Case) -> list[str]:
     return sorted({text for part in parts for text in _texts(part.table()) if PATH.fullmatch(text)})
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     rows = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

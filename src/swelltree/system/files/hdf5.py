@@ -140,7 +140,7 @@ def read_value(file: Any, key: str, path: Path, what: str) -> Any:
         raise broken(path, what, error) from None
 
 
-def as_numbers(value: Any, key: str, fail: Callable[[str], SwelltreeError]) -> np.ndarray:
+def as_numbers(value: object, key: str, fail: Callable[[str], SwelltreeError]) -> np.ndarray:
     """Stored values as an array of real or complex numbers; NaN is left to whoever asks.
 
     Args:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text) is not None or text.lower().lstrip("+-") in ODD_NUMBERS
 
 
-def to_number(value: Any, what: str, fail: Fail) -> float:
+def to_number(value: object, what: str, fail: Fail) -> float:
     """A word or value as a finite number.
 
     Args:
@@ -59,7 +58,7 @@ def _kind(word: str) -> str:
     return "finite number" if is_number(word) else "number"
 
 
-def to_whole(value: Any, what: str, fail: Fail, least: int = 0, most: int = 10**9) -> int:
+def to_whole(value: object, what: str, fail: Fail, least: int = 0, most: int = 10**9) -> int:
     """A word or value as a whole number within limits.
 
     Args:
@@ -77,7 +76,7 @@ def to_whole(value: Any, what: str, fail: Fail, least: int = 0, most: int = 10**
     return int(number)
 
 
-def to_positive(value: Any, what: str, fail: Fail) -> float:
+def to_positive(value: object, what: str, fail: Fail) -> float:
     """A word or value as a number above zero."""
     number = to_number(value, what, fail)
     if not number > 0.0:

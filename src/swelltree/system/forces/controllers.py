@@ -36,7 +36,7 @@ def parse_measure(text: str) -> Measure:
     return Measure(parts[0], parts[1], rate)
 
 
-def as_gains(value: Any) -> tuple[tuple[str, float], ...]:
+def as_gains(value: object) -> tuple[tuple[str, float], ...]:
     """{name: number} as pairs, which compare and cannot change."""
     pairs = as_parameters(value)
     for name, number in pairs:

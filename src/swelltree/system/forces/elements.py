@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import SwelltreeWarning, shown, suggest
 from swelltree.system.forces.signals import Function, Signal, Signals
@@ -20,10 +20,10 @@ class Force(Description):
 
     kind: ClassVar[str] = "force"
     row: ClassVar[str] = "forces"  # field of the system that it stands in
-    name: Any
+    name: str
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {}
 
@@ -95,12 +95,12 @@ class SpringDamper(Force):
             )
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}
 
 
-def as_joint_name(value: Any) -> str:
+def as_joint_name(value: object) -> str:
     """The name of a joint, or of the joint itself."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
@@ -182,7 +182,7 @@ class JointForce(Force):
             )
 
 
-def _as_frame(value: Any) -> str:
+def _as_frame(value: object) -> str:
     if not isinstance(value, str) or value not in ("world", "body"):
         raise ValueError(
             f"{shown(value)} is unknown.{suggest(value, ('world', 'body'))} Give 'world' or 'body'."
@@ -224,9 +224,9 @@ class AppliedForce(Force):
             raise self.fail("acts on the world, which does not move. Name a body.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
 
 
-FORCE_TYPES: dict[str, Any] = {cls.type: cls for cls in (SpringDamper, JointForce, AppliedForce)}
+FORCE_TYPES: dict[str, type] = {cls.type: cls for cls in (SpringDamper, JointForce, AppliedForce)}

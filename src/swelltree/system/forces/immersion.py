@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.errors import shown
 from swelltree.system.forces.elements import Force
@@ -25,7 +25,7 @@ EXITS = ("left", "returned")
 _exit = one_of(EXITS, "way of leaving the water")
 
 
-def _as_rows(value: Any) -> tuple[Any, ...]:
+def _as_rows(value: object) -> tuple[Any, ...]:
     """Numbers, or rows of three numbers."""
     rows = row_of(value)
     if rows is None:
@@ -33,7 +33,7 @@ def _as_rows(value: Any) -> tuple[Any, ...]:
     return tuple(as_vector(row) for row in rows) if is_nested(rows) else as_numbers(rows)
 
 
-def _as_three(value: Any) -> tuple[float, ...]:
+def _as_three(value: object) -> tuple[float, ...]:
     """Three numbers; one number stands for all three."""
     if row_of(value) is None:
         return (as_number(value),) * 3
@@ -164,9 +164,9 @@ class Immersion(Force):
             )
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
 
 
-IMMERSION_TYPES: dict[str, Any] = {Immersion.type: Immersion}
+IMMERSION_TYPES: dict[str, type] = {Immersion.type: Immersion}

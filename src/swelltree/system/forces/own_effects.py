@@ -29,7 +29,7 @@ def _as_parameter(key: str, value: Any) -> Any:
     return tuple(_as_parameter(key, entry) for entry in row)
 
 
-def as_parameters(value: Any) -> Pairs:
+def as_parameters(value: object) -> Pairs:
     """{name: value} as pairs, which compare and cannot change."""
     if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
         value = dict(value)
@@ -72,4 +72,4 @@ class OwnEffect(Force):
         return table
 
 
-OWN_TYPES: dict[str, Any] = {OwnEffect.type: OwnEffect}
+OWN_TYPES: dict[str, type] = {OwnEffect.type: OwnEffect}

@@ -1,8 +1,8 @@
 """Rotors in the wind: the thrust of a turbine on what carries it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import Force
 from swelltree.system.values import Name, Number, Numbers, Vector
@@ -48,9 +48,9 @@ class Rotor(Force):
             raise self.fail("axis has no length. Give a direction such as (1, 0, 0).")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"hub": self.hub}
 
 
-ROTOR_TYPES: dict[str, Any] = {Rotor.type: Rotor}
+ROTOR_TYPES: dict[str, type] = {Rotor.type: Rotor}

@@ -1,8 +1,8 @@
 """Sensors: body points and distances that a run reports as channels."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import Description, description
 from swelltree.system.values import Name
 
@@ -11,7 +11,7 @@ class Sensor(Description):
     """Base of the sensors."""
 
     kind: ClassVar[str] = "sensor"
-    name: Any
+    name: str
 
 
 @description
@@ -28,7 +28,7 @@ class PointSensor(Sensor):
     point: PointLike
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
 
@@ -49,9 +49,9 @@ class DistanceSensor(Sensor):
     b: PointLike
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}
 
 
-SENSOR_TYPES: dict[str, Any] = {cls.type: cls for cls in (PointSensor, DistanceSensor)}
+SENSOR_TYPES: dict[str, type] = {cls.type: cls for cls in (PointSensor, DistanceSensor)}

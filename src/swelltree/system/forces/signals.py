@@ -87,7 +87,7 @@ class Polynomial(Description):
             raise self.fail("coefficients are empty. Give at least one number.")
 
 
-SIGNAL_TYPES: dict[str, Any] = {cls.type: cls for cls in (Table, Harmonic, Polynomial)}
+SIGNAL_TYPES: dict[str, type] = {cls.type: cls for cls in (Table, Harmonic, Polynomial)}
 
 
 def as_path(value: str) -> str:
@@ -99,7 +99,7 @@ def as_path(value: str) -> str:
     return value
 
 
-def as_signal(value: Any) -> Any:
+def as_signal(value: object) -> Any:
     """A signal in its stored form; a TOML table with a `type` becomes its signal."""
     if isinstance(value, str):
         return as_path(value)
@@ -126,7 +126,7 @@ def _from_table(table: dict[Any, Any]) -> Any:
     return within(SIGNAL_TYPES[kind], {key: entry for key, entry in table.items() if key != "type"})
 
 
-def as_signals(value: Any) -> Any:
+def as_signals(value: object) -> Any:
     """Three signals, the components of a vector."""
     row = row_of(value)
     if row is None or len(row) != 3:
@@ -134,7 +134,7 @@ def as_signals(value: Any) -> Any:
     return tuple(as_signal(entry) for entry in row)
 
 
-def as_function(value: Any) -> Any:
+def as_function(value: object) -> Any:
     """A function, or the text "module:name" of one."""
     if isinstance(value, str):
         return as_path(value)

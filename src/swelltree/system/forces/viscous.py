@@ -57,7 +57,7 @@ class QuadraticDrag(Force):
         return table
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"body": self.body}
 
@@ -99,7 +99,7 @@ class BodyDrag(Force):
             raise self.fail("Cd and Cl are zero. Give at least one.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
 
@@ -179,7 +179,7 @@ class MorisonMember(Force):
                 raise self.fail(f"{field} {value} is negative. Give zero or more.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}
 
@@ -235,7 +235,7 @@ class WindDrag(Force):
                 raise self.fail(f"{field} {getattr(self, field)} is negative. Give zero or more.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
 
@@ -245,6 +245,6 @@ def _on_a_body(force: Force, point: Point) -> None:
         raise force.fail("is on the world, which does not move. Weld a body there instead.")
 
 
-VISCOUS_TYPES: dict[str, Any] = {
+VISCOUS_TYPES: dict[str, type] = {
     cls.type: cls for cls in (QuadraticDrag, BodyDrag, MorisonMember, WindDrag)
 }

@@ -21,7 +21,7 @@ _solve = one_of(SOLVES, "way to solve")
 _precision = one_of(PRECISIONS, "precision")
 
 
-def _as_place(value: Any) -> tuple[float, ...] | None:
+def _as_place(value: object) -> tuple[float, ...] | None:
     """Two numbers, or nothing."""
     if value is None:
         return None
@@ -142,10 +142,10 @@ class WeakScatterer(Force):
             raise self.fail("names a body twice. Name each once.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         names = {"bodies": self.bodies, "crossing": self.crossing}
         return {f"{k}[{i}]": Point(name) for k, row in names.items() for i, name in enumerate(row)}
 
 
-SCATTERER_TYPES: dict[str, Any] = {WeakScatterer.type: WeakScatterer}
+SCATTERER_TYPES: dict[str, type] = {WeakScatterer.type: WeakScatterer}

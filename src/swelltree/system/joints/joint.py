@@ -7,12 +7,13 @@ Yaw) are motions of the follower relative to the base along and about the axes o
 
 import dataclasses
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.bodies.frames import (
     euler_deg_matrix,
     nearest_axis,
@@ -70,7 +71,7 @@ def free_axes(
     )
 
 
-def _as_pairs(value: Any, read: Any) -> Any:
+def _as_pairs(value: object, read: Callable[[object], object]) -> tuple[tuple[str, object], ...]:
     """Values per DoF as pairs; a bare value stands for the only DoF, named ""."""
     if value is None:
         return ()
@@ -160,7 +161,7 @@ class Joint(Description):
         return AXES.index(axis) if isinstance(axis, str) else nearest_axis(axis)
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"base": self.base, "follower": self.follower}
 

@@ -1,7 +1,7 @@
 """The kinds of joints between two bodies or a body and the world."""
 
 import dataclasses
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -93,7 +93,7 @@ class Screw(Joint):
         return free_axes((), (self.axis_number,), screw=True)
 
 
-def _as_axes(value: Any) -> tuple[str, ...]:
+def _as_axes(value: object) -> tuple[str, ...]:
     axes = tuple(value) if isinstance(value, str) else row_of(value) or ()
     if len(axes) != 2 or any(axis not in AXES for axis in axes) or axes[0] == axes[1]:
         raise ValueError(f"{shown(value)} are not two different axes. Give for example ('x', 'y').")
@@ -243,7 +243,7 @@ class RevoluteSpherical(Joint):
         return JointLayout(rows_only=True, n_rows=2)
 
 
-JOINT_TYPES: dict[str, Any] = {
+JOINT_TYPES: dict[str, type] = {
     cls.type: cls
     for cls in (
         *(Weld, Hinge, Slider, Cylindrical, Screw, Universal, Ball),

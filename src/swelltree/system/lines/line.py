@@ -97,7 +97,7 @@ class OnLine(Description):
 LineEnd = Point | OnJunction | OnLine
 
 
-def as_end(value: Any) -> LineEnd:
+def as_end(value: object) -> LineEnd:
     """A line end from a point, a body, a junction, a place on a line, or a TOML table."""
     if isinstance(value, OnJunction | OnLine):
         return value
@@ -121,7 +121,7 @@ EndLike = Annotated[
 ]
 
 
-def as_line_type(value: Any) -> Any:
+def as_line_type(value: object) -> Any:
     """A line type, its table, or its name in `System(line_types=...)`."""
     if isinstance(value, dict):
         return within(LineType, value)
@@ -164,7 +164,7 @@ class Section(Description):
         return table if self.segments is None else table | {"segments": self.segments}
 
 
-def _as_clamp(value: Any) -> Any:
+def _as_clamp(value: object) -> Any:
     return None if value is None else as_axis(value)
 
 
@@ -262,7 +262,7 @@ class Line(Description):
             raise self.fail("form 'plain' is of multibody cables. Leave it out.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """Ends on bodies or the world, by field name."""
         ends = {"A": self.A, "B": self.B}
         return {field: end for field, end in ends.items() if isinstance(end, Point)}

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from swelltree.system.bodies.body import PointLike
+from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import Force
 from swelltree.system.six import Matrix, Six, by_dof
@@ -22,7 +22,7 @@ class _Linear(Force):
         return table
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"body": self.body}  # type: ignore[attr-defined]
 
@@ -79,4 +79,4 @@ class LinearDamping(_Linear):
         self._check_body()
 
 
-MOORING_TYPES: dict[str, Any] = {cls.type: cls for cls in (LinearMooring, LinearDamping)}
+MOORING_TYPES: dict[str, type] = {cls.type: cls for cls in (LinearMooring, LinearDamping)}

@@ -5,6 +5,7 @@ system makes these three, so a rod moves, is reported and takes lines as any oth
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ ATTACHMENTS = ("free", "pinned", "fixed")
 _attachment = one_of(ATTACHMENTS, "way to hold a rod")
 
 
-def _as_rod_end(value: Any) -> Point:
+def _as_rod_end(value: object) -> Point:
     end = as_end(value)
     if isinstance(end, OnJunction | OnLine):
         raise ValueError(f"{shown(value)} is the end of a line. Give x, y, z or a point of a body.")
@@ -135,7 +136,7 @@ class Rod(Description):
         return self.at(self.length)
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"A": self.A, "B": self.B}
 
@@ -146,7 +147,7 @@ class Rod(Description):
             table |= {"A": list(self.A.position), "B": list(self.B.position)}
         return table
 
-    def parts(self, position: Any, rotation: Any) -> RodParts:
+    def parts(self, position: Sequence[float] | np.ndarray, rotation: np.ndarray) -> RodParts:
         """Its body, joint and member.
 
         Args:

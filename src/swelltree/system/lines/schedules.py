@@ -2,8 +2,8 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
+from swelltree.system.bodies.body import Point
 from swelltree.system.lines.operations import SWITCHES, Operation, Stage
 
 RUNS = ("pay_out", "haul_in")
@@ -76,7 +76,7 @@ class Coupling:
 
     line: str
     time: float
-    to: Any = None
+    to: Point | None = None
     reach: float = 1.0
 
 

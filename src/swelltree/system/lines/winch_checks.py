@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from swelltree.system.errors import listed, suggest
 from swelltree.system.lines.line import Line, OnJunction, OnLine
@@ -197,7 +198,7 @@ def _check_switch(system: System, operation: Operation, number: int, stage: Stag
         )
 
 
-def _unknown(kind: str, name: str, known: Any) -> str:
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
     names = list(known)
     rest = suggest(name, names) or (
         f" There are {listed(names)}." if names else f" There is no {kind} at all."

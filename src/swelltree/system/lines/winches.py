@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from swelltree.system.bodies.body import Point
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
@@ -69,10 +70,10 @@ class HeaveCompensation(Description):
             raise self.fail(f"stroke {self.stroke} m is not positive. Leave it out for no limit.")
 
 
-CONTROL_TYPES: dict[str, Any] = {cls.type: cls for cls in (ConstantTension, HeaveCompensation)}
+CONTROL_TYPES: dict[str, type] = {cls.type: cls for cls in (ConstantTension, HeaveCompensation)}
 
 
-def _as_control(value: Any) -> Any:
+def _as_control(value: object) -> Any:
     if isinstance(value, dict):
         kind = value.get("type")
         if not isinstance(kind, str) or kind not in CONTROL_TYPES:
@@ -155,7 +156,7 @@ class Winch(Description):
             raise self.fail(f"speed {self.speed} m/s is more than max_speed {limit} m/s.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """Points on bodies by field name."""
         at = getattr(self.control, "at", None)
         return {} if at is None else {"control at": at}

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.bodies.body import POINT_SCHEMA, as_point
+from swelltree.system.bodies.body import POINT_SCHEMA, Point, as_point
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import (
     Force,
@@ -111,6 +111,6 @@ class Pto(Force):
             raise self.fail(f"{name} {value} is not a share. Give a number from 0 to 1.")
 
     @property
-    def points(self) -> dict[str, Any]:
+    def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {} if self.a is None else {"a": self.a, "b": self.b}

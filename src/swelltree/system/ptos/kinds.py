@@ -5,7 +5,7 @@ Here are the simple ones; machines are in `pto_machines`, latches and clutches i
 """
 
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.system.describe import description
 from swelltree.system.forces.signals import Signal
@@ -76,7 +76,7 @@ class EndStops(Pto):
             raise self.fail("has no stop. Give lower, upper or both.")
 
 
-PTO_TYPES: dict[str, Any] = {
+PTO_TYPES: dict[str, type] = {
     cls.type: cls
     for cls in (
         LinearPto,

@@ -106,12 +106,12 @@ class FlowField(Current):
     function: Function
 
 
-CURRENT_TYPES: dict[str, Any] = {
+CURRENT_TYPES: dict[str, type] = {
     cls.type: cls for cls in (UniformCurrent, PowerLawCurrent, CurrentTable, FlowField)
 }
 
 
-def as_current(value: Any) -> Any:
+def as_current(value: object) -> Any:
     """A current, or a TOML table of one."""
     if value is None or isinstance(value, Current):
         return value
@@ -165,7 +165,7 @@ class Wind(Description):
             raise self.fail(f"beta {self.beta} rad is more than a turn. Give radians.")
 
 
-def as_wind(value: Any) -> Any:
+def as_wind(value: object) -> Any:
     """Wind, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Wind, value)

@@ -53,7 +53,7 @@ class OmegaRange(Description):
         return tuple(np.linspace(self.start, self.stop, self.count).tolist())
 
 
-def as_omega(value: Any) -> Any:
+def as_omega(value: object) -> Any:
     """Frequencies as a range or a sorted row [rad/s]."""
     if value is None or isinstance(value, OmegaRange):
         return value
@@ -75,7 +75,7 @@ def as_omega(value: Any) -> Any:
     return tuple(sorted(set(numbers)))
 
 
-def _as_green(value: Any) -> Any:
+def _as_green(value: object) -> Any:
     if not isinstance(value, str) or value not in GREEN:
         raise ValueError(
             f"{shown(value)} is not a Green function.{suggest(value, GREEN)} "
@@ -84,13 +84,13 @@ def _as_green(value: Any) -> Any:
     return value
 
 
-def _as_refine(value: Any) -> Any:
+def _as_refine(value: object) -> Any:
     if isinstance(value, bool) or (isinstance(value, str) and value == "extrapolate"):
         return value
     raise ValueError(f"{shown(value)} is not a choice. Give true, false or 'extrapolate'.")
 
 
-def _as_path(value: Any) -> Any:
+def _as_path(value: object) -> Any:
     import os
 
     if value is None:
@@ -98,7 +98,7 @@ def _as_path(value: Any) -> Any:
     return as_text(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
-def _as_count(value: Any) -> Any:
+def _as_count(value: object) -> Any:
     if value is None:
         return None
     number = as_number(value)
@@ -107,13 +107,13 @@ def _as_count(value: Any) -> Any:
     return int(number)
 
 
-def _as_source(value: Any) -> Any:
+def _as_source(value: object) -> Any:
     if value is not None and not (isinstance(value, str) and value == "capytaine"):
         raise ValueError(f"{shown(value)} is not a source. Give 'capytaine', or a file instead.")
     return value
 
 
-def _as_nonlinear(value: Any) -> Any:
+def _as_nonlinear(value: object) -> Any:
     return value if isinstance(value, bool) else as_names(value)
 
 

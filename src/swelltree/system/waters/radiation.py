@@ -53,7 +53,7 @@ class RadiationFit(Description):
         return self.table()
 
 
-def _as_fit(value: Any) -> Any:
+def _as_fit(value: object) -> Any:
     if isinstance(value, RadiationFit):
         return value
     if not isinstance(value, dict):

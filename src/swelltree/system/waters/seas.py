@@ -37,7 +37,7 @@ _interpolation = one_of(("linear", "cubic"), "interpolation")
 Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
 
 
-def as_field(value: Any) -> Any:
+def as_field(value: object) -> Any:
     """A dataset, or the path of its file."""
     if hasattr(value, "data_vars"):
         return value
@@ -59,7 +59,7 @@ class Sea(Description):
     """Base of the seas."""
 
     kind: ClassVar[str] = "wave"
-    ramp: Any
+    ramp: Number
 
     @property
     def label(self) -> str:
@@ -367,7 +367,7 @@ class GriddedSea(Sea):
         return super().table()
 
 
-SEA_TYPES: dict[str, Any] = {
+SEA_TYPES: dict[str, type] = {
     cls.type: cls
     for cls in (
         StillWater,
@@ -382,7 +382,7 @@ SEA_TYPES: dict[str, Any] = {
 as_sea = read_type(SEA_TYPES, Sea, "wave", "RegularWave(amplitude=1.0, period=8.0)")
 
 
-def as_trains(value: Any) -> Any:
+def as_trains(value: object) -> Any:
     """Several seas."""
     trains = row_of(value)
     if not trains:

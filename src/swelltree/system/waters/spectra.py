@@ -6,6 +6,7 @@ peak.
 """
 
 import itertools
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator
@@ -192,7 +193,7 @@ class SpectrumTable(Spectrum):
             )
 
 
-def as_rows(value: Any) -> Any:
+def as_rows(value: object) -> Any:
     """Rows of numbers."""
     rows = row_of(value)
     if rows is None:
@@ -243,10 +244,12 @@ class DirectionalTable(Spectrum):
             )
 
 
-def read_type(classes: dict[str, Any], base: Any, word: str, example: str) -> Any:
+def read_type(
+    classes: dict[str, type], base: type, word: str, example: str
+) -> Callable[[object], object]:
     """Reader of an item that TOML writes as a table with a `type`."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if isinstance(value, base):
             return value
         if not isinstance(value, dict):
@@ -262,7 +265,7 @@ def read_type(classes: dict[str, Any], base: Any, word: str, example: str) -> An
     return read
 
 
-SPECTRUM_TYPES: dict[str, Any] = {
+SPECTRUM_TYPES: dict[str, type] = {
     cls.type: cls
     for cls in (
         Jonswap,
@@ -329,7 +332,7 @@ class Cos2s(Description):
             )
 
 
-SPREADING_TYPES: dict[str, Any] = {Cos2s.type: Cos2s}
+SPREADING_TYPES: dict[str, type] = {Cos2s.type: Cos2s}
 SpreadingLike = Annotated[
     Any,
     BeforeValidator(read_type(SPREADING_TYPES, Cos2s, "spreading", "Cos2s(s=10)")),

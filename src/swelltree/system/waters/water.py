@@ -34,7 +34,7 @@ class Water(Description):
             raise self.fail(f"depth {self.depth} m is not positive. Give metres or inf.")
 
 
-def as_water(value: Any) -> Any:
+def as_water(value: object) -> Any:
     """Water, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Water, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from swelltree.spatial.vectors import cross, dot, matvec
 from swelltree.system.lines.seabed import ON_BED
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import Sample
+
+if TYPE_CHECKING:
+    from swelltree.effects.lines.winches import Winches
 
 
 def solved_loads(model: Model, sample: Sample) -> Loads | None:
@@ -43,7 +46,7 @@ def attached_wrench(lines: DynamicLines, sample: Sample) -> Array:
     return wrench
 
 
-def _attached(lines: DynamicLines, sample: Sample) -> list[tuple[Any, Any, Any]]:
+def _attached(lines: DynamicLines, sample: Sample) -> list[tuple[tuple[int, ...], Array, Array]]:
     """Bodies, points and forces of line ends, ties and contacts."""
     result = []
     if sample.lines is not None and lines.arrays is not None:
@@ -147,7 +150,7 @@ def _touchdown(grounded: Array, length: Array) -> Array:
     return xp.where(grounded, along, 0.0).max(axis=1)
 
 
-def winch_channels(winches: Any, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
+def winch_channels(winches: Winches, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:
     """What a run reports of its winches.
 
     Args:

@@ -7,14 +7,15 @@ as if they were part of it; what it then feels of each is the force less mass ti
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, matvec, skew
@@ -89,7 +90,7 @@ def hung(
 
 
 @functools.lru_cache(maxsize=32)
-def _program(form: Form) -> Any:
+def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
     """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
 
     def found(
@@ -105,7 +106,7 @@ def _program(form: Form) -> Any:
         steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * given.junctions)
 
-    return in_numpy(found)
+    return point_program(found, fixed=2)
 
 
 def with_inertia(sample: Sample, points: Points | None) -> Sample:

@@ -16,12 +16,11 @@ rest between its neighbours. By how much that changes the energy is booked.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays, with_first
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.lines.bending import bend, kink_energy
 from swelltree.two_step.lines.stretch import stored
@@ -40,7 +39,7 @@ class Grid:
     q: Array
     mu: Array  # (winch, segment)
     nu: Array  # (winch, node)
-    beyond: Any = None  # points beyond the ends one step ago and now, (winch, 2, 3) each
+    beyond: Tree = None  # points beyond the ends one step ago and now, (winch, 2, 3) each
 
 
 @pytree()

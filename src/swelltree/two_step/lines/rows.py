@@ -13,10 +13,10 @@ with :math:`\bar v = (q_+ - q_-)/2h`; theory page "Lines". Rows are linearised a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.lines.bending import Bending, bend
 from swelltree.two_step.lines.forces import Frozen, to_nodes
@@ -107,7 +107,7 @@ def assemble(
     if lines.bending and beyond is None:
         beyond = straight_on(q_minus), straight_on(q_plus)
 
-    def one(*args: Any) -> LineRows:
+    def one(*args: Tree) -> LineRows:
         return _assemble_one(Numbers(h, tau, theta, start, secant), *args)
 
     return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond, slack)

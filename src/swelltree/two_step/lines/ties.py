@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.ties import WAITS
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.spatial.vectors import dot, matvec, transpose
@@ -15,10 +15,13 @@ from swelltree.two_step.attached import attached_points
 from swelltree.two_step.instant import Step
 from swelltree.two_step.log import CAUGHT, MISSED, RELEASED, noted
 
+if TYPE_CHECKING:
+    pass
+
 
 def finished_ties(
-    step: Step, after: Pose, y: Array, tie: Array, log: Any
-) -> tuple[Array, Array, Any]:
+    step: Step, after: Pose, y: Array, tie: Array, log: Tree
+) -> tuple[Array, Array, Tree]:
     """Which ties hold after the step, where, and the log.
 
     An end that is caught keeps its place on the body; its velocity joins that of the body in the

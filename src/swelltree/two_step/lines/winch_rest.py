@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -101,7 +100,7 @@ def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | 
     return after_step(winches, state.t + 0.5 * h, h, w.winch_state, (tip, ahead), w.tension, most)
 
 
-def change_of_rest(model: Model, setup: Setup, winch_state: Any) -> Array:
+def change_of_rest(model: Model, setup: Setup, winch_state: WinchState) -> Array:
     """How much longer the first segments are after the step (line,) [m]."""
     winches = winches_of(model)
     assert winches is not None

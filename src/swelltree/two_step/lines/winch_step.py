@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineState, reported: LineReport, beyond: Any, log: Log
+    step: Step, lines: LineState, reported: LineReport, beyond: tuple[Array, Array] | None, log: Log
 ) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 

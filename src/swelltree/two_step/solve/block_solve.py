@@ -15,11 +15,10 @@ Lines that bend couple five nodes and are swept in pairs (`bending_solve`).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.two_step.lines.bending_solve import eliminate_bending
 from swelltree.two_step.lines.rows import LineRows
@@ -57,7 +56,7 @@ class Condensed:
     last: Array
     error: Array
     merit: Array
-    back: Any
+    back: Tree
 
     @property
     def S(self) -> Array:
@@ -137,7 +136,7 @@ def inverse3(K: Array) -> Array:
     return adjugate / jnp.sum(a * adjugate[:, 0])
 
 
-def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Any, ...]:
+def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
     """Sweep of one line from A to B."""
     n = rows.E.shape[0]
     eye = jnp.eye(3)
@@ -234,7 +233,7 @@ def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Any, ...]:
     return balance, matrix, column, row, c, last, back
 
 
-def _back_one(back: Any, d_ends: Array, dm_last: Array) -> tuple[Array, Array, Array]:
+def _back_one(back: Tree, d_ends: Array, dm_last: Array) -> tuple[Array, Array, Array]:
     """Increments of one line from those of its ends."""
     ((base, Z, base_m, w), contact, from_A), (E, g) = back
     dA, dB, by_A = jnp.zeros(3), d_ends[-1], 0.0

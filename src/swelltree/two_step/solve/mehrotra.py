@@ -8,9 +8,9 @@ same matrix. Products end at tau, where Fischer and Burmeister's rows end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 
 FLOOR = 1e-2  # m, of multipliers and slacks at the start
@@ -30,21 +30,21 @@ class Pairs(NamedTuple):
 
     masks: tuple[Array, ...]
     scales: tuple[Array, ...]
-    gaps: Callable[[Any], tuple[Array, ...]]
-    multipliers: Callable[[Any], tuple[Array, ...]]
-    with_multipliers: Callable[[Any, list[Array]], Any]
+    gaps: Callable[[Tree], tuple[Array, ...]]
+    multipliers: Callable[[Tree], tuple[Array, ...]]
+    with_multipliers: Callable[[Tree, list[Array]], Tree]
 
 
 def interior_point(
     pairs: Pairs,
-    rows_at: Callable[[Any, list[Array], list[Array]], tuple[Any, Array]],
-    direction: Callable[[Any, list[Array]], Any],
-    moved: Callable[[Any, Any, Array], Any],
-    u: Any,
+    rows_at: Callable[[Tree, list[Array], list[Array]], tuple[Tree, Array]],
+    direction: Callable[[Tree, list[Array]], Tree],
+    moved: Callable[[Tree, Tree, Array], Tree],
+    u: Tree,
     tau: Array,
-    tolerance: Any,
+    tolerance: Array,
     max_iterations: int,
-) -> tuple[Any, Array, Array]:
+) -> tuple[Tree, Array, Array]:
     """Solve from a guess of the positions; multipliers begin cold.
 
     Args:
@@ -71,12 +71,12 @@ def interior_point(
     a = [jnp.maximum(s * m, floor) for s, m in both]
     s = [jnp.maximum(g, floor) for g in gaps]
 
-    def carrying(v: Any, a: list[Array]) -> Any:
+    def carrying(v: Tree, a: list[Array]) -> Tree:
         old = pairs.multipliers(v)
         new = [jnp.where(m, x / r, y) for m, x, r, y in zip(masks, a, scales, old, strict=True)]
         return pairs.with_multipliers(v, new)
 
-    def product(a: list[Array], s: list[Array]) -> Any:
+    def product(a: list[Array], s: list[Array]) -> Array:
         return sum(jnp.sum(jnp.where(m, x * y, 0.0)) for m, x, y in zip(masks, a, s, strict=True))
 
     def furthest(values: list[Array], steps: list[Array]) -> Array:
@@ -87,15 +87,15 @@ def interior_point(
             share = jnp.minimum(share, jnp.min(way, initial=1.0))
         return share
 
-    def unfinished(carry: Any) -> Array:
+    def unfinished(carry: Tree) -> Array:
         return jnp.any(~(carry[3] <= tolerance)) & (carry[4] < max_iterations)
 
-    def iterate(carry: Any) -> Any:
+    def iterate(carry: Tree) -> Tree:
         v, a, s, _, k = carry
         to_tau = [jnp.full_like(x, tau) for x in a]
         rows, error = rows_at(v, s, to_tau)
 
-        def aimed(targets: list[Array]) -> tuple[Any, list[Array], list[Array]]:
+        def aimed(targets: list[Array]) -> tuple[Tree, list[Array], list[Array]]:
             """Direction with other products than tau."""
             add = [(tau - t) / (x + y) for t, x, y in zip(targets, a, s, strict=True)]
             add = [jnp.where(m, x, 0.0) for m, x in zip(masks, add, strict=True)]
@@ -104,7 +104,7 @@ def interior_point(
             ds = [(t - x * y - y * d) / x for t, x, y, d in zip(targets, a, s, da, strict=True)]
             return du, da, ds
 
-        def both_directions(_: None) -> Any:
+        def both_directions(_: None) -> Tree:
             _, da, ds = aimed([0.0 * t for t in to_tau])
             share = furthest([*a, *s], [*da, *ds])
             mean = product(a, s) / count
@@ -120,7 +120,7 @@ def interior_point(
             near = mean <= 2.0 * tau
             return aimed([jnp.where(near, tau, x) for x in aim])
 
-        def nothing(_: None) -> Any:
+        def nothing(_: None) -> Tree:
             return jax.tree.map(jnp.zeros_like, v), [0.0 * x for x in a], [0.0 * x for x in s]
 
         wanted = jnp.any(~(error <= tolerance))

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.run import single_step
 from swelltree.two_step.start import set_up
-from swelltree.two_step.state import Form, LineState, StepperState
+from swelltree.two_step.state import Form, LineState, Setup, StepperState, WinchStepperState
+
+if TYPE_CHECKING:
+    from swelltree.two_step.samples import Sample
+
 
 NEARLY = 0.02  # of its length: a line that fails this near to its end is too short
 
 
 def rescued(
-    step: Any, model: Model, form: Form, h: float, state: StepperState, derivatives: Any, width: int
+    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    model: Model,
+    form: Form,
+    h: float,
+    state: StepperState,
+    derivatives: tuple[Array, Array],
+    width: int,
 ) -> tuple[StepperState, Any] | None:
     """The step after a failure, or None.
 
@@ -64,7 +76,7 @@ def rescued(
     return replace(now, t=state.t + h, lines=whole), first
 
 
-def _half_as_long_ago(winch: Any) -> Any:
+def _half_as_long_ago(winch: WinchStepperState | None) -> WinchStepperState | None:
     """Winches whose last step was half as long."""
     if winch is None:
         return None

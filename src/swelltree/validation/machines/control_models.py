@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from swelltree.validation.table import Check, case
 from swelltree.validation.waters import two_barges as paper
 from swelltree.waves.dispersion import dispersion
 
+if TYPE_CHECKING:
+    import xarray as xr
+    from control import StateSpace
+
+
 OUTPUTS = ("pivot.Pitch", "hinge.Pitch", "barge2.Heave", "ram.stroke")
 WAVE = 0.03  # m, half the paper's height
 STEP, PUSH = 0.02, 2.0  # s, N
@@ -40,7 +45,7 @@ PAPER_FIT = {
 
 
 @functools.lru_cache(maxsize=1)
-def tank_data() -> Any:
+def tank_data() -> xr.Dataset:
     """Data of the two barges."""
     return tank().hydro
 
@@ -53,7 +58,7 @@ def tank_model() -> Model:
     return compile_system(system.replace(forces=(push,)), tank_data(), fit={"error": 0.04})
 
 
-def _by_waves(model: Model, system: Any, omega: np.ndarray) -> np.ndarray:
+def _by_waves(model: Model, system: StateSpace, omega: np.ndarray) -> np.ndarray:
     """Response of an exported system with input "excitation" to waves, exp(-iwt), (f, p)."""
     labels = [f"{b}__{d}" for b in model.layout.bodies for d in DOFS]
     columns = [labels.index(name) for name in system.input_labels]

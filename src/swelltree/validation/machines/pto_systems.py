@@ -96,7 +96,9 @@ def budget_residuals(result: xr.Dataset) -> dict[str, float]:
     return out
 
 
-def mean_power(result: Any, pto: str, start: float, channel: str = "absorbed_power") -> float:
+def mean_power(
+    result: xr.Dataset, pto: str, start: float, channel: str = "absorbed_power"
+) -> float:
     """Mean of a channel from a time on [W]."""
     late = result[channel].sel(pto=pto, time=slice(start, None))
     time = late["time"].values

@@ -6,7 +6,7 @@ The body frame is central and principal; `RX_...` are the initial attitudes of t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.system import (
     WORLD,
@@ -26,12 +26,17 @@ from swelltree.system import (
     Water,
 )
 
+if TYPE_CHECKING:
+    from swelltree.system.forces.elements import Force
+    from swelltree.system.joints.joint import Joint
+
+
 G = 9.80665  # m/s^2
 RX_DOWN, RX_UP = (-90.0, 0.0, 0.0), (90.0, 0.0, 0.0)  # Rx(-90 deg), Rx(90 deg)
 ROD = (0.04, 0.1, 0.1)  # kg m^2, about the principal axes
 
 
-def _system(body: Body, joint: Any = None, *forces: Any) -> System:
+def _system(body: Body, joint: Joint | None = None, *forces: Force) -> System:
     joints = () if joint is None else (joint,)
     return System("adams", (body,), joints, forces, water=Water(g=G))
 

@@ -17,7 +17,7 @@ move, and keep its energy budget. Features:
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,6 +45,13 @@ from swelltree.system import (
 )
 from swelltree.validation.table import Check, case
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.system.joints.joint import Joint
+    from swelltree.system.waters.seas import Sea
+
+
 FEATURES = (
     "nonlinear",
     "morison",
@@ -62,7 +69,7 @@ DURATION, OUTPUT = 12.0, 0.25
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 
 
-def data() -> Any:
+def data() -> xr.Dataset:
     """Smooth hydrodynamic data of both floats in closed form, headings all around."""
     import xarray as xr
 
@@ -132,7 +139,7 @@ def system(features: set[str]) -> System:
         )
 
     fore, aft = floater("fore", 0.0), floater("aft", DISTANCE)
-    joints: list[Any] = [
+    joints: list[Joint] = [
         Free("free", WORLD, fore),
         Hinge("hinge", fore.at(5.0, 0.0, 0.0), aft.at(-5.0, 0.0, 0.0), axis="y"),
     ]
@@ -159,9 +166,9 @@ def system(features: set[str]) -> System:
     )
 
 
-def sea(features: set[str]) -> Any:
+def sea(features: set[str]) -> Sea:
     """Regular, measured, short-crested, or both together."""
-    trains: list[Any] = []
+    trains: list[Sea] = []
     if "measured" in features:
         t = np.arange(0.0, 60.0, 0.25)
         record = 0.3 * np.cos(2 * np.pi * 8 * t / 60.0) + 0.2 * np.cos(2 * np.pi * 11 * t / 60 + 1)
@@ -178,7 +185,7 @@ def sea(features: set[str]) -> Any:
     return trains[0] if len(trains) == 1 else SeaOf(trains=tuple(trains))
 
 
-def run(features: set[str], duration: float = DURATION) -> Any:
+def run(features: set[str], duration: float = DURATION) -> xr.Dataset:
     """A short run with the features."""
     from swelltree.studies.time.simulate import simulate
 
@@ -192,7 +199,7 @@ def run(features: set[str], duration: float = DURATION) -> Any:
     return simulate(model, sea(features), duration=duration, output_step=OUTPUT, progress=False)
 
 
-def checked(result: Any, name: str) -> list[Check]:
+def checked(result: xr.Dataset, name: str) -> list[Check]:
     """It ended well, it moved, and its energy budget closes."""
     finite = bool(np.isfinite(result.position.values).all()) and result.attrs["result"] == "success"
     moved = float(np.ptp(result.position.values[:, :, 2], axis=0).max())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from swelltree.validation.mechanics.systems import floating_tree
 from swelltree.validation.run import places, run
 from swelltree.validation.table import Check, case
 
+if TYPE_CHECKING:
+    import xarray as xr
 
-def momenta(system: System, result: Any) -> tuple[np.ndarray, np.ndarray]:
+
+def momenta(system: System, result: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Linear and angular momentum of every body about the origin, (time, body, 3) each.
 
     Reference points must be the centres of mass.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system import (
@@ -75,7 +76,9 @@ def _speeds(*values: float) -> dict[str, float]:
     return dict(zip(("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"), values, strict=True))
 
 
-def two_link(L1: float, Lc1: float, Lc2: float, m: Any, inertia: Any) -> System:
+def two_link(
+    L1: float, Lc1: float, Lc2: float, m: Sequence[float], inertia: Sequence[float]
+) -> System:
     """Two links on a fixed pivot (Paparella et al. 2015, eqs. 33-51), both along x at rest.
 
     Args:

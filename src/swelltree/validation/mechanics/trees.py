@@ -8,7 +8,8 @@ velocity transformations of three formulations, the composite-body mass matrix, 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class Evaluated(NamedTuple):
 
     state: State
     kin: Kinematics
-    mass: Any
-    bias: Any
+    mass: Array
+    bias: Array
 
     @property
     def chosen(self) -> np.ndarray:
@@ -57,7 +58,7 @@ class Evaluated(NamedTuple):
 
 
 @functools.lru_cache
-def _evaluator(name: str) -> Any:
+def _evaluator(name: str) -> Callable[..., Evaluated]:
     how = formulation(name)
 
     def evaluate(model: Model) -> Evaluated:
@@ -80,7 +81,7 @@ def relative(ours: Array, target: Array) -> float:
 
 
 @jax.jit
-def coriolis_matrix(model: Model) -> tuple[Any, Any, Any]:
+def coriolis_matrix(model: Model) -> tuple[Array, Array, Array]:
     r"""M, its rate and C at the model's start, from partial velocities in body axes.
 
     .. math:: C = P_b^\top (M_{RB} \dot P_b + C_{RB}(\nu) P_b)
@@ -91,7 +92,7 @@ def coriolis_matrix(model: Model) -> tuple[Any, Any, Any]:
     state = how.start(model)
     n = model.layout.n_tree
 
-    def at(q: Array) -> tuple[Any, Any, Any]:
+    def at(q: Array) -> tuple[Array, Array, Array]:
         kin = how.kinematics(model, jnp.zeros(()), State(q, state.s, ()))
         P_b = body_axes(kin)
         return P_b, how.mass(model, kin), (P_b * state.s).sum(-1)
@@ -130,7 +131,7 @@ def two_link_forms() -> list[Check]:
     ]
 
 
-def in_tree_velocities(by_form: dict[str, Evaluated]) -> tuple[list[Any], list[Any]]:
+def in_tree_velocities(by_form: dict[str, Evaluated]) -> tuple[list[Array], list[Array]]:
     """Mass matrices and biases of all formulations, the absolute ones brought to tree velocities.
 
     With their velocities s' = T s the mass is T^T M' T and the bias T^T (b' + M' Tdot s).
@@ -189,7 +190,7 @@ def rate_of_P() -> list[Check]:
     kin = evaluated(model)["path_matrix"].kin
 
     @jax.jit
-    def rates(model: Model) -> tuple[Any, Any]:
+    def rates(model: Model) -> tuple[Array, Array]:
         how = formulation("path_matrix")
         q, s = how.start(model).q, how.start(model).s
         rate = position_rates(model.layout, q, s)

@@ -6,7 +6,7 @@ CA = 1e5 N s: both are run. The lower node is taken as free.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,10 @@ from swelltree.system import (
 )
 from swelltree.validation.run import run
 from swelltree.validation.table import Check, case
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 AREA = 0.25 * np.pi * 0.0332**2  # m^2, of both cables
 EA = 7.75e7 * AREA  # N
@@ -150,7 +154,7 @@ def floater_model(with_cable: bool, method: str = "direct") -> Model:
     return compile_system(floater(with_cable), hydro=data)
 
 
-def floater_run(with_cable: bool = True) -> Any:
+def floater_run(with_cable: bool = True) -> xr.Dataset:
     """The run of 30 s that the paper prints, with a ramp of 5 s."""
     wave = RegularWave(amplitude=AMPLITUDE, omega=OMEGA, ramp=5.0)
     return simulate(floater_model(with_cable), wave, duration=30.0, output_step=0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from swelltree.system import (
 )
 from swelltree.validation.table import Check, case
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+
 OMEGA = 2.0 * np.pi / 10.0  # rad/s, of the wave and what it does to the float
 THREAD = LineType("thread", 0.01, 1e-3, EA=1e7)
 AIR = Water(rho=1e-9)
@@ -44,7 +48,7 @@ def _hanging(mass: float, position: tuple[float, float, float], length: float) -
     )
 
 
-def _energy(run: Any, mass: float, h: float) -> np.ndarray:
+def _energy(run: xr.Dataset, mass: float, h: float) -> np.ndarray:
     """Energy of a point mass half way between samples that are one step apart [J]."""
     p = run.position.values[:, 0, :3]
     v = np.diff(p, axis=0) / h

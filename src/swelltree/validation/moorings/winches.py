@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,12 @@ from swelltree.system import (
 )
 from swelltree.validation.table import Check, case
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.system.joints.joint import Joint
+
+
 MASS, TOP, LENGTH = 20e3, 200.0, 20.0  # kg, m, m
 WEIGHT = MASS * 9.81
 WIRE = LineType("wire", 0.03, 4.0, EA=4e7, BA=0.0)
@@ -59,7 +65,7 @@ def hoist(
     """
     load = Body("load", mass=MASS, inertia=(MASS,) * 3, position=(0, 0, TOP - LENGTH))
     bodies, top = [load], WORLD.at(0, 0, TOP)
-    joints: list[Any] = [Free("free", WORLD, load)]
+    joints: list[Joint] = [Free("free", WORLD, load)]
     if tip is not None:
         boom = Body("boom", mass=1e3, inertia=(1e3, 1e3, 1e3), position=(0, 0, TOP))
         bodies.append(boom)
@@ -87,7 +93,7 @@ def down_and_up(length: float, speed: float, ramp: float) -> tuple[list[Stage], 
     return [down, rest, up], 4.0 + 2.0 * down.seconds
 
 
-def budget(run: Any, h: float) -> np.ndarray:
+def budget(run: xr.Dataset, h: float) -> np.ndarray:
     """Energy of load and rope less work of the winch and what rope brought in [J].
 
     Half way between samples that are one step apart.
@@ -100,7 +106,7 @@ def budget(run: Any, h: float) -> np.ndarray:
     return energy + (rope.values - winch.values)[:-1, 0]
 
 
-def jumps(run: Any, name: str) -> float:
+def jumps(run: xr.Dataset, name: str) -> float:
     """Largest jump of a tension at a split or merge, over its mean.
 
     Samples before and after, one step apart, are drawn out by cubics to the time between them.
@@ -246,7 +252,7 @@ def lifting(folder: Path) -> list[Check]:
     ]
 
 
-def _heaved(model: Model, seconds: float, h: float) -> tuple[Any, float]:
+def _heaved(model: Model, seconds: float, h: float) -> tuple[xr.Dataset, float]:
     """Run and amplitude of the load at the frequency of the tip, in its second half."""
     run = simulate(model, duration=seconds, output_step=0.1, step=h)
     t, z = run.time.values, run.position.sel(body="load", dof="Heave").values

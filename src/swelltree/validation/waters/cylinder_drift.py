@@ -17,10 +17,14 @@ and its transfer functions follow by putting in pairs of waves. The mean is the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import h1vp
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 128, endpoint=False)
 
@@ -54,7 +58,9 @@ def transfer_functions(
     return level + square, level_sum - square_sum
 
 
-def force_in_time(waves: Any, t: np.ndarray, radius: float, rho: float, g: float) -> np.ndarray:
+def force_in_time(
+    waves: Components, t: np.ndarray, radius: float, rho: float, g: float
+) -> np.ndarray:
     """The same force from the elevation and the velocities round the cylinder as they vary."""
     k, omega, a = waves.wavenumber, waves.omega, waves.complex_amplitude
     psi, turn = (np.array(x) for x in zip(*map(round_the_cylinder, k * radius), strict=True))

@@ -158,6 +158,7 @@ def _spectrum(model: Model) -> list[Check]:
     assert model.hydro is not None
     assert model.hydro.table is not None
     table = model.hydro.table
+    assert table.drift is not None
     table = replace(table, drift=replace(table.drift, sum=None))  # slow forces only
     spectrum = Jonswap(Hs=3.0, Tp=7.0)
     means, squares, period = [], [], 0.0

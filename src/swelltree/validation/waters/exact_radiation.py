@@ -6,9 +6,9 @@ over the wetted hull, normals outwards, exp(-iwt).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from swelltree.engine.arrays import Array
 
 TERMS = 20  # of the hemisphere: four digits
 RINGS = 400  # of the water below the cylinder: three digits, its edge converges slowly
@@ -84,7 +84,7 @@ def cylinder_heave(omega: float, radius: float, draft: float, depth: float, g: f
     a, e, K = radius, depth - draft, omega**2 / g
     count = round(RINGS * depth / e)
     lam = np.arange(RINGS) * np.pi / e
-    k0: Any = brentq(lambda k: k * np.tanh(k * depth) - K, 1e-9, 5 * K + 10)
+    k0: Array = brentq(lambda k: k * np.tanh(k * depth) - K, 1e-9, 5 * K + 10)
     k = [
         brentq(
             lambda k: k * np.sin(k * depth) + K * np.cos(k * depth),

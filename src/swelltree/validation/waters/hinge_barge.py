@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.arrays import Array
 from swelltree.gallery.hinge_barge import NAMES, TESTED, hinge_barge, viscous_losses
 from swelltree.gallery.tank import tank
 from swelltree.model.model import Model
@@ -20,6 +21,10 @@ from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters import hinge_barge_literal as paper
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 WAVE = 0.06  # m, amplitude in the paper
 SMALL = 1e-5  # m
@@ -49,7 +54,7 @@ def response(radiation: str = "data", omega: np.ndarray = TESTED) -> np.ndarray:
     return linear.sel(body="barge2", dof="Heave").values[:, 0]
 
 
-def _gap(ours: Any, there: Any) -> float:
+def _gap(ours: Array, there: Array) -> float:
     return float(np.abs(np.asarray(ours) / np.asarray(there) - 1).max())
 
 
@@ -121,7 +126,7 @@ def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> l
 
 def general(
     omega: float, amplitude: float, formulation: str, harmonics: int = 3, **options: Any
-) -> Any:
+) -> xr.Dataset:
     """The general steady state of the device in a regular wave."""
     wave = RegularWave(amplitude=amplitude, omega=omega)
     return steady_state(tank_model(), wave, harmonics, formulation=formulation, **options)

@@ -17,18 +17,25 @@ series, and :math:`2 N_x + 1` nodes (at :math:`2 N_x` the sine of the highest ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.excitation import excitation_at, interpolated
-from swelltree.engine.arrays import namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.solvers.fourier import Basis, basis
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
+
+if TYPE_CHECKING:
+    from swelltree.effects.linear_hydro.data import Table
+    from swelltree.model.model import Model
+    from swelltree.waves.water import WaterNumbers
+
 
 RHO, G = 1000.0, 9.81
 ARM = 0.1  # of the ram above the centre line, d of eq. 60 [m]
@@ -48,8 +55,8 @@ class HingeBarge:
 
     added_mass: np.ndarray  # (4, 4) at infinite frequency
     losses: np.ndarray  # (4,) the viscous damping of eq. 57
-    table: Any  # frequency-domain data of a compiled model
-    water: Any  # of that model
+    table: Table  # frequency-domain data of a compiled model
+    water: WaterNumbers  # of that model
     memory: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # A, B, C with 4 inputs
 
     @property
@@ -106,7 +113,7 @@ def restoring() -> np.ndarray:
     return np.array(out)
 
 
-def hinge_barge(model: Any, losses: np.ndarray) -> HingeBarge:
+def hinge_barge(model: Model, losses: np.ndarray) -> HingeBarge:
     """The paper's model with the hydrodynamic data of a compiled one, bodies in its order.
 
     Args:
@@ -115,15 +122,18 @@ def hinge_barge(model: Any, losses: np.ndarray) -> HingeBarge:
     """
     sign = np.outer(TURN, TURN)
     added = np.asarray(model.added_mass)[np.ix_(PLANE, PLANE)] * sign
-    fitted = model.hydro.memory
+    hydro = model.hydro
+    assert hydro is not None
+    assert hydro.table is not None
+    fitted = None if hydro.memory is None else hydro.memory.fitted
     memory = None
     if fitted is not None:
         b, c = np.asarray(fitted.B)[:, PLANE] * TURN, np.asarray(fitted.C)[PLANE, :]
         memory = np.asarray(fitted.A), b, c * TURN[:, None]
-    return HingeBarge(added, np.asarray(losses, float), model.hydro.table, model.water, memory)
+    return HingeBarge(added, np.asarray(losses, float), hydro.table, model.water, memory)
 
 
-def bias(v: Any) -> Any:
+def bias(v: Array) -> Array:
     """Coriolis forces of eq. 57, with the centre of mass below the origin, (..., 4)."""
     rows = []
     for k, (_, _, _, mass, _, depth) in enumerate(BOXES):
@@ -239,7 +249,9 @@ def periodic(
     return Periodic(b, Y[:, :3] @ P.T, Y[:, 3:] @ P.T, None, iterations)
 
 
-def _newton(residual: Any, shape: tuple[int, int], tol: float) -> tuple[np.ndarray, int]:
+def _newton(
+    residual: Callable[[Array], Array], shape: tuple[int, int], tol: float
+) -> tuple[np.ndarray, int]:
     """Newton from zero; derivatives by the complex step, exact to rounding."""
     count = shape[0] * shape[1]
     nudge = 1j * STEP * np.eye(count).reshape(count, *shape)
@@ -283,17 +295,17 @@ def simulate_barge(
 
 
 @jax.jit
-def _stepped(times: Any, system: Any, inverse: Any, wave: Any, numbers: Any) -> Any:
+def _stepped(times: Array, system: Tree, inverse: Array, wave: Tree, numbers: Tree) -> Array:
     """All steps of the classical Runge-Kutta method from rest, (t, 3)."""
     step, ramp, omega = numbers
 
-    def rate(t: Any, x: Any) -> Any:
+    def rate(t: Array, x: Array) -> Array:
         grown = 0.5 * (1 - jnp.cos(jnp.pi * jnp.minimum(t / ramp, 1.0)))
         force = wave[0] * jnp.cos(omega * t) + wave[1] * jnp.sin(omega * t)
         load = inverse @ (grown * force - bias(P @ x[3:6]) @ P)
         return (system @ x).at[3:6].add(load)
 
-    def one(x: Any, t: Any) -> Any:
+    def one(x: Array, t: Array) -> tuple[Array, Array]:
         k1 = rate(t, x)
         k2 = rate(t + step / 2, x + step / 2 * k1)
         k3 = rate(t + step / 2, x + step / 2 * k2)

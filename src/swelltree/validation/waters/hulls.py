@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,8 +32,11 @@ from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import MEAN, heave, water_of
 from swelltree.waves.sea import realise
 
+if TYPE_CHECKING:
+    from swelltree.system.bodies.hulls import Hull
 
-def floating(hull: Any, **body: Any) -> Model:
+
+def floating(hull: Hull, **body: Any) -> Model:
     """A free hull that acts on its wetted surface, without hydrodynamic data."""
     floater = Body("hull", hull=hull, **body)
     return compile_system(System("hull", [floater], [Free("free", WORLD, floater)]), nonlinear=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,16 +16,24 @@ from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.exact_radiation import cylinder_heave, hemisphere_heave
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.system.bodies.hulls import Hull
+
+
 FEW = 8  # frequencies of a comparison
 
 
-def _run(hull: Any, reference: Any, water: Water, omega: Any, **options: Any) -> Any:
+def _run(
+    hull: Hull, reference: Sequence[float], water: Water, omega: np.ndarray, **options: Any
+) -> xr.Dataset:
     body = Body("hull", com=reference, hull=hull)
     one = System("s", (body,), (Free("f", WORLD, body),), water=water)
     return run_bem(one, omega, progress=False, **options)
 
 
-def _entry(data: Any, name: str, i: str, j: str | None = None) -> np.ndarray:
+def _entry(data: xr.Dataset, name: str, i: str, j: str | None = None) -> np.ndarray:
     chosen = {"influenced_dof": f"hull__{i}"}
     if j is not None:
         chosen["radiating_dof"] = f"hull__{j}"

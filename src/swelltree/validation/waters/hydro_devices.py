@@ -8,7 +8,7 @@ other's radiation differs from run to run and is stated with each case.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic, largest_error, peaks, rms_error
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import two_columns, water_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 STIFFNESS = 277_019.0  # N/m: of the spar in heave
 PTO = 1.2e6  # N s/m
@@ -60,7 +64,7 @@ def rm3(
     return compile_system(system, hydro=data, **options)
 
 
-def heights(result: Any) -> dict[str, np.ndarray]:
+def heights(result: xr.Dataset) -> dict[str, np.ndarray]:
     """Heave of float and spar from their places at rest [m]."""
     place = result["position"].sel(dof="Heave")
     return {

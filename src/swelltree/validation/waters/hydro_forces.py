@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from swelltree.validation.run import run
 from swelltree.validation.signals import largest_error, rms_error
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import water_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 VOLUME = 8029.21  # m^3
 
@@ -70,7 +74,7 @@ def spar(folder: Path, motion: dict[str, np.ndarray]) -> Model:
 
 
 def forces(
-    result: Any, model: Model, motion: dict[str, np.ndarray]
+    result: xr.Dataset, model: Model, motion: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Radiation, added mass at infinite frequency included, and hydrostatics (time, 6).
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.hydro.dataset import complete, infinite_added_mass
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.validation.table import Check, case
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 READING = 1e-4  # of the value: published numbers have four to five digits
 BETWEEN = 0.02  # panel codes on one mesh differ by 1.2 %, with a margin
 
 
-def at(data: Any, name: str, omega: float, *dofs: str) -> Any:
+def at(data: xr.Dataset, name: str, omega: float, *dofs: str) -> Array:
     """Entry of a variable at the frequency nearest to omega."""
     row = data[name].isel(omega=int(np.argmin(np.abs(data["omega"].values - omega))))
     row = row.sel(influenced_dof=dofs[0])
@@ -58,7 +63,7 @@ def read_rm3(folder: Path) -> list[Check]:
     return checks
 
 
-def _phase(code: str, dof: str, wamit: Any, other: Any) -> Check:
+def _phase(code: str, dof: str, wamit: xr.Dataset, other: xr.Dataset) -> Check:
     """Largest phase between two codes where the force is strong and neither is disturbed."""
     omega = other["omega"].values
     omega = omega[omega < 1.45]

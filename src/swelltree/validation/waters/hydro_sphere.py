@@ -7,7 +7,7 @@ the pose that the data were computed for.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,13 +30,17 @@ from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic, rms_error
 from swelltree.validation.table import Check, case
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+
 NEEDS = "ts_sphere"
 MEAN = -2.0  # m: height of the centre of mass that the data belong to
 DAMPING = {1: 398736.034, 3: 90080.857, 5: 322292.419}  # N s/m, by number of the wave
 BAND = 8.0  # rad/s: the record holds nothing above
 
 
-def water_of(data: Any) -> Water:
+def water_of(data: xr.Dataset) -> Water:
     """The water that hydrodynamic data were computed for."""
     return Water(float(data["rho"]), float(data["g"]), float(data["water_depth"]))
 
@@ -58,7 +62,7 @@ def sphere(folder: Path, *, damping: float = 0.0, start: float = 0.0) -> Model:
     return compile_system(system, hydro=data, fit={"error": 0.01})
 
 
-def heave(result: Any) -> np.ndarray:
+def heave(result: xr.Dataset) -> np.ndarray:
     """Height of the sphere's centre of mass [m]."""
     return result["position"].sel(body="sphere", dof="Heave").values
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.engine.arrays import Array
 from swelltree.studies.linear.modes import modes
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.time.simulate import simulate
@@ -27,7 +28,7 @@ RADIUS = 1.0  # m, of spheres
 SPEED = 4.0  # m/s, of entry
 
 
-def ball_volume(depth: Any, radius: float = RADIUS) -> Any:
+def ball_volume(depth: Array, radius: float = RADIUS) -> Array:
     """Volume of a sphere below a depth of its lowest point [m^3]."""
     h = np.clip(depth, 0.0, 2.0 * radius)
     return np.pi * h**2 * (3.0 * radius - h) / 3.0
@@ -179,15 +180,15 @@ def falling_into_the_water() -> list[Check]:
     mass, area, full = 3500.0, 1.4, 4.0 / 3.0 * np.pi * RADIUS**3
     most = 0.5 * RHO * full
 
-    def added(h: Any) -> Any:
+    def added(h: Array) -> Array:
         part = np.clip(h / RADIUS, 0.0, 2.0)
         return most * part**2 * (3.0 - part) / 4.0
 
-    def slope(h: Any) -> Any:
+    def slope(h: Array) -> Array:
         part = h / RADIUS
         return most * (6.0 * part - 3.0 * part**2) / 4.0 / RADIUS if 0.0 < part < 2.0 else 0.0
 
-    def fall(_: Any, y: Any) -> list[Any]:
+    def fall(_: float, y: np.ndarray) -> list[float]:
         h, w = y  # depth of the lowest point and its rate
         drag = 0.5 * RHO * area * min(max(h / RADIUS, 0.0), 1.0) * abs(w) * w
         push = RHO * G * float(ball_volume(h)) + drag + slope(h) * max(w, 0.0) * w

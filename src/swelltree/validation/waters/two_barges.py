@@ -18,7 +18,7 @@ the data are turned by eqs. 26 and 27.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,6 +26,10 @@ from threadpoolctl import threadpool_limits
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.reduction import hankel_identify
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 RHO, G, ORDER = 1000.0, 9.81, 6
 PLANE = (0, 2, 4, 6, 8, 10)  # freedoms in the plane of motion, counted from zero
@@ -105,7 +109,7 @@ def restoring() -> np.ndarray:
     return RHO * G * np.diag(rows)
 
 
-def two_barges(data: Any, order: int = ORDER) -> TwoBarges:
+def two_barges(data: xr.Dataset, order: int = ORDER) -> TwoBarges:
     """The model from hydrodynamic data of both barges.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,14 +37,22 @@ from swelltree.system.errors import SwelltreeWarning
 from swelltree.validation.table import Check, case
 from swelltree.waves.components import components
 from swelltree.waves.dispersion import dispersion
-from swelltree.waves.sea import realise
+from swelltree.waves.sea import RealisedSea, realise
+
+if TYPE_CHECKING:
+    from swelltree.system.waters.currents import Current
+
 
 RHO, G = 1000.0, 9.81
 SEAS = ((2.0, 6.0), (4.0, 8.0), (7.0, 10.0))  # Hs [m], Tp [s]
 
 
 def held_wrench(
-    model: Model, waves: Any, t: float, v: np.ndarray | None = None, stretching: str = "wheeler"
+    model: Model,
+    waves: RealisedSea | None,
+    t: float,
+    v: np.ndarray | None = None,
+    stretching: str = "wheeler",
 ) -> np.ndarray:
     """Wrench of all effects on one body held at the origin, moving with v."""
     pose = Pose(np.zeros((1, 3)), np.eye(3)[None])
@@ -123,7 +131,7 @@ def _change(x: np.ndarray) -> float:
     return float(np.ptp(x, axis=0).max() / np.linalg.norm(x[0]))
 
 
-def moored_pile(current: Any = None, **more: Any) -> System:
+def moored_pile(current: Current | None = None, **more: Any) -> System:
     """A vertical cylinder without hydro data on a soft spring in surge."""
     body = Body("pile", mass=2e5, inertia=(1e7, 1e7, 1e6))
     ends = body.at(0, 0, -30.0), body.at(0, 0, 8.0)

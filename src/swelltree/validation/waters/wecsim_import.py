@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from swelltree.validation.signals import harmonic, peaks, rms_error
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_devices import FLOAT, OMEGA, SPAR
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+
 DECAY = """
 simu.endTime = 120;
 waves = waveClass('noWaveCIC');
@@ -31,7 +35,7 @@ pto(1).damping = 0;
 """
 
 
-def imported(source: Path, hydro: Any, more: str = "") -> Any:
+def imported(source: Path, hydro: xr.Dataset, more: str = "") -> xr.Dataset:
     """The run of a case that is imported, written, read again and simulated.
 
     Args:

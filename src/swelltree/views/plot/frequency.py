@@ -119,7 +119,9 @@ def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndar
     return [(label, y) for label, y in curves if np.nanmax(np.abs(y), initial=0.0) > STILL]
 
 
-def hydro(data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: Any = True) -> Figure:
+def hydro(
+    data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: bool | dict[str, Any] = True
+) -> Figure:
     """Added mass, damping and memory of one freedom: data, kernel K(t), and the fit to them.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def motions(dataset: xr.Dataset) -> np.ndarray:
     return values - values[:1]
 
 
-def without_free(labels: Any) -> list[int]:
+def without_free(labels: Iterable[object]) -> list[int]:
     """Coordinates that are not those of a joint with six freedoms: these are body motions."""
     joints = [str(label).split("__")[0] for label in labels]
     return [k for k, joint in enumerate(joints) if joints.count(joint) < 6]

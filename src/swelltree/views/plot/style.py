@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
 from swelltree.views.scene import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
 
 INK = "#22303c"
 SOFT = "#5b6b79"
@@ -26,7 +32,7 @@ class Picture(Figure):
 
 def figure(
     rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: Any
-) -> tuple[Any, Any]:
+) -> tuple[Figure, np.ndarray]:
     """A figure with quiet axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")
     options: dict[str, Any] = {"sharex": True} | more
@@ -51,26 +57,26 @@ def style(number: int) -> str:
     return ("-", "--", ":")[min(number // len(COLORS), 2)]
 
 
-def heading(ax: Any, text: str, unit: str) -> None:
+def heading(ax: Axes, text: str, unit: str) -> None:
     """Name of a panel with its unit; names are shown as they are, not as formulas."""
     text = short(text, 90)
     ax.set_title(text, loc="left", fontsize=9.5, color=INK, fontweight="bold", parse_math=False)
     ax.set_title(unit, loc="right", fontsize=8, color=SOFT)
 
 
-def below(ax: Any, text: str) -> None:
+def below(ax: Axes, text: str) -> None:
     """What the horizontal axis is."""
     ax.set_xlabel(text, fontsize=8.5, color=INK)
 
 
-def no_tiny_range(ax: Any) -> None:
+def no_tiny_range(ax: Axes) -> None:
     """Rounding errors are not blown up to fill a panel."""
     low, high = ax.get_ylim()
     if high - low < 1e-6:
         ax.set_ylim(-1.0, 1.0)
 
 
-def legend(ax: Any, entries: int, columns: int, fontsize: float = 8) -> None:
+def legend(ax: Axes, entries: int, columns: int, fontsize: float = 8) -> None:
     """A legend above the lines, in room made for it."""
     rows = -(-entries // columns)
     low, high = ax.get_ylim()
@@ -81,7 +87,7 @@ def legend(ax: Any, entries: int, columns: int, fontsize: float = 8) -> None:
     plain(made)
 
 
-def plain(made: Any) -> None:
+def plain(made: Legend) -> None:
     """Names in a legend are shown as they are, not as formulas."""
     for text in made.get_texts():
         text.set_parse_math(False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_LINES = 24
 
 
-def timeseries(data: Any, *names: str, **selection: Any) -> Figure:
+def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: Any) -> Figure:
     """Channels in time, a panel for each variable and unit.
 
     Args:
@@ -46,8 +46,10 @@ def timeseries(data: Any, *names: str, **selection: Any) -> Figure:
     return fig
 
 
-def _as_dataset(data: Any) -> xr.Dataset:
-    if hasattr(data, "data_vars"):
+def _as_dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
+    import xarray as xr
+
+    if isinstance(data, xr.Dataset):
         return data
     return data.to_dataset(name=data.name or "value")
 
@@ -97,7 +99,7 @@ def panels_of(
     return panels
 
 
-def _rows(label: Any) -> list[Any]:
+def _rows(label: object) -> list[object]:
     return list(label) if isinstance(label, list | tuple | np.ndarray) else [label]
 
 

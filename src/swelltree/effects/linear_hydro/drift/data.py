@@ -14,7 +14,7 @@ They are kept with the phase of the waves at each body, where they change slowly
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from swelltree.system.waters.hydro import DRIFT
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from swelltree.effects.linear_hydro.build import BodyOrder
 
 WITHOUT_HULL = "without Froude-Krylov"  # attribute second_order_force of data
 
@@ -101,7 +103,7 @@ def check_double_counting(
         )
 
 
-def drifting(data: Any) -> set[str]:
+def drifting(data: xr.Dataset) -> set[str]:
     """Bodies for which the data hold second-order loads other than zero."""
     names: set[str] = set()
     for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
@@ -114,7 +116,7 @@ def drifting(data: Any) -> set[str]:
 
 
 def drift_table(
-    order: Any, data: xr.Dataset, place: np.ndarray, drift: str | None
+    order: BodyOrder, data: xr.Dataset, place: np.ndarray, drift: str | None
 ) -> tuple[DriftTable | None, list[str]]:
     """Second-order loads in body order, and what to report.
 
@@ -163,7 +165,7 @@ def drift_table(
     return DriftTable(None, difference, total, method), notes
 
 
-def _nothing(data: Any, method: str) -> str:
+def _nothing(data: xr.Dataset, method: str) -> str:
     """Why there is no mean drift."""
     if "mean_drift_total" in data:
         return (
@@ -209,7 +211,7 @@ def _missing(data: xr.Dataset, *names: str) -> list[str]:
     return [f"drift: the data say nothing of {listed(absent)}, which get no drift force."]
 
 
-def _mean(order: Any, data: xr.Dataset) -> MeanDrift | None:
+def _mean(order: BodyOrder, data: xr.Dataset) -> MeanDrift | None:
     """Mean drift of the data, with its own headings where it has them."""
     for name, rows, headings in (
         ("mean_drift", "omega", "wave_direction"),
@@ -230,7 +232,7 @@ def _mean(order: Any, data: xr.Dataset) -> MeanDrift | None:
     return None
 
 
-def _without_gaps(values: xr.DataArray) -> tuple[Any, np.ndarray]:
+def _without_gaps(values: xr.DataArray) -> tuple[xr.DataArray, np.ndarray]:
     """Freedoms that are nowhere given are zero; where a given one is missing nothing is known."""
     array = np.asarray(values.values)
     given = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
@@ -238,7 +240,7 @@ def _without_gaps(values: xr.DataArray) -> tuple[Any, np.ndarray]:
     return values.copy(data=np.where(np.isfinite(array), array, 0.0)), known
 
 
-def _pairs(order: Any, data: xr.Dataset, short: str, place: np.ndarray) -> Pairs:
+def _pairs(order: BodyOrder, data: xr.Dataset, short: str, place: np.ndarray) -> Pairs:
     """A transfer function in body order, sorted and mirrored."""
     name = f"qtf_{short}"
     axes = (f"{short}_omega_1", f"{short}_omega_2")

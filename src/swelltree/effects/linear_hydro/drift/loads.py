@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,10 @@ from swelltree.effects.linear_hydro.headings import (
 )
 from swelltree.effects.linear_hydro.spectral_lines import centred, gridded, summed, ungridded
 from swelltree.system.errors import SwelltreeWarning
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+
 
 POINTS_PER_PERIOD = 24  # of the fastest line: the cubic between them is exact to 1e-5
 POINTS_PER_RAMP = 48
@@ -126,7 +130,7 @@ def pair_blocks(count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def drift_loads(
     table: Table,
-    waves: Any,
+    waves: Components,
     duration: float,
     turning: bool = False,
     window: Window | None = None,

@@ -10,7 +10,7 @@ Pinkster (1980), with one-sided spectra: a pair of waves gives a line of amplitu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.spectra import density
+
+if TYPE_CHECKING:
+    from swelltree.system.waters.spectra import Spectrum
 
 
 class SlowForce(NamedTuple):
@@ -35,7 +38,7 @@ class SlowForce(NamedTuple):
 
 
 def slow_force_spectrum(
-    model: Model, spectrum: Any, mu: Array, beta: float = 0.0, count: int = 800
+    model: Model, spectrum: Spectrum, mu: Array, beta: float = 0.0, count: int = 800
 ) -> SlowForce:
     """Mean and spectrum of the slow force in a long-crested sea.
 
@@ -51,7 +54,9 @@ def slow_force_spectrum(
         raise SwelltreeError(
             "the model has no slow forces. Compile with drift='newman' or drift='qtf'."
         )
-    band = (drift.mean or drift.difference).omega
+    known = drift.mean or drift.difference
+    assert known is not None
+    band = known.omega
     width = (band[-1] - band[0]) / count
     omega = band[0] + width * (np.arange(count) + 0.5)
     S = density(spectrum, omega)[:, None]

@@ -12,7 +12,6 @@ The yaws are as far apart as the headings of the data, so that this is no coarse
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class TurningLoads(WaveForce):
         weight = shape @ namespace(t, psi).asarray(self.yaws.to_curve)  # (N, p)
         return (weight.T[:, :, None] * now).sum(0)
 
-    def scaled(self, fraction: Any) -> TurningLoads:
+    def scaled(self, fraction: Array) -> TurningLoads:
         return replace(self, force=fraction * self.force, rate=fraction * self.rate)
 
 

@@ -139,7 +139,9 @@ def stack_lines(lines: Sequence[dict[str, Any]], n: int | None = None) -> LineAr
     )
 
 
-def _tables(columns: Any, table: Any, count: int, n: int, points: int) -> np.ndarray:
+def _tables(
+    columns: dict[str, list[np.ndarray]], table: Array | None, count: int, n: int, points: int
+) -> np.ndarray:
     """Law of every segment as a table; EA becomes the steepest slope of one that is given."""
     EA = columns["EA"][-1]
     out = np.zeros((n, points, 2))

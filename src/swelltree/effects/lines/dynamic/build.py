@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +11,16 @@ from swelltree.effects.lines.dynamic.contacts import contact_points, seabed_of
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.effects.lines.dynamic.static_lines import static_lines
 from swelltree.effects.lines.dynamic.ties import WAITS, with_ties
-from swelltree.effects.lines.network import Network, Piece, line_network
+from swelltree.effects.lines.network import End, Network, Piece, line_network
 from swelltree.effects.lines.quasi_static.rest_shapes import static_network
 from swelltree.effects.lines.winches import Winches, build_winches
+from swelltree.engine.arrays import Array, Numbers
 from swelltree.model.layout import Layout
 from swelltree.system import System
+
+if TYPE_CHECKING:
+    from swelltree.system.lines.line import LineEnd
+
 
 BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
 
@@ -84,7 +89,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
 def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes of all pieces (line, node, 3), junctions and tensions at rest; idle nodes are at A."""
 
-    def place(end: Any, value: Any) -> np.ndarray:
+    def place(end: End, value: LineEnd) -> np.ndarray:
         return np.asarray(end.point) if end.kind == "junction" else system.end_point(value)
 
     a = np.array([place(p.A, p.line.A) for p in network.pieces])
@@ -154,7 +159,7 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
     return stack_lines(rows, n)
 
 
-def _first_positions(rest: Any, ties: int) -> np.ndarray:
+def _first_positions(rest: Array, ties: int) -> np.ndarray:
     """Junctions at rest; those of ties come where their ends are."""
     positions = np.zeros((0, 3)) if rest is None else rest[1]
     return np.concatenate([positions, np.zeros((ties, 3))])
@@ -177,7 +182,7 @@ def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int,
     return result
 
 
-def _direction(axis: Any) -> np.ndarray:
+def _direction(axis: Numbers) -> np.ndarray:
     """Unit vector of an axis."""
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis, float)
     return vector / np.linalg.norm(vector)

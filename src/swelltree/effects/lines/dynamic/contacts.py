@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from swelltree.effects.lines.seabed import Bed, make_bed
 from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.system import System
-from swelltree.system.bodies.body import Point
+from swelltree.system.bodies.body import Body, Point
 from swelltree.system.bodies.hull_panels import hull_panels
+
+if TYPE_CHECKING:
+    from swelltree.system.lines.seabed import SeabedContact
 
 
 def seabed_of(system: System) -> Bed | None:
@@ -66,7 +69,7 @@ def contact_points(
     )
 
 
-def _lowest(contact: Any, body: Any) -> list[tuple[float, float, float]]:
+def _lowest(contact: SeabedContact, body: Body) -> list[tuple[float, float, float]]:
     """The lowest corners of a hull."""
     if body.hull is None:
         raise contact.fail(f"body '{body.name}' has no hull. Give the points in `at`.")

@@ -8,7 +8,7 @@ lines count as static catenaries.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,10 +16,15 @@ from swelltree.effects.lines.channels import LINE_DIMS
 from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.effects.lines.dynamic.numbers import even_numbers, line_number, with_line_number
 from swelltree.effects.lines.seabed import Bed
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
+
+if TYPE_CHECKING:
+    from swelltree.effects.lines.dynamic.static_lines import StaticLines
+    from swelltree.effects.lines.winches import Winches
+
 
 STATIC_LINES = (
     "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
@@ -84,10 +89,12 @@ class DynamicLines(Effect):
     tie_line: tuple[int, ...] = ()
     tie_waits: tuple[float, ...] = ()  # ties.WAITS where it waits to be caught, else 0
     tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
-    winches: Any = None  # effects.lines.winches.Winches, or None
-    shape: Any = None  # (line, node, 3) at rest between the described ends, m
-    tension: Any = None  # (line, segment) at rest, N
-    static: Any = None  # the same lines as static_lines.StaticLines, for smooth studies
+    winches: Tree = None  # effects.lines.winches.Winches, or None
+    shape: Array = None  # (line, node, 3) at rest between the described ends, m
+    tension: Array = None  # (line, segment) at rest, N
+    static: StaticLines | None = (
+        None  # the same lines as static_lines.StaticLines, for smooth studies
+    )
 
     @property
     def nodes(self) -> LineArrays:
@@ -142,10 +149,10 @@ class DynamicLines(Effect):
         """The lines as static catenaries."""
         return self.static, STATIC_LINES
 
-    def with_winches(self, winches: Any) -> DynamicLines:
+    def with_winches(self, winches: Winches) -> DynamicLines:
         return replace(self, winches=winches)
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, list[Place]]:
         return {name: [] for name in self.lines}
 
     def spread_numbers(self, item: str) -> list[str]:
@@ -157,8 +164,10 @@ class DynamicLines(Effect):
     def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> DynamicLines:
         return with_line_number(self, model, item, name, value)
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
-        result = {"junction": ("junction", self.junctions, "free junction of lines")}
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        result: dict[str, Coordinate] = {
+            "junction": ("junction", self.junctions, "free junction of lines")
+        }
         if self.n_contacts:
             bodies = (*layout.bodies, "junction")
             points = [f"{bodies[b]} {k}" for k, b in enumerate(self.contact_body)]

@@ -8,17 +8,23 @@ when EA changes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.model.model import Model
+
+if TYPE_CHECKING:
+    from swelltree.effects.lines.dynamic.arrays import LineArrays
+    from swelltree.effects.lines.dynamic.lines import DynamicLines
+    from swelltree.effects.lines.dynamic.static_lines import StaticLines
+
 
 EVEN = ("EA", "mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat")
 
 
-def even_numbers(lines: Any, name: str) -> list[str]:
+def even_numbers(lines: DynamicLines, name: str) -> list[str]:
     """Names of the numbers of a line; none if there is no such line, or it is cut.
 
     Args:
@@ -33,7 +39,7 @@ def even_numbers(lines: Any, name: str) -> list[str]:
     return ["length", *even]
 
 
-def _used(arrays: Any, row: int) -> np.ndarray:
+def _used(arrays: LineArrays, row: int) -> np.ndarray:
     return np.arange(arrays.n) >= np.asarray(arrays.first)[row]
 
 
@@ -45,18 +51,22 @@ def _is_even(values: Array, used: np.ndarray) -> bool:
     return bool(np.isfinite(in_use).all() and (in_use == in_use[0]).all())
 
 
-def line_number(lines: Any, name: str, quantity: str) -> Array:
+def line_number(lines: DynamicLines, name: str, quantity: str) -> Array:
     """The number of that name."""
+    assert lines.arrays is not None
     row = lines.lines.index(name)
     if quantity == "length":
         return lines.arrays.rest_length[row][_used(lines.arrays, row)].sum()
     return getattr(lines.arrays, quantity)[row][-1]
 
 
-def with_line_number(lines: Any, model: Model, name: str, quantity: str, value: Array) -> Any:
+def with_line_number(
+    lines: DynamicLines, model: Model, name: str, quantity: str, value: Array
+) -> DynamicLines:
     """The lines with one number of a line replaced, in both of their theories."""
     row, old = lines.lines.index(name), line_number(lines, name, quantity)
     arrays = lines.arrays
+    assert arrays is not None
     if quantity == "length":
         arrays = _rows(arrays, row, rest_length=arrays.rest_length[row] * (value / old))
     else:
@@ -68,12 +78,14 @@ def with_line_number(lines: Any, model: Model, name: str, quantity: str, value: 
     return replace(lines, arrays=arrays, static=static)
 
 
-def _static(lines: Any, model: Model, name: str, longer: Any) -> Any:
+def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> StaticLines:
     """The catenaries with the numbers of the line as they are now."""
     static, arrays, row = lines.static, lines.arrays, lines.lines.index(name)
+    assert static is not None
+    assert arrays is not None
     at = static.line.index(static.lines.index(name))
     sections = static.pieces.sections
-    changes: dict[str, Any] = {"length": sections.length[at] * longer}
+    changes: dict[str, Array] = {"length": sections.length[at] * longer}
     even = even_numbers(lines, name)
     if {"mass_per_length", "diameter"} <= set(even):
         area = 0.25 * np.pi * arrays.diameter[row][-1] ** 2
@@ -85,7 +97,7 @@ def _static(lines: Any, model: Model, name: str, longer: Any) -> Any:
     return replace(static, pieces=pieces)
 
 
-def _rows(holder: Any, row: int, **rows: Any) -> Any:
+def _rows(holder: Tree, row: int, **rows: Array) -> Tree:
     """Arrays with one row of some replaced, in the library of what comes in."""
     changed = {}
     for name, value in rows.items():

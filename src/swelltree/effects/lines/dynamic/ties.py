@@ -89,6 +89,7 @@ def _caught(
     stops: Sequence[float],
 ) -> Tie:
     """The end of a line on a junction, caught by a body point."""
+    assert switch.to is not None
     body = layout.bodies.index(switch.to.body)
     end = End("body", body, local_point(system, switch.to))
     stop = min((t for t in stops if t > switch.time), default=np.inf)

@@ -14,7 +14,7 @@ passes the drum.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,9 @@ def at_first(drums: Drums, count: int, x: Array, w: int) -> Array:
     return xp.where(abs(number - x[w, IDLE]) < 0.5, 1.0, 0.0)
 
 
-def speeds(drums: Drums, t: Array, x: Array, tip: Array, tension: Array) -> tuple[Array, Any]:
+def speeds(
+    drums: Drums, t: Array, x: Array, tip: Array, tension: Array
+) -> tuple[Array, WinchState]:
     """Rope speed of every winch (winch,) [m/s], and the rates of its states."""
     return rates(drums.winches, t, state_of(x), tip, tension)
 

@@ -17,8 +17,9 @@ passes the surface, over the height of the half; in still water buoyancy gives b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -43,8 +44,8 @@ from swelltree.effects.lines.multibody.cable_winch import (
     speeds,
 )
 from swelltree.effects.lines.winches import Winches
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
+from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
@@ -160,7 +161,7 @@ class Cables(Effect):
     lines: tuple[str, ...]  # names of the lines
     names: tuple[str, ...]  # the same, then winches
     in_water: bool  # does the water act on any of them?
-    drums: Any = None  # Drums, where there are winches
+    drums: Tree = None  # Drums, where there are winches
 
     @property
     def uses_sea(self) -> bool:  # pyright: ignore
@@ -198,8 +199,8 @@ class Cables(Effect):
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
-        result = {"line": ("line", self.lines, "cable, from end A to end B")}
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        result: dict[str, Coordinate] = {"line": ("line", self.lines, "cable, from end A to end B")}
         if self.drums is not None:
             result["winch"] = ("winch", self.drums.winches.names, "winch")
             result["winch_line"] = ("winch", self.drums.winches.lines, "line of the winch")
@@ -581,7 +582,7 @@ class Cables(Effect):
 _WATER = ("rest_length", "wet", "diameter", "Cdn", "Cdt")
 
 
-def _quadratic(c: np.ndarray) -> Any:
+def _quadratic(c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return lambda w: c[:, None] * np.linalg.norm(w, axis=-1, keepdims=True) * w
 
 

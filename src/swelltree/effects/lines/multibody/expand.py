@@ -9,7 +9,7 @@ is held already, the ball closes a loop. A lumped cable has the same masses as f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from swelltree.system.lines.line_types import LineType
 from swelltree.system.lines.schedules import winch_schedule
 from swelltree.system.lines.winch_checks import drum_length, first_segment
 from swelltree.system.topology import WORLD_NAME, Groups
+
+if TYPE_CHECKING:
+    from swelltree.system.joints.joint import Joint
+
 
 SAME_PLACE = 1e-6  # of an element: an end this close to a node of another cable is at it
 FreeEnd = Point | tuple[Line, str]  # a point that is there, or the junction that a cable makes
@@ -101,7 +105,7 @@ class _Maker:
     described: System
     chains: dict[str, Chain] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
-    joints: list[Any] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
     junctions: dict[str, Point] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -186,7 +190,7 @@ class _Maker:
         self.groups.add(name)
         return self.bodies[name].at()
 
-    def _joined(self, joint: Any) -> None:
+    def _joined(self, joint: Joint) -> None:
         self.joints.append(joint)
         self.groups.join(joint.base.body, joint.follower.body)
 

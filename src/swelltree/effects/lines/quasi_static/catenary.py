@@ -20,7 +20,6 @@ function of the end positions, so that they exist and are unique.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from swelltree.engine.arrays import Array, namespace, pytree
 
@@ -147,7 +146,7 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span
 
 
 def span(
-    sections: Sections, H: Array, V: Array, slope: Array | None = None, friction: Any = 0.0
+    sections: Sections, H: Array, V: Array, slope: Array | None = None, friction: Array = 0.0
 ) -> Span:
     """Distance between the ends of pieces whose end A may lie on the bed, from the force at B.
 

@@ -7,14 +7,14 @@ is in `catenary_stiffness`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from swelltree.effects.lines.quasi_static.catenary import Sections, span
 from swelltree.effects.lines.quasi_static.catenary_solve import LEAST, end_force
 from swelltree.effects.lines.quasi_static.catenary_touching import dips, touching
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 
 UPRIGHT = 1e-6  # of the length: horizontal distance below which a line counts as upright
 LOWEST = 1e-12  # of the length: height above the bed below which an end counts as lying on it
@@ -72,13 +72,15 @@ def bed_height(bed: Bed, points: Array) -> Array:
     return bed.level + bed.slope[0] * points[:, 0] + bed.slope[1] * points[:, 1]
 
 
-def rows_of(tree: Any, rows: np.ndarray) -> Any:
+def rows_of(tree: Tree, rows: np.ndarray) -> Tree:
     """Some rows of every array of a pytree class."""
     fields = tree.__dataclass_fields__
     return type(tree)(**{name: getattr(tree, name)[rows] for name in fields})
 
 
-def by_kind(pieces: Pieces, anchored: Any, between: Any, *arrays: Any) -> Any:
+def by_kind(
+    pieces: Pieces, anchored: Callable[..., Tree], between: Callable[..., Tree], *arrays: Tree
+) -> Tree:
     """Apply one rule to anchored pieces and another to the rest, and join the results.
 
     The rules take the numbers of their pieces and their rows of the arrays.
@@ -88,7 +90,7 @@ def by_kind(pieces: Pieces, anchored: Any, between: Any, *arrays: Any) -> Any:
         return (anchored if kind.any() else between)(np.arange(len(kind)), *arrays)
     rows = [np.flatnonzero(kind), np.flatnonzero(~kind)]
 
-    def rows_from(tree: Any, some: np.ndarray) -> Any:
+    def rows_from(tree: Tree, some: np.ndarray) -> Tree:
         return rows_of(tree, some) if hasattr(tree, "__dataclass_fields__") else tree[some]
 
     first, second = (

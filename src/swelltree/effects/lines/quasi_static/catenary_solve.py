@@ -7,10 +7,10 @@ not differentiated: derivatives are those of the equations.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from swelltree.effects.lines.quasi_static.catenary import Sections, span, weight_behind
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.loops import repeat_while, settled
 
 MOST = 200  # iterations
@@ -82,14 +82,14 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array | None) -> 
     return xp.maximum(H, 10.0 * LEAST * size), V
 
 
-def _residual(u: tuple[Array, Array], args: Any) -> tuple[Array, Array]:
+def _residual(u: tuple[Array, Array], args: Tree) -> tuple[Array, Array]:
     """Misfit of the ends."""
     sections, x, z, slope, friction = args
     here = span(sections, *u, slope, friction)
     return here.x - x, here.z - z
 
 
-def _correct(u: tuple[Array, Array], args: Any, r: tuple[Array, Array]) -> tuple[Array, Array]:
+def _correct(u: tuple[Array, Array], args: Tree, r: tuple[Array, Array]) -> tuple[Array, Array]:
     """Change of H and V that makes up for a misfit."""
     sections, _, _, slope, friction = args
     xp = namespace(*u)
@@ -135,7 +135,11 @@ def cut_step(H: Array, dH: Array) -> Array:
 
 
 def end_force(
-    sections: Sections, x: Array, z: Array, slope: Array | None = None, friction: Any = None
+    sections: Sections,
+    x: Array,
+    z: Array,
+    slope: Array | None = None,
+    friction: Array | None = None,
 ) -> Pull:
     """Force at B of pieces whose ends are x apart and z above one another.
 
@@ -148,7 +152,7 @@ def end_force(
     """
     xp = namespace(x, z, sections.length)
 
-    def solve(args: Any) -> tuple[Array, Array]:
+    def solve(args: Tree) -> tuple[Array, Array]:
         line = args[0]
         begin = first_guess(*args[:4])
         least, length = LEAST * line.size, line.total_length
@@ -160,7 +164,11 @@ def end_force(
 
 
 def iterate(
-    values: Any, unknowns: tuple[Array, ...], least: Array, length: Array, idle: Array | None = None
+    values: Callable[..., tuple[tuple[Array, ...], tuple[Array, ...]]],
+    unknowns: tuple[Array, ...],
+    least: Array,
+    length: Array,
+    idle: Array | None = None,
 ) -> tuple[Array, ...]:
     """Damped Newton iteration of many small problems at once.
 
@@ -187,10 +195,10 @@ def iterate(
             small = small & (xp.abs(step) <= STILL * forces)
         return (size(r) <= CLOSE * length) | small
 
-    def go_on(state: tuple[Any, ...]) -> Array:
+    def go_on(state: tuple[Array, ...]) -> Array:
         return (state[0] < MOST) & ~state[1].all()
 
-    def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         count, done, t, low, high = state[:5]
         u, r, d = state[5 : 5 + n], state[5 + n : 5 + 2 * n], state[5 + 2 * n :]
         new = (
@@ -208,7 +216,7 @@ def iterate(
         good = good | (size(r_new) < 0.5 * size(r))
         keep = good & ~done
 
-        def taken(new: Any, old: Any) -> tuple[Array, ...]:
+        def taken(new: tuple[Array, ...], old: tuple[Array, ...]) -> tuple[Array, ...]:
             return tuple(xp.where(keep, a, b) for a, b in zip(new, old, strict=True))
 
         u, r, d = taken(new, u), taken(r_new, r), taken(d_new, d)

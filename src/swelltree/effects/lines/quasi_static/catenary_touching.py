@@ -6,8 +6,6 @@ runs along the bed. The part in between is held there; its friction is not taken
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.effects.lines.quasi_static.catenary import Sections, hanging
 from swelltree.effects.lines.quasi_static.catenary_solve import (
     FAR,
@@ -16,7 +14,7 @@ from swelltree.effects.lines.quasi_static.catenary_solve import (
     cut_step,
     iterate,
 )
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.loops import settled
 
 
@@ -45,7 +43,9 @@ def dips(sections: Sections, H: Array, V: Array, slope: Array, height: Array) ->
     return inside & (half.z - slope * half.x > height)
 
 
-def _first_guess(sections: Sections, x: Array, height_A: Array, height_B: Array) -> Any:
+def _first_guess(
+    sections: Sections, x: Array, height_A: Array, height_B: Array
+) -> tuple[Array, Array, Array]:
     """Forces to begin with, by the weight of what hangs."""
     xp = namespace(x, height_A, sections.length)
     w = sections.total_weight / sections.total_length
@@ -57,7 +57,7 @@ def _first_guess(sections: Sections, x: Array, height_A: Array, height_B: Array)
     return w * a, w * up_B, w * up_A
 
 
-def _halves(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Any]:
+def _halves(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Tree]:
     """Misfits of distance and heights, and their derivatives.
 
     The derivatives: of the heights by H and by V, for B and A, and of the distance by H, V_B, V_A.
@@ -81,7 +81,7 @@ def _halves(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Any]:
     return misfit, (at_B, at_A, by)
 
 
-def _change_of_H(r: tuple[Array, ...], jacobian: Any) -> Array:
+def _change_of_H(r: tuple[Array, ...], jacobian: Tree) -> Array:
     """The heights give V_B and V_A, what is left is an equation for H."""
     (B_H, B_V), (A_H, A_V), (x_H, x_B, x_A) = jacobian
     xp = namespace(x_H)
@@ -89,7 +89,7 @@ def _change_of_H(r: tuple[Array, ...], jacobian: Any) -> Array:
     return -(r[0] - x_B / B_V * r[1] - x_A / A_V * r[2]) / xp.maximum(schur, 1e-300)
 
 
-def _correct(u: tuple[Array, ...], args: Any, r: tuple[Array, ...]) -> tuple[Array, ...]:
+def _correct(u: tuple[Array, ...], args: Tree, r: tuple[Array, ...]) -> tuple[Array, ...]:
     """Change of the forces that makes up for a misfit."""
     xp = namespace(*u)
     jacobian = _halves(args, u)[1]
@@ -98,7 +98,7 @@ def _correct(u: tuple[Array, ...], args: Any, r: tuple[Array, ...]) -> tuple[Arr
     return dH, -(r[1] + B_H * dH) / B_V, -(r[2] + A_H * dH) / A_V
 
 
-def _newton(args: Any, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+def _newton(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Residuals and Newton's step, cut where it leads too far."""
     sections, slope = args[0], args[2]
     H, V_B, V_A = u
@@ -134,14 +134,14 @@ def touching(
     """
     xp = namespace(x, height_A, sections.length)
 
-    def solve(args: Any) -> tuple[Array, ...]:
+    def solve(args: Tree) -> tuple[Array, ...]:
         line = args[0]
         least = LEAST * line.size
         guess = _first_guess(line, args[1], *args[3:5])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
         return iterate(lambda *u: _newton(args, u), start, least, line.total_length, args[5] > 0.5)
 
-    def residual(u: Any, args: Any) -> tuple[Array, ...]:
+    def residual(u: tuple[Array, ...], args: Tree) -> tuple[Array, ...]:
         return _halves(args, u)[0]
 
     # idle as a number: what the rules of derivatives take must be arguments

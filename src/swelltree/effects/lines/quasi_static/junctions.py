@@ -8,7 +8,6 @@ lines. A junction does not sink into the bed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ def end_stiffness(result: Ends, S: Array) -> dict[str, Array]:
     }
 
 
-def _gradient(y: Array, args: Any) -> tuple[Array, Ends]:
+def _gradient(y: Array, args: tuple[Junctions, Pieces, Array, Array]) -> tuple[Array, Ends]:
     """Gradient of the energy by the junctions (j, 3), and the ends of the pieces."""
     junctions, pieces, a, b = args
     result = ends(pieces, *joined(junctions, y, a, b))
@@ -96,12 +95,19 @@ def _gradient(y: Array, args: Any) -> tuple[Array, Ends]:
     return down - in_A @ result.force_A - in_B @ result.force_B, result
 
 
-def _residual(y: Array, args: Any) -> tuple[Array, Array]:
+def _residual(y: Array, args: tuple[Junctions, Pieces, Array, Array]) -> tuple[Array, Array]:
     """Gradient of the energy, and heights above the bed."""
     return _gradient(y, args)[0], y[:, 2] - bed_height(args[1].bed, y)
 
 
-def _step(args: Any, y: Array, result: Ends, resting: Array, r: Array, height: Array) -> Array:
+def _step(
+    args: tuple[Junctions, Pieces, Array, Array],
+    y: Array,
+    result: Ends,
+    resting: Array,
+    r: Array,
+    height: Array,
+) -> Array:
     """Newton's step (j, 3); junctions that rest on the bed have a height and no balance."""
     junctions, pieces, a, b = args
     n = junctions.count
@@ -126,7 +132,9 @@ def _presses(pieces: Pieces, r: Array, height: Array) -> Array:
     return (height <= TOUCHING * pieces.sections.total_length.max()) & (r[:, 2] > 0.0)
 
 
-def _correct(y: Array, args: Any, change: tuple[Array, Array]) -> Array:
+def _correct(
+    y: Array, args: tuple[Junctions, Pieces, Array, Array], change: tuple[Array, Array]
+) -> Array:
     """Change of the positions that makes up for an imbalance."""
     r, result = _gradient(y, args)
     resting = _presses(args[1], r, y[:, 2] - bed_height(args[1].bed, y))
@@ -172,10 +180,10 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         z = xp.maximum(y[:, 2], bed_height(bed, y))
         return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
 
-    def go_on(state: tuple[Any, ...]) -> Array:
+    def go_on(state: tuple[Array, ...]) -> Array:
         return (state[0] < MOST) & ~state[1]
 
-    def advance(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         count, _, t, low, high, soft, y, r, d = state
         new = above(y + t * d)
         r_new, d_new = values(new, soft)

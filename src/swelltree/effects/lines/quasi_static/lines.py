@@ -8,7 +8,7 @@ is booked as work.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from swelltree.effects.lines.quasi_static.catenary_shape import points_along
 from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
 from swelltree.effects.lines.quasi_static.junctions import Junctions, joined, rest_of_junctions
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
 from swelltree.model.points import point_motion, spread
@@ -72,7 +72,7 @@ class QuasiStaticLines(Effect):
     node_piece: tuple[int, ...]  # piece of every point of every line in results
     keeps_energy: bool
 
-    def coordinates(self, layout: Layout) -> dict[str, tuple[str, Any, str]]:
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {
             "line": ("line", self.lines, "line, from end A to end B"),
             "junction": ("junction", self.junction_names, "free point of lines"),
@@ -82,7 +82,7 @@ class QuasiStaticLines(Effect):
     def row_sizes(self) -> dict[str, int]:
         return {"line_node": NODES, "line_segment": NODES - 1}
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, list[Place]]:
         whole = [k for k in self.line if self.line.count(k) == 1]
         rows = {self.lines[k]: self.line.index(k) for k in whole}
         return {

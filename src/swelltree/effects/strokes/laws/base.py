@@ -6,7 +6,7 @@ of the four computed on its own.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.engine.arrays import Array, namespace, pytree
 
@@ -20,8 +20,8 @@ class LawInputs:
     v: Array  # (e,) its rate
     z: Array  # (states, e) internal states
     u: Array  # (e,) from signals and controllers
-    bound: Any  # (e,) largest force allowed by the limits, None without any
-    hold: Any = None  # (e,) force that holds the stroke, where it is known
+    bound: Array | None  # (e,) largest force allowed by the limits, None without any
+    hold: Array | None = None  # (e,) force that holds the stroke, where it is known
 
     def limited(self, force: Array) -> Array:
         """Force within its bounds."""

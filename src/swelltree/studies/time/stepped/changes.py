@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.paths import with_number_below
 
+if TYPE_CHECKING:
+    from swelltree.waves.sea import AnySea
+
+
 SEA = "sea."
 
 
-def read_changes(values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_changes(values: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Numbers of the model and numbers of the sea, as given by the user."""
     if not isinstance(values, Mapping):
         raise SwelltreeError(
@@ -32,7 +37,7 @@ def read_changes(values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: x for name, x in values.items() if name not in of_sea}, of_sea
 
 
-def changed_sea(sea: Any, values: dict[str, Any]) -> Any:
+def changed_sea(sea: AnySea | None, values: dict[str, Array]) -> AnySea | None:
     """The sea with other numbers, by path: "sea.spectrum.Hs", "sea.seed"."""
     for name, value in values.items():
         if sea is None:
@@ -43,7 +48,7 @@ def changed_sea(sea: Any, values: dict[str, Any]) -> Any:
     return sea
 
 
-def check_same_layout(before: Model, after: Model, names: Any) -> None:
+def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None:
     """Refuse what changes sizes or the tree: compiled programs would not fit any more."""
     old, form = jax.tree.flatten(before)
     new, other = jax.tree.flatten(after)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces, with_control
+from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.model.signals import ZeroOrderHold
 from swelltree.studies.time.winch_findings import all_winches
@@ -59,7 +60,7 @@ def no_commands(model: Model) -> Commands:
 def with_commands(model: Model, values: Commands) -> Model:
     """The model with these values held."""
 
-    def hold(name: str, signal: Any) -> ZeroOrderHold:
+    def hold(name: str, signal: Tree) -> ZeroOrderHold:
         signal_before = signal.signal if isinstance(signal, ZeroOrderHold) else signal
         numbers = values.before[name], values.now[name], values.since, 0.0
         return ZeroOrderHold(signal_before, *(np.array(x, float) for x in numbers))
@@ -102,7 +103,7 @@ def read_values(model: Model, given: Any, step: float | None) -> dict[str, float
     return result
 
 
-def _unknown(model: Model, name: Any, known: tuple[str, ...]) -> SwelltreeError:
+def _unknown(model: Model, name: object, known: tuple[str, ...]) -> SwelltreeError:
     if name in stroke_forces(model).names:
         return SwelltreeError(
             f"pto '{name}' switches by its own law and takes no force from a step. Describe a "
@@ -115,7 +116,7 @@ def _unknown(model: Model, name: Any, known: tuple[str, ...]) -> SwelltreeError:
     )
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     try:
         number = np.asarray(value, float)
     except (TypeError, ValueError):

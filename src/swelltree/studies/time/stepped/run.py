@@ -8,7 +8,7 @@ step that fails leaves the run where it was.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.in_sea import ready_until
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.doing import doing
 from swelltree.model.model import Model
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.solvers.problem import Carry
+    from swelltree.system.findings import Finding
+    from swelltree.waves.sea import AnySea, RealisedSea
 
 WIDTH = 2  # samples of one call: where a step begins and where it ends
 
@@ -52,12 +55,12 @@ WIDTH = 2  # samples of one call: where a step begins and where it ends
 class Saved:
     """All of a run at one of its samples; from `save`, for `restore`."""
 
-    owner: Any
+    owner: object
     model: Model
-    sea: Any
+    sea: AnySea | None
     task: Task
     stepper: Stepper
-    state: Any
+    state: Tree
     commands: Commands
     samples: Samples
 
@@ -78,18 +81,18 @@ class Setup:
         findings: of the model, before the run.
     """
 
-    task_of: Callable[[Model, Any, float], Task]
+    task_of: Callable[[Model, AnySea | None, float], Task]
     stepper_of: Callable[[Task, int], Stepper]
     forces: Commands
     until: float
     keep: int | None
-    findings: list[Any]
+    findings: list[Finding]
 
 
 class SteppedRun:
     """A run that is stepped by hand; made by `swelltree.stepper`."""
 
-    def __init__(self, model: Model, sea: Any, setup: Setup) -> None:
+    def __init__(self, model: Model, sea: AnySea | None, setup: Setup) -> None:
         self._setup = setup
         self._first: tuple[Any, ...] = ()  # model and sea of the first state, and that state
         self._begin(model, sea)
@@ -148,7 +151,7 @@ class SteppedRun:
             ahead = fixed * max(np.floor(ahead / fixed), 1.0)
         return t + ahead
 
-    def _task(self, now: Saved, model: Model, sea: Any, t: float) -> Task:
+    def _task(self, now: Saved, model: Model, sea: AnySea | None, t: float) -> Task:
         """The task of a model and a sea from a time on, with what is held."""
         task = self._setup.task_of(with_commands(model, self._setup.forces), sea, t)
         still = now.task.still if model is now.model else task.still
@@ -167,12 +170,12 @@ class SteppedRun:
         return self._now.model
 
     @property
-    def sea(self) -> Any:
+    def sea(self) -> AnySea | None:
         """As described, with the numbers of now; None: still water."""
         return self._now.sea
 
     @property
-    def waves(self) -> Any:
+    def waves(self) -> RealisedSea | None:
         """The realised sea; None: still water."""
         return self._now.task.waves
 
@@ -190,7 +193,7 @@ class SteppedRun:
             sea = changed_sea(sea, {f"{SEA}seed": seed})
         self._begin(self._now.model, sea)
 
-    def _begin(self, model: Model, sea: Any) -> None:
+    def _begin(self, model: Model, sea: AnySea | None) -> None:
         setup = self._setup
         if not self._first or self._first[0] is not model or self._first[1] is not sea:
             commands = setup.forces
@@ -228,12 +231,12 @@ class SteppedRun:
         samples = now.samples.changed(stepper)
         self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
 
-    def _here(self) -> tuple[Any, np.ndarray]:
+    def _here(self) -> tuple[Tree, np.ndarray]:
         """State and time now, to go on from."""
         return self._now.state, np.array([self.time])
 
     # --- looking ---------------------------------------------------------------------------
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: Any) -> Array:
         """A channel now, by its name in results: "absorbed_power.pto", "float.Heave", "work"."""
         return self._words.value(self._now.samples.named(), name)
 
@@ -299,7 +302,7 @@ class _ByHand:
     """What was stepped, as a run (`result.Run`)."""
 
     stepper: Stepper
-    state: Any
+    state: Tree
     samples: Samples
     code: Code = Code.SUCCESS
 
@@ -315,7 +318,7 @@ class _ByHand:
         return self.samples.channels()
 
 
-def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Any, Any]:
+def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Tree, Tree]:
     """State and sample at the last of one or two times."""
     after, samples = jax.tree.map(np.asarray, stepper.advance(state, padded(times, WIDTH)))
     if int(after.code) != Code.SUCCESS:
@@ -325,7 +328,7 @@ def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Any, An
     return after, jax.tree.map(lambda x: x[last : last + 1], samples)
 
 
-def _near(model: Model, task: Task) -> Any:
+def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:
     """Joint coordinates that those of the first sample are near to."""
     return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
 

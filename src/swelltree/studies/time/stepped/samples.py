@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.results.angles import following
 from swelltree.results.channels import finished
@@ -29,7 +30,7 @@ class Sample:
     """One sample, with what observes it; what is found of it is kept."""
 
     time: float
-    values: Any
+    values: Tree
     stepper: Stepper
     task: Task
     changes: float  # energy that changed numbers have brought so far [J]
@@ -82,7 +83,7 @@ class Samples:
 
     model: Model
     keep: int | None
-    near: Any
+    near: Mapping[str, float] | np.ndarray
     taken: list[Sample] = field(default_factory=list)
     count: int = 0
     first: Sample | None = None

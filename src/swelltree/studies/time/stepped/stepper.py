@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,10 @@ from swelltree.studies.time.winch_findings import (
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.waves.gridded import GridWaves
 
+if TYPE_CHECKING:
+    from swelltree.waves.sea import AnySea
+
+
 LONGEST = 1e7  # s: a season
 LOOKED_AT = 10_800.0  # s for which set speeds of winches are looked at
 POINTS = 4096  # times at which the loads of the sea are made ready at once: some minutes
@@ -46,7 +50,7 @@ TENTHS = 0.1  # s: steps of the two-step scheme are whole parts of it
 @study_of_model
 def stepper(
     model: Model,
-    sea: Any = None,
+    sea: AnySea | None = None,
     *,
     forces: dict[str, float] | None = None,
     duration: float | None = None,
@@ -96,7 +100,7 @@ def stepper(
     begin = end_time(start) if is_run(start) else 0.0
     until = _end(model, sea, case, begin, duration)
 
-    def task_of(model: Model, sea: Any, t: float, asked: Asked) -> Task:
+    def task_of(model: Model, sea: AnySea | None, t: float, asked: Asked) -> Task:
         sampling, window = Sampling(times=[begin]), Window(max(t, begin), POINTS)
         return replace(read_task(model, sea, sampling, asked, until, window), by_hand=True)
 
@@ -123,7 +127,9 @@ def stepper(
     return SteppedRun(model, sea, setup)
 
 
-def _end(model: Model, sea: Any, case: int | str, begin: float, duration: float | None) -> float:
+def _end(
+    model: Model, sea: AnySea | None, case: int | str, begin: float, duration: float | None
+) -> float:
     """Last time that can be stepped to [s]."""
     if duration is None:
         waves = None if sea is None else realised(model, sea, case)

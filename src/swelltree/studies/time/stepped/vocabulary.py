@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.results.channels import labels_of
 from swelltree.results.dataset import coordinates
@@ -26,7 +27,7 @@ class Vocabulary:
     dims: dict[str, tuple[str, ...]]
     labels: dict[str, tuple[str, ...]]
 
-    def value(self, named: dict[str, Any], name: Any) -> float | np.ndarray:
+    def value(self, named: dict[str, np.ndarray], name: Any) -> float | np.ndarray:
         """What a name says of the channels of an instant; a number where it chooses one.
 
         Args:
@@ -78,7 +79,9 @@ class Vocabulary:
         )
 
 
-def vocabulary(model: Model, channels: dict[str, Any], more: dict[str, tuple[str, ...]]) -> Any:
+def vocabulary(
+    model: Model, channels: dict[str, Array], more: dict[str, tuple[str, ...]]
+) -> Vocabulary:
     """The vocabulary of a model.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from swelltree.two_step.state import Form
 
 
 @functools.lru_cache(maxsize=32)
-def observer(form: Form) -> Any:
+def observer(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
     """Compiled observation of a stack of samples."""
 
     def one(model: Model, sample: Sample) -> dict[str, Array]:

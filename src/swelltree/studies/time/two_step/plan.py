@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +85,9 @@ def refuse_what_jumps(model: Model) -> None:
 
 
 @lru_cache(maxsize=64)
-def kept_channels(names: tuple[str, ...]) -> Any:
+def kept_channels(
+    names: tuple[str, ...],
+) -> Callable[[Model, Form, Sample], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
     def kept(model: Model, form: Form, sample: Sample) -> dict[str, Array]:

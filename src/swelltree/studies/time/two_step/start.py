@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import internal_at_rest, internal_settled
@@ -23,7 +25,7 @@ from swelltree.two_step.relax import UNTOLD, Rest, relaxed
 from swelltree.two_step.run import single_step
 from swelltree.two_step.solve.rescue import too_short
 from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
-from swelltree.two_step.state import Form, StepperState
+from swelltree.two_step.state import Form, LineState, StepperState
 from swelltree.two_step.step_rows import with_ends
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
@@ -55,7 +57,7 @@ def default_step(model: Model, waves: RealisedSea | None) -> float:
     return max(step, SHORTEST)
 
 
-def derivatives_at(model: Model) -> Any:
+def derivatives_at(model: Model) -> Callable[[StepperState], tuple[np.ndarray, np.ndarray]]:
     """Function of a state: stiffness and damping there of forces that keep them for a run."""
     start, steady = internal_at_rest(model), without_turning(model)
 
@@ -175,7 +177,7 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Any) -
     return replace(rest, v_minus=moving.v_minus, lines=lines)
 
 
-def straight_lines(model: Model, state: StepperState) -> Any:
+def straight_lines(model: Model, state: StepperState) -> Tree:
     """Lines drawn straight between their ends, at rest."""
     arrays, lines = model.dynamic_lines.arrays, state.lines
     if arrays is None:
@@ -188,7 +190,7 @@ def straight_lines(model: Model, state: StepperState) -> Any:
     return replace(lines, q=q, q_last=q, mu=0.0 * lines.mu)
 
 
-def _carried(model: Model, moving: StepperState, lines: Any, h: float) -> Any:
+def _carried(model: Model, moving: StepperState, lines: LineState, h: float) -> LineState:
     """Lines at rest but for ends that are on moving bodies."""
     if model.dynamic_lines.arrays is None:
         return lines

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.extremes import as_channels, known_now
 from swelltree.model.model import Model
@@ -43,15 +44,17 @@ from swelltree.two_step.state import Form, StepperState
 class TwoStepState(NamedTuple):
     """State of a run between chunks."""
 
-    t: Any
+    t: Array
     run_state: RunState
     end: RunState  # the same at the last sample, from where a run can go on
-    derivatives: Any  # stiffness and damping of the forces, which constants are made from
-    given: Any  # StepperState with the velocities given at the start, or None
-    code: Any
-    t_fail: Any
-    n_outputs: Any
-    n_rescued: Any
+    derivatives: tuple[
+        Array, Array
+    ]  # stiffness and damping of the forces, which constants are made from
+    given: Tree  # StepperState with the velocities given at the start, or None
+    code: Array
+    t_fail: Array
+    n_outputs: Array
+    n_rescued: Array
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class TwoStepStepper(Stepper):
     width: int  # samples that one program has room for
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Model, solver and plan."""
         return self.task.model, self.task.solver, self.plan, self.task.extremes
 
@@ -90,7 +93,7 @@ class TwoStepStepper(Stepper):
         state = with_first_half_step(single, self._stepped, setup, given)
         return _state_at(run_state(task.model, form, state), derivatives, given)
 
-    def _continued(self) -> tuple[RunState, Any]:
+    def _continued(self) -> tuple[RunState, tuple[Array, Array]]:
         """Where another run ended, and the derivatives its constants were made from."""
         task, form = self.task, self.plan.form
         none = np.zeros((6 * task.model.layout.n_bodies,) * 2)
@@ -169,7 +172,7 @@ class TwoStepStepper(Stepper):
         return replace(self, task=task, plan=replace(self.plan, marks=marks)), state
 
     def _eased(
-        self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: Any
+        self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: tuple[Array, Array]
     ) -> tuple[RunState, Sample] | None:
         """The run after the step that failed, taken in another way; None where none leads on."""
         model, form, h = self._stepped, self.plan.form, self.plan.step
@@ -196,11 +199,11 @@ class TwoStepStepper(Stepper):
         pose = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
         return replace(samples, pose=pose)
 
-    def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Any]:
+    def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
         return observer(self.plan.form)(self.task.model, samples)
 
-    def end(self, state: TwoStepState) -> tuple[Any, float]:
+    def end(self, state: TwoStepState) -> tuple[Tree, float]:
         """The run at the last sample, and its constants."""
         end = state.end._replace(extremes=None)
         return (end, state.derivatives), float(state.end.state.t)
@@ -245,7 +248,9 @@ def two_step_stepper(task: Task, width: int) -> TwoStepStepper:
     return TwoStepStepper(task, plan(task), width)
 
 
-def _state_at(now: RunState, derivatives: Any, given: StepperState | None) -> TwoStepState:
+def _state_at(
+    now: RunState, derivatives: tuple[Array, Array], given: StepperState | None
+) -> TwoStepState:
     """A run that takes its next sample now."""
     zero = np.zeros((), np.int32)
     now = now._replace(index=np.zeros((), np.int64))
@@ -265,7 +270,7 @@ def _alone(model: Model, form: Form, samples: Sample) -> Sample:
     )
 
 
-def _written(rows: Any, row: Any, k: int) -> np.ndarray:
+def _written(rows: Array, row: Array, k: int) -> np.ndarray:
     """Rows with one replaced."""
     rows = np.array(rows)
     rows[k] = row

@@ -7,7 +7,6 @@ too short is merged. The scheme knows no formulation; it is handed this.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from swelltree.engine.arrays import Array
 from swelltree.formulations.base import Phase, State
@@ -39,7 +38,7 @@ class TreeEvents:
         work: Array,
         internal: InternalState,
         hit: Array,
-    ) -> tuple[Array, Array, Array, Any]:
+    ) -> tuple[Array, Array, Array, InternalState]:
         """Coordinates, velocities, work and states of effects after the events."""
         after = switched(model, TREE, t, _phase(model, q, s, work, internal), hit)
         return after.state.q, after.state.s, after.work, after.internal.elements

@@ -7,7 +7,6 @@ graph give it its derivatives. Steps of a run carry those of the implicit functi
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     # one step serves all: towards rest, the trial before the first, and the run
     pairs = jax.tree.map(lambda *x: jnp.stack(x), (without_waves(model), rest), (model, run))
 
-    def one(state: StepperState, mode: Array) -> tuple[StepperState, Any]:
+    def one(state: StepperState, mode: Array) -> tuple[StepperState, Sample]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
         after, sample = advance(now, form, setup, state)
         at_rest = given_by(stopped(state), setup.h)

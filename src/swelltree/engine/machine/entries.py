@@ -1,0 +1,142 @@
+"""Programs found on disk before anything is traced.
+
+A program is named by the content of its function, by the structure, shapes and pattern of its
+arguments, by the text of this package, the versions of those that compute, LLVM and the processor.
+An entry tells how its memory is laid out and which object code it is; or why there is none, so that
+what cannot be flattened is not tried again. Functions of the user's own are not looked for here:
+what they read while they are traced cannot be known.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import cache_folder, jax
+from swelltree.engine.contents import Contents, hashed, versions
+from swelltree.engine.machine import cache
+from swelltree.engine.machine.native import compiler
+
+Outputs = list[tuple[int, tuple[int, ...], Any]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the memory of a program is laid out; see `program.Compiled`.
+
+    Args:
+        code: name of the object code on disk.
+        tables: large constants.
+        turns: matrices that follow transposed.
+        outs: place, shape and type of the results.
+        size: numbers of all results.
+        work: of working memory.
+        names: of the results, where they are a dictionary of arrays; else None.
+    """
+
+    code: str
+    tables: np.ndarray
+    turns: list[tuple[int, tuple[int, ...]]]
+    outs: Outputs
+    size: int
+    work: int
+    names: list[str] | None
+
+
+class Entry:
+    """The place of one program on disk.
+
+    Args:
+        name: of the entry.
+        folder: of all entries; None: nothing is kept.
+    """
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self.name, self.folder = name, folder
+
+    def read(self) -> tuple[Layout, bytes] | str | None:
+        """Layout and object code, a reason why there are none, or None: nothing is known."""
+        content = cache.read(self.folder, self.name)
+        if content is None:
+            return None
+        head, _, tables = content.partition(b"\n")
+        told = json.loads(head)
+        if "refused" in told:
+            return str(told["refused"])
+        code = cache.read(self.folder, told["code"])
+        if code is None:
+            return None
+        turns = [(at, tuple(shape)) for at, shape in told["turns"]]
+        outs = [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in told["outs"]]
+        layout = Layout(
+            told["code"],
+            np.frombuffer(tables, dtype=np.float64),
+            turns,
+            outs,
+            told["size"],
+            told["work"],
+            told["names"],
+        )
+        return layout, code
+
+    def write(self, layout: Layout) -> None:
+        """Keep what was found by tracing."""
+        told = {
+            "code": layout.code,
+            "turns": layout.turns,
+            "outs": [(at, shape, dtype.name) for at, shape, dtype in layout.outs],
+            "size": layout.size,
+            "work": layout.work,
+            "names": layout.names,
+        }
+        head = json.dumps(told).encode() + b"\n"
+        cache.write(self.folder, self.name, head + layout.tables.tobytes())
+
+    def refuse(self, reason: str) -> None:
+        """Keep why there is no program."""
+        cache.write(self.folder, self.name, json.dumps({"refused": reason}).encode() + b"\n")
+
+
+def entry_of(
+    functions: tuple[Callable[..., Any] | None, ...],
+    args: tuple[Any, ...],
+    pattern: bytes,
+    kinds: Any,
+) -> Entry | None:
+    """The place of the program of functions; None where something cannot be named by its content.
+
+    Args:
+        functions: the one that is to be traced, and what gives the structure of its results.
+        args: arguments of both.
+        pattern: what shapes the program of the numbers of fixed arguments.
+        kinds: shapes and types of all arguments, one by one.
+    """
+    folder = cache.private_folder(cache_folder())
+    if folder is None:
+        return None
+    leaves, tree = jax.tree.flatten(args)
+    without_numbers = jax.tree.unflatten(tree, [f"number {k}" for k in range(len(leaves))])
+    contents = Contents(all_code=True)
+    parts = contents.of(functions), contents.of(without_numbers), str(kinds), pattern
+    if contents.unsure:
+        return None
+    return Entry(hashed("program 1", *_surroundings(), *parts), folder)
+
+
+@functools.cache
+def _surroundings() -> tuple[str, ...]:
+    return *versions(), *compiler()
+
+
+def names_of(tree: Any) -> list[str] | None:
+    """Names of results that are a dictionary of arrays; else None."""
+    example = jax.tree.unflatten(tree, list(range(tree.num_leaves)))
+    if not isinstance(example, dict) or list(example.values()) != list(range(len(example))):
+        return None
+    return list(example) if all(isinstance(name, str) for name in example) else None
